@@ -1,0 +1,38 @@
+"""Skips, with the reason named, for tests whose outside programs are missing."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings as django_settings
+from hypothesis import HealthCheck, settings
+
+from tests.support.jars import missing_tool
+
+# A busy machine makes single examples slow; only the test's own limit counts.
+settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the test database in a file, as the program does.
+
+    In memory, SQLite's threads share one cache and refuse each other at once, where
+    with a file they wait. Each process of a parallel run has a folder of its own.
+    """
+    database = django_settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        database.setdefault("TEST", {})["NAME"] = str(path)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip `interop` tests where no real Apache RocketMQ can be started."""
+    reason = missing_tool()
+    if reason is None:
+        return
+    for item in items:
+        if item.get_closest_marker("interop"):
+            item.add_marker(pytest.mark.skip(reason=reason))

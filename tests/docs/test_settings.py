@@ -1,0 +1,34 @@
+"""Every setting that is read has a row in the docs, and every row is read."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+KEY = re.compile(r"\bROCKETSCOPE_[A-Z][A-Z_]*[A-Z]\b")
+# Fixed figures and names that processes of one stack pass to each other.
+NOT_SETTINGS = {"ROCKETSCOPE_SIGN_IN_LINK_MINUTES", "ROCKETSCOPE_REAL_JAVA"}
+
+
+def documented() -> set[str]:
+    rows = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    return set(re.findall(r"^\| `(ROCKETSCOPE_[A-Z_<>]+)`", rows, re.MULTILINE))
+
+
+def read() -> set[str]:
+    found: set[str] = set()
+    for room in ("dashboard", "analytics"):
+        for source in (ROOT / room).rglob("*.py"):
+            code = source.read_text("utf-8").replace("{PREFIX}", "ROCKETSCOPE_")
+            found.update(KEY.findall(code))
+    found = {key for key in found if not key.startswith("ROCKETSCOPE_CLUSTER_")}
+    return found - NOT_SETTINGS
+
+
+def test_docs_and_code_name_the_same_settings() -> None:
+    per_cluster = {key for key in documented() if "<NAME>" in key}
+    assert {key.rsplit(">_", 1)[1] for key in per_cluster} == {
+        "ACCESS_KEY",
+        "SECRET_KEY",
+        "TLS",
+    }
+    assert documented() - per_cluster == read()

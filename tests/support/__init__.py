@@ -1,0 +1,1 @@
+"""What tests share: free ports, child processes, a real Apache RocketMQ."""

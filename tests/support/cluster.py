@@ -1,0 +1,61 @@
+"""A real embedded cluster for tests of the dashboard, with members that consume."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dashboard.config.environment import ClusterSettings
+from rmqcore.client import ConsumeContext, ConsumeResult, Producer, PushConsumer
+from rmqcore.cluster import LocalCluster
+from rmqcore.model import Message, MessageExt
+
+TOPIC = "orders"
+
+
+async def consume(
+    _messages: Sequence[MessageExt], _context: ConsumeContext
+) -> ConsumeResult:
+    return ConsumeResult.SUCCESS
+
+
+@asynccontextmanager
+async def local_cluster(
+    queues: int = 16, **settings: Any
+) -> AsyncIterator[LocalCluster]:
+    """Run a cluster with the topic `orders`."""
+    async with LocalCluster(**settings) as cluster:
+        await cluster.create_topic(TOPIC, queues)
+        yield cluster
+
+
+def settings_of(cluster: LocalCluster, name: str = "east") -> ClusterSettings:
+    """Return the settings by which the dashboard reaches a cluster."""
+    return ClusterSettings(name, (cluster.nameserver_address,))
+
+
+async def join(
+    cluster: LocalCluster, name: str, *, group: str = "billing", **options: Any
+) -> PushConsumer:
+    """Start a member of a group on the topic `orders`; the caller shuts it down."""
+    consumer = PushConsumer(
+        cluster.nameserver_address,
+        group=group,
+        listener=consume,
+        instance_name=name,
+        client_ip="10.0.0.1",
+        **options,
+    )
+    consumer.subscribe(TOPIC)
+    await consumer.start()
+    return consumer
+
+
+async def produce(cluster: LocalCluster, count: int) -> None:
+    """Send messages to the topic `orders`."""
+    producer = Producer(cluster.nameserver_address, group="test-producer")
+    await producer.start()
+    for number in range(count):
+        await producer.send(Message.of(TOPIC, b"%d" % number))
+    await producer.shutdown()

@@ -1,0 +1,125 @@
+"""Java clients of the version under test, many in one JVM, driven by lines.
+
+The program is `tests/interop/java/src/Driver.java`, compiled once per version against
+the fetched jars. Waiting is for events that the clients print, never for time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from .apache import java_command
+from .jars import JAVA_DIRECTORY, cache_directory, rocketmq_jars, rocketmq_version
+from .json_lines import Event, JsonLines
+
+Queue = tuple[str, str, int]
+
+_SOURCE: Final = JAVA_DIRECTORY / "src" / "Driver.java"
+_OPTIONS: Final = (
+    # Members that start together may divide by different lists; the next look at it
+    # comes after 20 s, which is long for a test.
+    "-Drocketmq.client.rebalance.waitInterval=2000",
+    "-Drocketmq.client.rebalance.minInterval=200",
+)
+_PAST: Final = {
+    "start": "started",
+    "stop": "stopped",
+    "hold": "held",
+    "release": "released",
+    "produce": "produced",
+}
+
+
+class JavaDriver(JsonLines):
+    """One JVM with Java producers and push consumers."""
+
+    def __init__(
+        self, nameserver: str, directory: Path, *, version: str | None = None
+    ) -> None:
+        version = version or rocketmq_version()
+        directory.mkdir(parents=True, exist_ok=True)
+        command = java_command(directory, version, _compiled(version))
+        super().__init__(
+            [*command, *_OPTIONS, "Driver", nameserver], log=directory / "stderr"
+        )
+        self.wait_for(lambda event: event["event"] == "ready")
+
+    def start_consumer(
+        self, name: str, *, group: str, topic: str, **options: object
+    ) -> str:
+        """Start a push consumer and return its client id.
+
+        Options: tag, strategy, mode, orderly, instance, from, delay_ms; values hold
+        no spaces (`+` in a tag expression stands for one).
+        """
+        started = self._command("start", name=name, group=group, topic=topic, **options)
+        return str(started["client_id"])
+
+    def stop_consumer(self, name: str) -> None:
+        """Stop a consumer gracefully: it persists, unlocks and unregisters."""
+        self._command("stop", name=name)
+
+    def hold(self, name: str) -> None:
+        """Let a consumer's listener block until `release`."""
+        self._command("hold", name=name)
+
+    def release(self, name: str) -> None:
+        """Let a held listener go on."""
+        self._command("release", name=name)
+
+    def produce(self, topic: str, count: int, **options: object) -> list[list[Any]]:
+        """Send messages; return broker name, queue id and offset of each, in order.
+
+        Options: tag, key (a prefix), first (number of the first), orderly.
+        """
+        produced = self._command("produce", topic=topic, count=count, **options)
+        return list(produced["offsets"])
+
+    def messages(self, name: str) -> list[Event]:
+        """Return what a consumer's listener has been given so far."""
+        return [event for event in self.events("message") if event["name"] == name]
+
+    def queues(self, name: str) -> list[Queue]:
+        """Return what a consumer's process queue table held when it last changed.
+
+        The group's retry topic is left out: it has an owner too, but no test of ours.
+        """
+        allocations = [e for e in self.events("allocation") if e["name"] == name]
+        if not allocations:
+            return []
+        return [
+            (topic, broker, int(queue_id))
+            for topic, broker, queue_id in allocations[-1]["queues"]
+            if not topic.startswith("%RETRY%")
+        ]
+
+    def _command(self, verb: str, **options: object) -> Event:
+        line = " ".join([verb, *(f"{key}={value}" for key, value in options.items())])
+        before = len(self.events())
+        self.write(line)
+        answers = (_PAST[verb], "error")
+        answer = self.wait_for(lambda e: e["event"] in answers, after=before)
+        if answer["event"] == "error":
+            raise RuntimeError(f"{line}: {answer['message']}\n{self.tail()}")
+        return answer
+
+
+def _compiled(version: str) -> Path:
+    """Return the folder with the driver's classes, compiling when they are stale."""
+    jars = rocketmq_jars(version)
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    classes = cache_directory() / f"driver-{version}-{digest}"
+    with (cache_directory() / f"{classes.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (classes / "Driver.class").exists():
+            options = ("-nowarn", "-proc:none", "-d", str(classes))
+            subprocess.run(
+                ["javac", *options, "-cp", f"{jars}/*", str(_SOURCE)],
+                check=True,
+                capture_output=True,
+            )
+    return classes

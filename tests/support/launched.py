@@ -1,0 +1,89 @@
+"""The whole stack as a user starts it, in a directory of its own and on free ports."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from .ports import free_port
+from .process import Process
+
+ROOT: Final = Path(__file__).resolve().parent.parent.parent
+START_TIMEOUT_S: Final = 100.0
+STOP_TIMEOUT_S: Final = 40.0
+
+
+class LaunchedStack:
+    """`./rocketscope up` without the installing: the supervisor and its children."""
+
+    def __init__(self, directory: Path, env: Mapping[str, str] | None = None) -> None:
+        self.var_dir = directory / "var"
+        self.listen = f"127.0.0.1:{free_port()}"
+        self._process = Process(
+            [
+                *(sys.executable, "-m", "dashboard.supervisor"),
+                *("--listen", self.listen, "--var-dir", str(self.var_dir)),
+            ],
+            log=directory / "supervisor.log",
+            env={
+                "ROCKETSCOPE_CLUSTERS": "",
+                "ROCKETSCOPE_REDIS_URL": "",
+                **(env or {}),
+            },
+            cwd=ROOT,
+        )
+
+    @property
+    def address(self) -> str:
+        """The page's address, without a slash at the end."""
+        return f"http://{self.listen}"
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's process id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """True until the supervisor has ended."""
+        return self._process.running
+
+    def output(self) -> str:
+        """Return what the person at the terminal has seen."""
+        return self._process.log.read_text("utf-8")
+
+    def sign_in_link(self) -> str:
+        """Wait for the one-time link, which is printed when the page answers."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            for line in self.output().splitlines():
+                if line.startswith(self.address) and len(line) > len(self.address) + 8:
+                    return line
+            if not self.running:
+                break
+            time.sleep(0.1)
+        raise AssertionError(f"no page: {self.output()[-4000:]}{self.logs()}")
+
+    def logs(self) -> str:
+        """Return the end of every child's log."""
+        return "".join(
+            f"\n── {log.name}\n{log.read_text('utf-8', 'replace')[-2000:]}"
+            for log in sorted((self.var_dir / "logs").glob("*.log"))
+        )
+
+    def child_pids(self) -> list[int]:
+        """Return the process ids of the supervisor's children, living ones."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [int(pid) for pid in children.read_text("utf-8").split()]
+
+    def stop(self) -> int:
+        """Press Ctrl-C; return the exit code, or kill everything after 40 s."""
+        self._process.signal(signal.SIGINT)
+        try:
+            return self._process.wait(STOP_TIMEOUT_S)
+        finally:
+            self._process.kill()

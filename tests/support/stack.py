@@ -1,0 +1,175 @@
+"""The dashboard's own processes around an embedded cluster, for tests marked so.
+
+Starts what `dashboard.supervisor.plan` plans, each part by name, without the web
+server and Spark: name server and broker, Valkey, collector, two fleet workers, beat.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+import redis
+
+from dashboard.live.names import group_key
+from dashboard.supervisor import plan
+from dashboard.supervisor.plan import Surroundings
+
+from .ports import LOOPBACK, free_port
+from .process import Process
+from .valkey import Valkey
+
+GROUP: Final = "demo-consumers"
+CLUSTER: Final = "embedded"
+_ROOT: Final = Path(__file__).resolve().parent.parent.parent
+_START_SECONDS: Final = 60.0
+
+
+class Stack:
+    """The processes by name; whoever starts it stops it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.valkey = Valkey(folder)
+        self.processes: dict[str, Process] = {}
+        surroundings = Surroundings(
+            listen_host=LOOPBACK,
+            listen_port=free_port(),
+            var_dir=folder / "var",
+            redis_url=self.valkey.url,
+            embedded_name_server_port=free_port(),
+        )
+        self._env = plan.environment(surroundings)
+        cluster = plan.embedded_cluster(surroundings)
+        assert cluster is not None
+        self._argv = {spec.name: spec.argv for spec in (cluster, *plan.workers())}
+
+    def start(self) -> None:
+        """Start everything and wait until the demo's group is shown."""
+        self.valkey.start()
+        self.launch("cluster")
+        self.until(self._cluster_answers, "the cluster answers")
+        self.manage("prepare", "--demo")
+        for name in ("collector", "fleet-1", "fleet-2", "beat"):
+            self.launch(name)
+        self.until(lambda: sum(self.owned().values()) == 16, "16 queues are owned")
+
+    def stop(self) -> None:
+        """End what still runs."""
+        for process in reversed(self.processes.values()):
+            process.kill()
+        self.valkey.kill()
+
+    def launch(self, name: str) -> None:
+        """Start one process, again if it had ended."""
+        log = self.folder / "logs" / f"{name}.log"
+        self.processes[name] = Process(
+            self._argv[name], log=log, env=self._env, cwd=_ROOT
+        )
+
+    def ensure(self, *names: str) -> None:
+        """Start the processes that do not run."""
+        for name in names:
+            if not self.processes[name].running:
+                self.launch(name)
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to one process."""
+        self.processes[name].signal(number)
+
+    def manage(self, *arguments: str) -> None:
+        """Run a management command in the stack's surroundings."""
+        self._run("manage.py", *arguments)
+
+    def want_members(self, count: int) -> None:
+        """Wish for that many members of the demo's group."""
+        if self.rows("select members_wanted from dashboard_managedgroup") == [(count,)]:
+            return
+        self._run("-c", _WANT_MEMBERS.format(count=count))
+
+    def group(self) -> dict[str, Any] | None:
+        """Return the group's document, None while there is none."""
+        try:
+            with redis.Redis(port=self.valkey.port) as client:
+                text = cast("bytes | None", client.get(group_key(CLUSTER, GROUP)))
+        except redis.RedisError:
+            return None
+        return None if text is None else cast("dict[str, Any]", orjson.loads(text))
+
+    def owned(self) -> dict[str, int]:
+        """Return how many queues each member reports, by the member's label."""
+        counts: dict[str, int] = {}
+        document = self.group()
+        labels = {
+            m["client_id"]: m["label"] for m in (document or {"members": ()})["members"]
+        }
+        for queue in document["queues"] if document else ():
+            if queue["owner_source"] == "reported" and len(queue["owners"]) == 1:
+                label = labels.get(queue["owners"][0], queue["owners"][0])
+                counts[label] = counts.get(label, 0) + 1
+        return counts
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Ask the stack's database."""
+        path = self.folder / "var" / "rocketscope.sqlite3"
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+
+    def until(
+        self, holds: Callable[[], bool], what: str, seconds: float = _START_SECONDS
+    ) -> float:
+        """Wait until something holds; return how long that took."""
+        began = time.monotonic()
+        while not holds():
+            if time.monotonic() - began > seconds:
+                logs = "\n".join(
+                    f"--- {name}\n{process.tail()}"
+                    for name, process in self.processes.items()
+                )
+                raise AssertionError(f"not within {seconds} s: {what}\n{logs}")
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+    def _cluster_answers(self) -> bool:
+        lines = self.processes["cluster"].tail().splitlines()
+        return any(
+            line.startswith("{") and "brokers" in json.loads(line) for line in lines
+        )
+
+    def _run(self, *arguments: str) -> None:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=_ROOT,
+            env={**os.environ, **self._env},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+_WANT_MEMBERS: Final = """
+import os, django
+os.environ["DJANGO_SETTINGS_MODULE"] = "dashboard.config.settings"
+django.setup()
+from dashboard.models import ManagedGroup
+from dashboard.services.fleet import add_member, remove_member
+group = ManagedGroup.objects.get(name="demo-consumers")
+for _ in range({count} - group.members_wanted):
+    add_member(None, "embedded", group.name)
+for _ in range(group.members_wanted - {count}):
+    remove_member(None, "embedded", group.name)
+"""
