@@ -1,0 +1,9 @@
+"""Inspecting and operating a cluster: typed calls, and pipelined snapshots."""
+
+from rmqcore.protocol.acl import AclCredentials
+
+from .admin import Admin
+from .offsets import END_OF_QUEUE
+from .snapshot import Patience
+
+__all__ = ["END_OF_QUEUE", "AclCredentials", "Admin", "Patience"]

@@ -1,0 +1,67 @@
+"""The admin client: inspects and operates a cluster by its name-server address.
+
+    async with Admin("127.0.0.1:9876") as admin:
+        snapshot = await admin.snapshot(running_info=True)
+
+It joins no group, sends no heartbeat, and creates nothing unless a call says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.protocol.bodies import decode_broker_stats, decode_kv_table
+from rmqcore.protocol.bodies.stats import BrokerStatsData
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.headers import ViewBrokerStatsDataRequestHeader
+
+from .groups import GroupCalls
+from .offsets import OffsetCalls
+from .sweep import Question
+
+
+class Admin(OffsetCalls, GroupCalls):
+    """Typed calls to one cluster; see `Caller` for how it is made."""
+
+    async def snapshot(
+        self,
+        *,
+        groups: Collection[str] | None = None,
+        running_info: bool | Collection[str] = False,
+        time_lag: bool = False,
+        pulled: bool = False,
+        previous: ClusterSnapshot | None = None,
+    ) -> ClusterSnapshot:
+        """Return the cluster as one sweep over all brokers sees it.
+
+        `groups` limits it to those groups and their topics. `running_info` asks every
+        member (of all groups, or of those named) what it holds; `time_lag` asks how
+        old the first unconsumed messages are; `pulled` asks what was handed out.
+        What did not change is shared with `previous`, which must come from the same
+        limits. Raises `ConnectError` when no name server answers; brokers that do
+        not answer are marked in the snapshot.
+        """
+        question = Question(
+            None if groups is None else frozenset(groups),
+            running_info if isinstance(running_info, bool) else frozenset(running_info),
+            time_lag,
+            pulled,
+        )
+        return await self._snapshots.take(question, previous)
+
+    async def broker_runtime(self, broker_address: str) -> dict[str, str]:
+        """Return a broker's own measurements, in its words."""
+        answer = await self._ask(broker_address, RequestCode.GET_BROKER_RUNTIME_INFO)
+        return decode_kv_table(answer.body)
+
+    async def broker_stats(
+        self, broker_address: str, name: str, key: str
+    ) -> BrokerStatsData:
+        """Return one statistic, such as `TOPIC_PUT_NUMS` of a topic."""
+        answer = await self._ask(
+            broker_address,
+            RequestCode.VIEW_BROKER_STATS_DATA,
+            ViewBrokerStatsDataRequestHeader(stats_name=name, stats_key=key),
+        )
+        return decode_broker_stats(answer.body)

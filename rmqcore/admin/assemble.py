@@ -1,0 +1,261 @@
+"""From what brokers and clients answered to one snapshot. No IO, no clock.
+
+Theory. Topics are joined first (queues by broker), then each group is joined with
+them: members from the connection lists, its queue table from the committed offsets,
+owners from running infos or strategies. The snapshot before is looked at for two
+things: parts that are equal are shared, and the queues of a broker that is silent now
+are taken from it. Its numbers are never carried over.
+
+Which groups exist: those of the group listings, of the offset tables, of retry topics
+and of the connection lists, without RocketMQ's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from rmqcore.model.columns import Reason
+from rmqcore.model.snapshot import (
+    BrokerSnapshot,
+    ClusterSnapshot,
+    GroupKind,
+    GroupSnapshot,
+    QueueTable,
+    TopicSnapshot,
+)
+from rmqcore.model.topic import retry_topic
+
+from .members import OFFLINE, MemberReport, Membership, join_members
+from .names import is_system_group
+from .ownership import infer, nobody, owners_of, strategy_of
+from .queue_tables import QueueTables
+from .sweep import BrokerAnswers, Question
+from .tables import GroupOffsets
+from .topic_rows import TopicRows, join_topics, known_topics
+from .versions import version_name
+
+Reports = Mapping[tuple[str, str], MemberReport]
+
+_OFFLINE_UNKNOWN: Final = MappingProxyType(
+    dict.fromkeys(("mode", "consume_type", "strategy"), Reason.OFFLINE)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything one snapshot is made of; answers are in the order of broker names."""
+
+    question: Question
+    answers: Sequence[BrokerAnswers]
+    reports: Reports
+    taken_at_ms: int
+    took_ms: float
+    nameserver: str | None
+
+    def committed(self) -> dict[str, GroupOffsets]:
+        """Return the offset tables by broker name, of brokers that sent theirs."""
+        return {
+            answer.name: answer.offsets.committed
+            for answer in self.answers
+            if answer.offsets is not None
+        }
+
+
+def assemble(
+    gathered: Gathered,
+    previous: ClusterSnapshot | None = None,
+    last_offsets: Mapping[str, GroupOffsets] | None = None,
+) -> ClusterSnapshot:
+    """Return the snapshot, sharing with the previous one what did not change.
+
+    `last_offsets` are those that the previous one was made of, if they are at hand.
+    """
+    answers = gathered.answers
+    old_topics = {} if previous is None else previous.topics
+    old_groups = {} if previous is None else previous.groups
+    rows = join_topics(answers, known_topics(answers, old_topics), old_topics)
+    joiner = _GroupJoiner(gathered, rows, last_offsets)
+    groups = {
+        name: joiner.group(name, old_groups.get(name))
+        for name in sorted(known_groups(gathered, old_groups))
+    }
+    return ClusterSnapshot(
+        gathered.taken_at_ms,
+        tuple(map(broker_snapshot, answers)),
+        {name: row.topic for name, row in rows.items()},
+        groups,
+        gathered.took_ms,
+        gathered.nameserver,
+    )
+
+
+def known_groups(gathered: Gathered, before: Iterable[str]) -> set[str]:
+    """Return the groups to show: all there are, or those of them that were asked for.
+
+    While a broker is silent, groups seen before are taken to be still there.
+    """
+    names: set[str] = set()
+    for answer in gathered.answers:
+        names |= answer.groups
+        names |= {
+            name
+            for name, listed in answer.members.items()
+            if not (isinstance(listed, Reason) and gathered.question.groups)
+        }
+        if answer.offsets is not None:
+            names |= answer.offsets.committed.keys()
+    if any(answer.error is not None for answer in gathered.answers):
+        names.update(before)
+    if gathered.question.groups is not None:
+        return names & gathered.question.groups
+    return {name for name in names if not is_system_group(name)}
+
+
+def broker_snapshot(answer: BrokerAnswers) -> BrokerSnapshot:
+    """Return how a broker answered."""
+    return BrokerSnapshot(
+        answer.name,
+        answer.broker.cluster,
+        dict(sorted(answer.broker.addresses.items())),
+        answer.error is None,
+        answer.address,
+        answer.stale,
+        answer.asked_at_ms,
+        answer.answered_at_ms,
+        answer.took_ms,
+        None if answer.version is None else version_name(answer.version),
+        None if answer.error is None else answer.reason,
+        None if answer.error is None else str(answer.error),
+    )
+
+
+class _GroupJoiner:
+    """Joins each group of one sweep with the topics of that sweep."""
+
+    def __init__(
+        self,
+        gathered: Gathered,
+        rows: Mapping[str, TopicRows],
+        last_offsets: Mapping[str, GroupOffsets] | None,
+    ) -> None:
+        self._answers = gathered.answers
+        self._reports = gathered.reports
+        self._rows = rows
+        self._topics: dict[str, TopicSnapshot] = {
+            name: row.topic for name, row in rows.items()
+        }
+        self._committed = list(gathered.committed().values())
+        self._tables = QueueTables(
+            rows, gathered.answers, gathered.question, last_offsets
+        )
+
+    def group(self, name: str, before: GroupSnapshot | None) -> GroupSnapshot:
+        """Return one group; `before` itself when nothing of it changed."""
+        membership = join_members(name, self._answers, self._reports)
+        retry = retry_topic(name)
+        queues = self._tables.table(
+            name,
+            self._topics_of(name, membership, retry),
+            None if before is None else before.queues,
+        )
+        retries = self._tables.table(
+            name,
+            (retry,) if retry in self._rows else (),
+            None if before is None else before.retry,
+        )
+        if membership is OFFLINE:
+            return _offline(name, queues, retries, before)
+        return self._online(name, membership, queues, retries, before)
+
+    def _online(
+        self,
+        name: str,
+        membership: Membership,
+        queues: QueueTable,
+        retries: QueueTable,
+        before: GroupSnapshot | None,
+    ) -> GroupSnapshot:
+        kind, members = membership.kind, membership.members
+        inferred = infer(
+            name,
+            kind,
+            queues.keys,
+            members,
+            topics=self._topics,
+            subscribed=frozenset(s.topic for s in membership.subscriptions),
+        )
+        strategy, source, strategy_reason = strategy_of(members)
+        group = GroupSnapshot(
+            name,
+            kind,
+            membership.mode,
+            membership.consume_type,
+            members,
+            membership.subscriptions,
+            strategy,
+            source,
+            queues,
+            retries,
+            owners_of(kind, queues.keys, members, inferred),
+            inferred,
+            _unknown(membership, strategy_reason),
+        )
+        return before if before is not None and before == group else group
+
+    def _topics_of(
+        self, name: str, membership: Membership, retry: str
+    ) -> tuple[str, ...]:
+        topics: set[str] = set()
+        for offsets in self._committed:
+            topics.update(offsets.get(name, ()))
+        used = {subscription.topic for subscription in membership.subscriptions}
+        for member in membership.members:
+            # Queues assigned by hand belong to topics that nobody subscribes.
+            used.update(key[0] for key in member.queues or ())
+        topics |= used & self._rows.keys()
+        topics.discard(retry)
+        return tuple(sorted(topics))
+
+
+def _offline(
+    name: str, queues: QueueTable, retries: QueueTable, before: GroupSnapshot | None
+) -> GroupSnapshot:
+    """Return a group without members, which is what most groups are."""
+    if (
+        before is not None
+        and before.queues is queues
+        and before.retry is retries
+        and before.unknown is _OFFLINE_UNKNOWN
+    ):
+        return before
+    owners = nobody(len(queues))
+    return GroupSnapshot(
+        name,
+        GroupKind.OFFLINE,
+        mode=None,
+        consume_type=None,
+        members=(),
+        subscriptions=(),
+        strategy=None,
+        strategy_source=None,
+        queues=queues,
+        retry=retries,
+        owners=owners,
+        inferred=owners,
+        unknown=_OFFLINE_UNKNOWN,
+    )
+
+
+def _unknown(
+    membership: Membership, strategy_reason: Reason | None
+) -> dict[str, Reason]:
+    unknown: dict[str, Reason] = {}
+    if membership.reason is not None:
+        for name in ("mode", "consume_type", "members", "kind", "strategy"):
+            unknown[name] = membership.reason
+    elif strategy_reason is not None:
+        unknown["strategy"] = strategy_reason
+    return unknown

@@ -1,0 +1,190 @@
+"""Joins what brokers and the clients themselves say of a group's members.
+
+A client is connected to every broker of its topics, so each broker lists it. Brokers
+that disagree are not corrected: a member carries the names of those that list it. Two
+processes with one client id (behaviour A5b) are listed twice by one broker and stay
+two members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rmqcore.allocation import reported_strategy
+from rmqcore.model.columns import QueueKey, Reason
+from rmqcore.model.queue import MessageQueue, utf16_key
+from rmqcore.model.snapshot import GroupKind, MemberSnapshot
+from rmqcore.model.subscription import ConsumeType, MessageModel, SubscriptionData
+from rmqcore.model.topic import retry_topic
+from rmqcore.protocol.bodies import (
+    ClientConnection,
+    ConsumerConnection,
+    ConsumerRunningInfo,
+    RunningProperty,
+)
+
+from .sweep import BrokerAnswers
+from .versions import version_name
+
+_STRATEGY_PROPERTY = "allocateMessageQueueStrategy"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberReport:
+    """A client's running info (307), or why there is none, and when it was asked."""
+
+    info: ConsumerRunningInfo | Reason
+    asked_at_ms: int
+    answered_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A group's members and what the brokers hold of the group as a whole."""
+
+    members: tuple[MemberSnapshot, ...]
+    mode: MessageModel | None
+    consume_type: ConsumeType | None
+    subscriptions: tuple[SubscriptionData, ...]
+    reason: Reason | None
+    """Why mode and members are unknown; None when they are known."""
+
+    @property
+    def kind(self) -> GroupKind:
+        """How these members come to their queues."""
+        if not self.members:
+            return GroupKind.OFFLINE
+        if self.mode is MessageModel.BROADCASTING:
+            return GroupKind.BROADCASTING
+        shares = any(member.pop_queues for member in self.members)
+        if shares or self.consume_type is ConsumeType.POP:
+            return GroupKind.SHARED_POP
+        if self.consume_type is ConsumeType.PULL and not self.subscriptions:
+            return GroupKind.ASSIGNED_BY_HAND
+        return GroupKind.OWNED
+
+
+OFFLINE = Membership((), None, None, (), Reason.OFFLINE)
+
+
+def join_members(
+    group: str,
+    answers: Sequence[BrokerAnswers],
+    reports: Mapping[tuple[str, str], MemberReport],
+) -> Membership:
+    """Return the group's members, in the order in which they are allocated queues."""
+    connected: list[tuple[str, ConsumerConnection]] = []
+    missing = None
+    for answer in answers:
+        # A broker that never heard of the group has no members of it.
+        absent = Reason.OFFLINE if answer.error is None else answer.reason
+        listed = answer.members.get(group, absent)
+        if isinstance(listed, ConsumerConnection):
+            connected.append((answer.name, listed))
+        elif listed not in (Reason.OFFLINE, Reason.NOT_LISTED):
+            missing = listed
+    if not connected:
+        return OFFLINE if missing is None else replace(OFFLINE, reason=missing)
+    first = connected[0][1]
+    return Membership(
+        tuple(_members(group, connected, reports)),
+        first.message_model,
+        first.consume_type,
+        _newest(group, (connection for _, connection in connected)),
+        None,
+    )
+
+
+def _members(
+    group: str,
+    connected: Iterable[tuple[str, ConsumerConnection]],
+    reports: Mapping[tuple[str, str], MemberReport],
+) -> Iterable[MemberSnapshot]:
+    seen: dict[tuple[str, int], tuple[ClientConnection, list[str]]] = {}
+    for broker, connection in connected:
+        times: Counter[str] = Counter()
+        for client in sorted(connection.connections, key=_place):
+            place = (client.client_id, times[client.client_id])
+            times[client.client_id] += 1
+            seen.setdefault(place, (client, []))[1].append(broker)
+    for client_id, number in sorted(seen, key=lambda p: (utf16_key(p[0]), p[1])):
+        client, brokers = seen[client_id, number]
+        yield _member(group, client, brokers, reports.get((group, client_id)))
+
+
+def _place(client: ClientConnection) -> tuple[str, str]:
+    return client.client_id, client.client_addr
+
+
+def _member(
+    group: str,
+    client: ClientConnection,
+    brokers: Sequence[str],
+    report: MemberReport | None,
+) -> MemberSnapshot:
+    member = MemberSnapshot(
+        client.client_id,
+        client.client_addr.removeprefix("/"),
+        client.language,
+        version_name(client.version),
+        tuple(brokers),
+    )
+    if report is None:
+        return member
+    if isinstance(report.info, Reason):
+        return replace(member, asked_at_ms=report.asked_at_ms, reason=report.info)
+    return _with_report(group, member, report, report.info)
+
+
+def _with_report(
+    group: str, member: MemberSnapshot, report: MemberReport, info: ConsumerRunningInfo
+) -> MemberSnapshot:
+    properties = info.properties
+    strategy = properties.get(_STRATEGY_PROPERTY)
+    orderly = properties.get(RunningProperty.CONSUME_ORDERLY)
+    started = properties.get(RunningProperty.CONSUMER_START_TIMESTAMP, "")
+    held = {q: state for q, state in info.queues.items() if not state.droped}
+    own = retry_topic(group)
+    return replace(
+        member,
+        strategy=None if strategy is None else _strategy_name(strategy),
+        subscriptions=tuple(
+            sorted(
+                (s for s in info.subscriptions if s.topic != own),
+                key=lambda subscription: subscription.topic,
+            )
+        ),
+        orderly=None if orderly is None else orderly == "true",
+        started_at_ms=int(started) if started.isdigit() else None,
+        queues=_keys(held),
+        pop_queues=_keys(info.pop_queues),
+        in_hand=sum(state.cached_msg_count for state in held.values()),
+        asked_at_ms=report.asked_at_ms,
+        answered_at_ms=report.answered_at_ms,
+        reason=None,
+    )
+
+
+def _strategy_name(reported: str) -> str:
+    known = reported_strategy(reported)
+    return known.name or known.reported
+
+
+def _keys(queues: Iterable[MessageQueue]) -> tuple[QueueKey, ...]:
+    return tuple(sorted((q.topic, q.broker_name, q.queue_id) for q in queues))
+
+
+def _newest(
+    group: str, connections: Iterable[ConsumerConnection]
+) -> tuple[SubscriptionData, ...]:
+    newest: dict[str, SubscriptionData] = {}
+    for connection in connections:
+        for topic, subscription in connection.subscriptions.items():
+            known = newest.get(topic)
+            if known is None or known.sub_version < subscription.sub_version:
+                newest[topic] = subscription
+    # The retry topic is subscribed by every client of its own accord.
+    newest.pop(retry_topic(group), None)
+    return tuple(newest[topic] for topic in sorted(newest))

@@ -1,0 +1,206 @@
+"""Takes snapshots of a cluster: every broker at once, none waiting for another.
+
+Theory. A snapshot asks the name server for the brokers (106), sweeps all of them side
+by side, asks members what they do (307) where that was wanted, and assembles. Sweeps
+share nothing, so a slow broker delays nobody but itself. What remains is when to stop
+waiting for it:
+
+- once some brokers are done, the others are given up when none of them has been heard
+  for `grace_s` (silence, not slowness: each answer starts the time anew);
+- a snapshot takes no longer than `deadline_s`, a single answer no longer than
+  `timeout_s`;
+- one that said it is busy, or was given up, is left alone by the next snapshots for a
+  pause that grows while it goes on; one try at the end of each pause.
+
+What a broker answered before it was given up counts. A broker whose master cannot be
+reached is asked through a slave and marked stale.
+
+Belongs to one event loop; snapshots of one taker may overlap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rmqcore.errors import (
+    BusyError,
+    ConnectError,
+    RequestTimeoutError,
+    RmqError,
+    TransportError,
+)
+from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.protocol.bodies import ClusterInfo, decode_cluster_info
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport.clock import Clock
+from rmqcore.transport.pool import ChannelPool
+from rmqcore.transport.responses import raise_for_code
+
+from .assemble import Gathered, assemble
+from .breaker import Breakers
+from .line import Line
+from .nameservers import NameServers
+from .running_info import RunningInfos
+from .sweep import BrokerAnswers, BrokerSweep, Memory, Question
+from .tables import GroupOffsets
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a snapshot waits, in seconds; see the module's theory."""
+
+    timeout_s: float = 3.0
+    grace_s: float = 0.5
+    deadline_s: float = 10.0
+
+
+class SnapshotTaker:
+    """Takes snapshots of one cluster and remembers what makes the next one cheaper."""
+
+    def __init__(
+        self,
+        nameservers: NameServers,
+        pool: ChannelPool,
+        clock: Clock,
+        patience: Patience,
+    ) -> None:
+        self._nameservers = nameservers
+        self._pool = pool
+        self._clock = clock
+        self._patience = patience
+        self._memories: dict[str, Memory] = {}
+        self._breakers: Breakers[str] = Breakers()
+        # The snapshot made last, and the offset tables that it was made of.
+        self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
+        self._last = None, {}
+        self._running_infos = RunningInfos(pool, clock, patience.timeout_s)
+
+    async def take(
+        self, question: Question, previous: ClusterSnapshot | None = None
+    ) -> ClusterSnapshot:
+        """Return a snapshot; raise when no name server answers.
+
+        Brokers that do not answer are part of the snapshot, with the reason.
+        """
+        loop = asyncio.get_running_loop()
+        taken_at_ms, began = self._clock.time_ms(), loop.time()
+        nameserver, info = await self._cluster_info()
+        brokers = sorted(info.brokers.values(), key=lambda b: b.broker_name)
+        answers = [BrokerAnswers(broker, broker.any_address) for broker in brokers]
+        await self._sweep_all(answers, question, frozenset(info.clusters))
+        reports = (
+            await self._running_infos.ask(question, answers)
+            if question.running_info
+            else {}
+        )
+        took_ms = (loop.time() - began) * 1000
+        gathered = Gathered(
+            question, answers, reports, taken_at_ms, took_ms, nameserver
+        )
+        made, offsets = self._last
+        snapshot = assemble(gathered, previous, offsets if made is previous else None)
+        self._last = snapshot, gathered.committed()
+        return snapshot
+
+    # Private, in order of first use
+
+    async def _cluster_info(self) -> tuple[str, ClusterInfo]:
+        request = RemotingCommand.request(RequestCode.GET_BROKER_CLUSTER_INFO)
+        address, answer = await self._nameservers.request(request)
+        raise_for_code(answer, request_code=request.code, address=address)
+        return address, decode_cluster_info(answer.body)
+
+    async def _sweep_all(
+        self,
+        answers: Sequence[BrokerAnswers],
+        question: Question,
+        cluster_names: frozenset[str],
+    ) -> None:
+        names = frozenset(answer.name for answer in answers)
+        self._forget_all_but(names)
+        system_names = cluster_names, names
+        sweeps: dict[asyncio.Task[None], BrokerSweep] = {}
+        for answer in answers:
+            sweep = self._sweep_of(answer, question, system_names)
+            if sweep is not None:
+                sweeps[asyncio.ensure_future(sweep.run())] = sweep
+        try:
+            await self._wait_for(sweeps)
+        finally:
+            for task in sweeps:
+                task.cancel()
+            await asyncio.gather(*sweeps, return_exceptions=True)
+
+    def _sweep_of(
+        self,
+        answer: BrokerAnswers,
+        question: Question,
+        system_names: tuple[frozenset[str], frozenset[str]],
+    ) -> BrokerSweep | None:
+        """Return the sweep of a broker, or None when it is to be left alone."""
+        addresses = [at for _, at in sorted(answer.broker.addresses.items())]
+        if not addresses:
+            answer.error = ConnectError(f"broker {answer.name} has no address")
+            return None
+        answer.error = self._breakers.blocked(answer.name, self._clock.monotonic())
+        if answer.error is not None:
+            return None
+        answer.asked_at_ms = self._clock.time_ms()
+        line = Line(self._pool, addresses, self._patience.timeout_s)
+        memory = self._memories.setdefault(answer.name, Memory())
+        return BrokerSweep(answer, line, question, memory, system_names)
+
+    def _forget_all_but(self, names: frozenset[str]) -> None:
+        self._breakers.forget_all_but(names)
+        for name in self._memories.keys() - names:
+            del self._memories[name]
+
+    async def _wait_for(self, sweeps: Mapping[asyncio.Task[None], BrokerSweep]) -> None:
+        """Return when every sweep has ended or was given up."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        pending = set(sweeps)
+        while pending:
+            now = loop.time()
+            left = began + self._patience.deadline_s - now
+            if len(pending) < len(sweeps):
+                heard = max(sweeps[task].line.last_heard for task in pending)
+                left = min(left, heard + self._patience.grace_s - now)
+            if left <= 0:
+                for task in pending:
+                    self._give_up(sweeps[task].answers, now - began)
+                return
+            done, pending = await asyncio.wait(
+                pending, timeout=left, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                took_s = loop.time() - began
+                self._finish(sweeps[task].answers, task.exception(), took_s)
+
+    def _give_up(self, answers: BrokerAnswers, waited_s: float) -> None:
+        self._fail(
+            answers,
+            RequestTimeoutError(
+                f"{answers.address} was given up after {waited_s:.1f} s without answer"
+            ),
+        )
+
+    def _finish(
+        self, answers: BrokerAnswers, error: BaseException | None, took_s: float
+    ) -> None:
+        if error is None:
+            answers.answered_at_ms = self._clock.time_ms()
+            answers.took_ms = took_s * 1000
+            self._breakers.succeeded(answers.name)
+        elif isinstance(error, RmqError):
+            self._fail(answers, error)
+        else:
+            raise error
+
+    def _fail(self, answers: BrokerAnswers, error: RmqError) -> None:
+        answers.error = error
+        if isinstance(error, TransportError | BusyError):
+            self._breakers.failed(answers.name, self._clock.monotonic(), error)

@@ -1,0 +1,299 @@
+"""What one broker answers in one sweep: listings, offsets, statistics, members.
+
+Theory. Three chains run side by side over one channel, so that the broker works while
+we decode: topics (21) and their statistics (202); groups (201) and their members
+(203); all committed offsets (43). What only a later answer shows to be needed (a group
+known by its offsets alone, a system topic that somebody consumes) is asked at the end.
+
+Nothing here judges or merges; `assemble` does. A failure ends the sweep of this broker
+and keeps what was answered before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from rmqcore.errors import ProtocolError
+from rmqcore.model.columns import Reason
+from rmqcore.model.route import BrokerData, QueueData
+from rmqcore.model.topic import RETRY_PREFIX, retry_topic
+from rmqcore.protocol.bodies import (
+    ConsumerConnection,
+    ConsumeStats,
+    ConsumeTimeSpan,
+    decode_consume_stats,
+    decode_consume_time_spans,
+    decode_consumer_connection,
+)
+from rmqcore.protocol.codes import RequestCode, ResponseCode
+from rmqcore.protocol.command import RemotingCommand
+
+from .failures import answer_error, reason_for
+from .line import Line
+from .listings import GROUPS, TOPICS, Remembered, ask_listing
+from .names import is_system_group, is_system_topic, retry_groups
+from .tables import (
+    OffsetTables,
+    TopicOffsets,
+    decode_group_listing,
+    decode_offset_tables,
+    decode_topic_listing,
+    decode_topic_offsets,
+)
+
+T = TypeVar("T")
+K = TypeVar("K")
+Pair = tuple[str, str]
+
+_ABSENT: Final[dict[int, Reason]] = {
+    ResponseCode.CONSUMER_NOT_ONLINE: Reason.OFFLINE,
+    ResponseCode.TOPIC_NOT_EXIST: Reason.NOT_LISTED,
+    ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST: Reason.NOT_LISTED,
+}
+"""Answers that say that something is not there, which is no fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a snapshot asks for. `groups` None means all of them."""
+
+    groups: frozenset[str] | None = None
+    running_info: bool | frozenset[str] = False
+    time_lag: bool = False
+    pulled: bool = False
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a broker listed when it was last asked."""
+
+    topics: Remembered | None = None
+    groups: Remembered | None = None
+
+
+@dataclass(slots=True)
+class BrokerAnswers:
+    """Everything one broker answered; what is missing has a reason or `error`."""
+
+    broker: BrokerData
+    address: str | None
+    stale: bool = False
+    asked_at_ms: int | None = None
+    answered_at_ms: int | None = None
+    took_ms: float | None = None
+    version: int | None = None
+    error: Exception | None = None
+    topics: dict[str, QueueData] = field(default_factory=dict)
+    groups: frozenset[str] = frozenset()
+    offsets: OffsetTables | None = None
+    stats: dict[str, TopicOffsets | Reason] = field(default_factory=dict)
+    members: dict[str, ConsumerConnection | Reason] = field(default_factory=dict)
+    spans: dict[Pair, list[ConsumeTimeSpan] | Reason] = field(default_factory=dict)
+    consumed: dict[str, ConsumeStats | Reason] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The broker's name."""
+        return self.broker.broker_name
+
+    @property
+    def reason(self) -> Reason:
+        """Why what this broker did not answer is unknown."""
+        return Reason.NOT_LISTED if self.error is None else reason_for(self.error)
+
+
+class BrokerSweep:
+    """Asks one broker everything that a question needs of it."""
+
+    def __init__(
+        self,
+        answers: BrokerAnswers,
+        line: Line,
+        question: Question,
+        memory: Memory,
+        system_names: tuple[frozenset[str], frozenset[str]],
+    ) -> None:
+        self.answers = answers
+        self.line = line
+        self._question = question
+        self._memory = memory
+        self._cluster_names, self._broker_names = system_names
+
+    async def run(self) -> None:
+        """Ask everything; raise `RmqError` when the broker cannot be asked on."""
+        await self.line.connect()
+        self.answers.address = self.line.address
+        self.answers.stale = self.line.address != self.answers.broker.master
+        await _together(self._ask_topics(), self._ask_groups(), self._ask_offsets())
+        await self._ask_members(self._groups_known_otherwise())
+        await self._ask_stats(self._topics_in_use())
+        await _together(self._ask_spans(), self._ask_pulled())
+
+    # The three chains
+
+    async def _ask_topics(self) -> None:
+        decode = partial(decode_topic_listing, broker_name=self.answers.name)
+        remembered = await ask_listing(self.line, TOPICS, decode, self._memory.topics)
+        self._memory.topics = remembered
+        self.answers.topics = dict(remembered.listing.topics)
+        if self._question.groups is None:
+            await self._ask_stats(
+                topic
+                for topic in self.answers.topics
+                if not is_system_topic(topic, self._cluster_names, self._broker_names)
+            )
+
+    async def _ask_groups(self) -> None:
+        remembered = await ask_listing(
+            self.line, GROUPS, decode_group_listing, self._memory.groups
+        )
+        self._memory.groups = remembered
+        self.answers.groups = remembered.listing.names
+        # A group asked for by name may have members here and be listed elsewhere.
+        await self._ask_members(
+            self._wanted(self.answers.groups)
+            if self._question.groups is None
+            else self._question.groups
+        )
+
+    async def _ask_offsets(self) -> None:
+        answer = await self.line.ask(
+            RemotingCommand.request(RequestCode.GET_ALL_CONSUMER_OFFSET)
+        )
+        self.answers.version = answer.version
+        self.answers.offsets = decode_offset_tables(answer.body)
+
+    # What the chains showed to be needed
+
+    def _wanted(self, groups: Iterable[str]) -> list[str]:
+        if self._question.groups is not None:
+            return [group for group in self._question.groups if group in groups]
+        return [group for group in groups if not is_system_group(group)]
+
+    def _groups_known_otherwise(self) -> list[str]:
+        known = self.answers.groups
+        offsets = self.answers.offsets
+        committed = offsets.committed.keys() if offsets is not None else set()
+        retries = retry_groups(
+            (topic for topic in self.answers.topics if topic.startswith(RETRY_PREFIX)),
+            known | committed,
+            self.answers.topics,
+        )
+        found = (committed | retries) - self.answers.members.keys()
+        return self._wanted(found)
+
+    def _topics_in_use(self) -> set[str]:
+        """Return the topics that wanted groups consume and that were not asked yet."""
+        unasked = self.answers.topics.keys() - self.answers.stats.keys()
+        if not unasked:
+            return unasked
+        offsets = self.answers.offsets
+        committed = offsets.committed if offsets is not None else {}
+        wanted = self.answers.members.keys() | set(self._wanted(committed))
+        used = set(map(retry_topic, wanted))
+        used.update(*(committed[group] for group in wanted & committed.keys()))
+        for members in self.answers.members.values():
+            if isinstance(members, ConsumerConnection):
+                used.update(members.subscriptions)
+        return used & unasked
+
+    # Requests of one kind
+
+    async def _ask_stats(self, topics: Iterable[str]) -> None:
+        await self._ask_each(
+            RequestCode.GET_TOPIC_STATS_INFO,
+            ((topic, {"topic": topic}) for topic in topics),
+            decode_topic_offsets,
+            self.answers.stats,
+        )
+
+    async def _ask_members(self, groups: Iterable[str]) -> None:
+        await self._ask_each(
+            RequestCode.GET_CONSUMER_CONNECTION_LIST,
+            ((group, {"consumerGroup": group}) for group in groups),
+            decode_consumer_connection,
+            self.answers.members,
+        )
+
+    async def _ask_spans(self) -> None:
+        if not self._question.time_lag:
+            return
+        await self._ask_each(
+            RequestCode.QUERY_CONSUME_TIME_SPAN,
+            (
+                ((group, topic), {"group": group, "topic": topic})
+                for group, topic in self._lagging()
+            ),
+            decode_consume_time_spans,
+            self.answers.spans,
+        )
+
+    async def _ask_pulled(self) -> None:
+        offsets = self.answers.offsets
+        if not self._question.pulled or offsets is None or offsets.pulled is not None:
+            return
+        await self._ask_each(
+            RequestCode.GET_CONSUME_STATS,
+            ((g, {"consumerGroup": g}) for g in self._wanted(offsets.committed)),
+            decode_consume_stats,
+            self.answers.consumed,
+        )
+
+    def _lagging(self) -> Iterable[Pair]:
+        offsets = self.answers.offsets
+        if offsets is None:
+            return
+        for group in self._wanted(offsets.committed):
+            for topic, flat in offsets.committed[group].items():
+                stats = self.answers.stats.get(topic)
+                if isinstance(stats, TopicOffsets) and _lags(flat, stats):
+                    yield group, topic
+
+    async def _ask_each(
+        self,
+        code: RequestCode,
+        requests: Iterable[tuple[K, dict[str, str]]],
+        decode: Callable[[bytes], T],
+        into: dict[K, T | Reason],
+    ) -> None:
+        def take(key: K, answer: RemotingCommand) -> None:
+            if answer.code == ResponseCode.SUCCESS:
+                try:
+                    into[key] = decode(answer.body)
+                except ProtocolError as error:
+                    into[key] = reason_for(error)
+                return
+            into[key] = _ABSENT.get(answer.code) or _refusal(answer, code, self.line)
+
+        await self.line.ask_each(
+            ((key, RemotingCommand.request(code, fields)) for key, fields in requests),
+            take,
+        )
+
+
+def _refusal(answer: RemotingCommand, code: int, line: Line) -> Reason:
+    error = answer_error(answer, request_code=code, address=line.address)
+    return reason_for(error) if error is not None else Reason.REFUSED
+
+
+def _lags(flat: list[int], stats: TopicOffsets) -> bool:
+    committed = dict(zip(flat[::2], flat[1::2], strict=True))
+    return any(
+        committed.get(queue_id, newest) < newest
+        for queue_id, newest in zip(stats.queue_ids, stats.max, strict=True)
+    )
+
+
+async def _together(*chains: Coroutine[Any, Any, None]) -> None:
+    """Run the chains side by side; the first error ends the others and is raised."""
+    tasks = [asyncio.ensure_future(chain) for chain in chains]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

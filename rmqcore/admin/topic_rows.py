@@ -1,0 +1,143 @@
+"""Joins what brokers say of each topic into one table of queues.
+
+A broker that did not answer still has its queues: they are known from its listing, or
+from the snapshot before, and their offsets are unknown with the reason.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rmqcore.model.columns import Column, QueueKey, Reason, joined
+from rmqcore.model.route import QueueData
+from rmqcore.model.snapshot import TopicSnapshot, topic_kind
+
+from .sweep import BrokerAnswers
+from .tables import TopicOffsets
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A topic's queues on one broker."""
+
+    topic: str
+    broker: str
+    queue_ids: list[int]
+    min: Column
+    max: Column
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRows:
+    """A topic, and the same rows broker by broker."""
+
+    topic: TopicSnapshot
+    segments: tuple[Segment, ...]
+
+
+def join_topics(
+    answers: Sequence[BrokerAnswers],
+    names: Iterable[str],
+    previous: Mapping[str, TopicSnapshot],
+) -> dict[str, TopicRows]:
+    """Return the named topics in the order of their names; answers by broker name."""
+    rows = {}
+    for name in sorted(names):
+        topic = _join(name, answers, previous.get(name))
+        if topic is not None:
+            rows[name] = topic
+    return rows
+
+
+def known_topics(
+    answers: Sequence[BrokerAnswers], previous: Collection[str]
+) -> set[str]:
+    """Return the topics asked of any broker, and those of brokers that are silent."""
+    names: set[str] = set()
+    for answer in answers:
+        names |= answer.stats.keys()
+    return names if all(a.error is None for a in answers) else names.union(previous)
+
+
+def _join(
+    name: str, answers: Sequence[BrokerAnswers], before: TopicSnapshot | None
+) -> TopicRows | None:
+    segments = []
+    brokers = {}
+    for answer in answers:
+        data = answer.topics.get(name) or _remembered(answer, before)
+        if data is None:
+            continue
+        brokers[answer.name] = data
+        segments.append(_segment(name, answer, data))
+    if not segments:
+        return None
+    keys: tuple[QueueKey, ...] = tuple(
+        [(name, part.broker, queue) for part in segments for queue in part.queue_ids]
+    )
+    low = joined([part.min for part in segments])
+    high = joined([part.max for part in segments])
+    if before is not None and before.keys == keys:
+        # Sharing what did not change keeps comparing and memory small.
+        keys = before.keys
+        low = before.min if before.min == low else low
+        high = before.max if before.max == high else high
+        if low is before.min and high is before.max and before.brokers == brokers:
+            return TopicRows(before, tuple(segments))
+    topic = TopicSnapshot(name, topic_kind(name), keys, low, high, brokers)
+    return TopicRows(topic, tuple(segments))
+
+
+def _remembered(
+    answer: BrokerAnswers, before: TopicSnapshot | None
+) -> QueueData | None:
+    if answer.error is None or before is None:
+        return None
+    return before.brokers.get(answer.name)
+
+
+def _segment(name: str, answer: BrokerAnswers, data: QueueData) -> Segment:
+    offsets = answer.stats.get(name, answer.reason)
+    if isinstance(offsets, TopicOffsets):
+        return Segment(
+            name,
+            answer.name,
+            offsets.queue_ids,
+            Column(offsets.min),
+            Column(offsets.max),
+        )
+    count = max(data.read_queue_nums, data.write_queue_nums)
+    unknown = Column.unknown(count, offsets)
+    return Segment(name, answer.name, list(range(count)), unknown, unknown)
+
+
+def unlisted(segment: Segment, queue_ids: Iterable[int]) -> Segment:
+    """Return a segment with rows added for queues that the broker does not list."""
+    known = dict(zip(segment.queue_ids, range(len(segment.queue_ids)), strict=True))
+    merged = sorted(known.keys() | set(queue_ids))
+
+    def extended(column: Column) -> Column:
+        return Column.of(
+            Reason.NOT_LISTED if row is None else _row(column, row)
+            for row in map(known.get, merged)
+        )
+
+    return replace(
+        segment,
+        queue_ids=merged,
+        min=extended(segment.min),
+        max=extended(segment.max),
+    )
+
+
+def _row(column: Column, row: int) -> int | Reason:
+    reason = column.reason(row)
+    return column.values[row] if reason is None else reason
+
+
+def empty_segment(topic: str, broker: str) -> Segment:
+    """Return the segment of a topic that a broker does not have."""
+    nothing = Column(array("q"))
+    return Segment(topic, broker, [], nothing, nothing)

@@ -1,0 +1,97 @@
+"""`AVG`: contiguous blocks (behaviour B1); RocketMQ's default.
+
+Cost for a group: one slice per member that gets something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rmqcore.model import MessageQueue
+
+from .strategy import (
+    AllocateStrategy,
+    Divide,
+    Shares,
+    check,
+    check_lists,
+    check_members,
+    first_positions,
+)
+
+
+def block(index: int, queue_count: int, client_count: int) -> tuple[int, int]:
+    """Return start and end of the block that the client at `index` takes.
+
+    With fewer queues than clients the late ones would start behind the last queue:
+    their block is empty.
+    """
+    size, remainder = divmod(queue_count, client_count)
+    if index < remainder:
+        start = index * (size + 1)
+        return start, start + size + 1
+    start = index * size + remainder
+    return start, start + size
+
+
+@dataclass(frozen=True, slots=True)
+class Avg(AllocateStrategy):
+    """Give each member one contiguous block; the first members take the remainder.
+
+    With q queues and c members, q mod c members get q // c + 1 queues and the rest
+    get q // c.
+
+    Even, 8 queues over 2 members::
+
+        A: 0 1 2 3
+        B: 4 5 6 7
+
+    Uneven, 16 queues over 3 members::
+
+        A: 0 1 2 3 4 5
+        B: 6 7 8 9 10
+        C: 11 12 13 14 15
+
+    When a member joins, all block borders shift: from 2 to 3 members of the 16 queues
+    6 and 7 go from A to B, and 11 to 15 from B to the new C. Over several topics the
+    remainder lands on the same first members each time.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name RocketMQ reports."""
+        return "AVG"
+
+    def allocate(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        """Return the block of one member; raise AllocationError as B7 says."""
+        if not check(group, client_id, queues, client_ids):
+            return []
+        start, end = block(client_ids.index(client_id), len(queues), len(client_ids))
+        return list(queues[start:end])
+
+    def divider(self, client_ids: Sequence[str]) -> Divide:
+        """Prepare the blocks of these members."""
+        check_members(client_ids)
+        positions = first_positions(client_ids)
+        client_count = len(client_ids)
+
+        def divide(queues: Sequence[MessageQueue]) -> Shares:
+            check_lists(queues, client_ids)
+            queue_count = len(queues)
+            shares: Shares = {}
+            for client_id, index in positions.items():
+                start, end = block(index, queue_count, client_count)
+                if start == end:
+                    # Positions rise, so everybody behind gets nothing either.
+                    break
+                shares[client_id] = list(queues[start:end])
+            return shares
+
+        return divide

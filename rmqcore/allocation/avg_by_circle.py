@@ -1,0 +1,76 @@
+"""`AVG_BY_CIRCLE`: dealt out like cards (behaviour B2).
+
+Cost for a group: one strided slice per member that gets something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rmqcore.model import MessageQueue
+
+from .strategy import (
+    AllocateStrategy,
+    Divide,
+    Shares,
+    check,
+    check_lists,
+    check_members,
+    first_positions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AvgByCircle(AllocateStrategy):
+    """Deal the queues out one by one: the member at i takes i, i + c, i + 2c, …
+
+    Even, 8 queues over 2 members::
+
+        A: 0 2 4 6
+        B: 1 3 5 7
+
+    Uneven, 8 queues over 3 members::
+
+        A: 0 3 6
+        B: 1 4 7
+        C: 2 5
+
+    When a member joins, nearly every queue moves, because the stride changes: from 2
+    to 3 members only 0, 1, 6 and 7 of the 8 stay. Counts are those of `AVG`; the
+    difference is that each member's queues are spread over all brokers.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name RocketMQ reports."""
+        return "AVG_BY_CIRCLE"
+
+    def allocate(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        """Return every c-th queue for one member; raise AllocationError as B7 says."""
+        if not check(group, client_id, queues, client_ids):
+            return []
+        return list(queues[client_ids.index(client_id) :: len(client_ids)])
+
+    def divider(self, client_ids: Sequence[str]) -> Divide:
+        """Prepare the places of these members in the circle."""
+        check_members(client_ids)
+        positions = first_positions(client_ids)
+        client_count = len(client_ids)
+
+        def divide(queues: Sequence[MessageQueue]) -> Shares:
+            check_lists(queues, client_ids)
+            shares: Shares = {}
+            for client_id, index in positions.items():
+                if index >= len(queues):
+                    break
+                shares[client_id] = list(queues[index::client_count])
+            return shares
+
+        return divide

@@ -1,0 +1,109 @@
+"""What every allocation strategy is, and the checks that most of them share.
+
+A strategy answers two questions with one rule:
+
+- `allocate`: which queues does this one member take? Computed the way each RocketMQ
+  client computes it on its own, from the lists in the order given.
+- `divider`: who takes what in the whole group? Work that depends on the members alone
+  (a hash ring, the rooms) is done once, then any number of topics are divided by it.
+
+Invariant: for sorted lists, the share a divider gives to a member equals what
+`allocate` returns for that member. A client id listed twice is one key with one share:
+both processes behind it compute the same one (behaviour A5b).
+
+Strategies hold their options and nothing else. The only log call of this room is the
+warning of `check` (behaviour B7).
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rmqcore.errors import AllocationError
+from rmqcore.model import MessageQueue
+
+logger = logging.getLogger(__name__)
+
+Shares: TypeAlias = dict[str, list[MessageQueue]]
+"""What each member takes; members that take nothing may be left out."""
+
+Divide: TypeAlias = Callable[[Sequence[MessageQueue]], Shares]
+"""Divides the sorted queues of one topic among the members it was made for."""
+
+
+class AllocateStrategy(ABC):
+    """One rule by which a group divides the queues of a topic."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name RocketMQ's own class of this rule reports."""
+
+    @abstractmethod
+    def allocate(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        """Return the queues of one member, from lists taken in the order given."""
+
+    @abstractmethod
+    def divider(self, client_ids: Sequence[str]) -> Divide:
+        """Prepare for these members, sorted, what divides one topic after another."""
+
+
+def check(
+    group: str,
+    client_id: str,
+    queues: Sequence[MessageQueue],
+    client_ids: Sequence[str],
+) -> bool:
+    """Refuse empty input; tell whether the member is one of the group (B7).
+
+    Raise AllocationError in the order of Java's
+    `AbstractAllocateMessageQueueStrategy.check`, whose words the messages begin with.
+    """
+    if not client_id:
+        raise AllocationError("currentCID is empty: an allocation is for one client id")
+    check_lists(queues, client_ids)
+    if client_id not in client_ids:
+        logger.warning(
+            "group=%s client_id=%s is not among the group's client ids %s: "
+            "no queue is allocated to it",
+            group,
+            client_id,
+            list(client_ids),
+        )
+        return False
+    return True
+
+
+def check_lists(queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> None:
+    """Refuse an empty list of queues or of client ids."""
+    if not queues:
+        raise AllocationError("mqAll is null or mqAll empty: no queue to divide")
+    if not client_ids:
+        raise AllocationError("cidAll is null or cidAll empty: nobody to divide among")
+
+
+def check_members(client_ids: Sequence[str]) -> None:
+    """Refuse a group with no member, or with one whose own check would fail."""
+    if not client_ids:
+        raise AllocationError("cidAll is null or cidAll empty: nobody to divide among")
+    if "" in client_ids:
+        raise AllocationError("currentCID is empty: a group lists an empty client id")
+
+
+def first_positions(client_ids: Sequence[str]) -> dict[str, int]:
+    """Return where each client id stands first, as Java's `indexOf` finds it."""
+    positions: dict[str, int] = {}
+    for position, client_id in enumerate(client_ids):
+        positions.setdefault(client_id, position)
+    return positions

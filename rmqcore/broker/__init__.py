@@ -1,0 +1,6 @@
+"""The broker: stores messages, hands them out, knows who consumes what."""
+
+from .server import Broker
+from .settings import BrokerSettings
+
+__all__ = ["Broker", "BrokerSettings"]

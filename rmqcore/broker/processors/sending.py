@@ -1,0 +1,365 @@
+"""Sending: one message (10, 310) or a batch (320).
+
+The checks and their order are RocketMQ's: the topic's name, topics closed to clients,
+the topic itself (created from the default topic where that is allowed), the queue, the
+message. A batch is stored all or not at all, its messages one behind another.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Awaitable
+from typing import Final, NamedTuple
+
+from rmqcore.broker.batches import batch_items
+from rmqcore.broker.names import CLOSED_TOPICS, topic_fault
+from rmqcore.broker.properties import with_property
+from rmqcore.broker.records import (
+    delay_level,
+    delayed,
+    is_timer_message,
+    offset_msg_id,
+    properties_fault,
+    stored_properties,
+)
+from rmqcore.broker.state import Answer, BrokerState
+from rmqcore.broker.statistics import BROKER_PUT_NUMS, TOPIC_PUT_NUMS, TOPIC_PUT_SIZE
+from rmqcore.errors import BodyError, StoreError
+from rmqcore.model import TopicConfig
+from rmqcore.model.topic import RETRY_PREFIX, dead_letter_topic
+from rmqcore.protocol.codes import VERSION_V3_4_9, RequestCode, ResponseCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.protocol.headers import SendMessageRequestHeader, decode_header
+from rmqcore.protocol.ids import pack_host
+from rmqcore.store import Appended, PendingRecord
+from rmqcore.transport import Channel
+
+DEAD_LETTER_QUEUES: Final = 1
+_TRANSACTION_MASK: Final = 3 << 2
+
+
+class SendFields(NamedTuple):
+    """What the broker needs of a send's header."""
+
+    topic: str
+    queue_id: int
+    sys_flag: int
+    born_timestamp: int
+    flag: int
+    properties: str
+    reconsume_times: int
+    max_reconsume_times: int | None
+    is_batch: bool
+
+
+def send_message(
+    state: BrokerState, channel: Channel, command: RemotingCommand
+) -> Answer | Awaitable[Answer]:
+    """Store one message, or the messages of a batch, and say where they are."""
+    fields = _fields(command)
+    topic = state.topics.get(fields.topic) or _new_topic(state, command)
+    refusal = _refusal(state, command, fields, topic)
+    if refusal is not None:
+        return refusal
+    assert topic is not None  # noqa: S101 - a missing topic was refused
+    queue_id = fields.queue_id
+    if queue_id < 0:
+        queue_id = state.chance.randrange(max(1, topic.write_queue_nums))
+    if fields.is_batch or command.code == RequestCode.SEND_BATCH_MESSAGE:
+        return _send_batch(state, channel, command, fields, queue_id)
+    return _send_one(state, channel, command, fields, queue_id)
+
+
+def store(
+    state: BrokerState, command: RemotingCommand, records: list[PendingRecord]
+) -> list[Appended] | RemotingCommand:
+    """Append records; where the store refuses, return the answer that says so."""
+    try:
+        placed = state.store.append_all(records, state.clock.time_ms())
+    except struct.error as error:
+        return command.response(
+            ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {error}"
+        )
+    except StoreError as error:
+        return command.response(
+            ResponseCode.SERVICE_NOT_AVAILABLE,
+            f"service not available now, the store refuses: {error}",
+        )
+    topic = records[0].topic
+    size = sum([record.size for record in records])
+    state.statistics.add(TOPIC_PUT_SIZE, topic, size)
+    state.statistics.add(TOPIC_PUT_NUMS, topic, len(records))
+    state.statistics.add(BROKER_PUT_NUMS, state.settings.cluster, len(records))
+    return placed
+
+
+def when_flushed(
+    state: BrokerState, response: RemotingCommand, placed: list[Appended]
+) -> Answer | Awaitable[Answer]:
+    """Return the response, at once or when the records are on the disk."""
+    if not state.settings.sync_flush:
+        return response
+    return _answer_flushed(state, response, placed[-1].end)
+
+
+# Private, in order of first use
+
+
+def _fields(command: RemotingCommand) -> SendFields:
+    """Read the header: the short names by hand, because this is done per message.
+
+    Whatever is not as expected is read again by the typed header, which takes the
+    long names, too, and says what is wrong.
+    """
+    sent = command.ext_fields
+    try:
+        return SendFields(
+            sent["b"],
+            int(sent["e"]),
+            int(sent["f"]),
+            int(sent["g"]),
+            int(sent["h"]),
+            sent.get("i", ""),
+            int(sent.get("j", 0)),
+            int(sent["l"]) if "l" in sent else None,
+            sent.get("m") == "true",
+        )
+    except (KeyError, ValueError):
+        header = decode_header(SendMessageRequestHeader, sent)
+        return SendFields(
+            header.topic,
+            header.queue_id,
+            header.sys_flag,
+            header.born_timestamp,
+            header.flag,
+            header.properties or "",
+            header.reconsume_times or 0,
+            header.max_reconsume_times,
+            bool(header.batch),
+        )
+
+
+def _new_topic(state: BrokerState, command: RemotingCommand) -> TopicConfig | None:
+    header = decode_header(SendMessageRequestHeader, command.ext_fields)
+    now_ms = state.clock.time_ms()
+    if header.topic in CLOSED_TOPICS or topic_fault(header.topic) is not None:
+        return None
+    topic = None
+    if state.settings.auto_create_topic:
+        topic = state.topics.inherit(
+            header.topic,
+            header.default_topic,
+            header.default_topic_queue_nums,
+            now_ms,
+        )
+    if topic is None and header.topic.startswith(RETRY_PREFIX):
+        topic = state.topics.ensure(header.topic, 1, now_ms)
+    if topic is not None:
+        state.topics_changed()
+    return topic
+
+
+def _refusal(
+    state: BrokerState,
+    command: RemotingCommand,
+    fields: SendFields,
+    topic: TopicConfig | None,
+) -> RemotingCommand | None:
+    """Return the answer to a message that cannot be taken, None when it can."""
+    if fields.topic in CLOSED_TOPICS:
+        return command.response(
+            ResponseCode.NO_PERMISSION,
+            f"Sending message to topic[{fields.topic}] is forbidden.",
+        )
+    if topic is None:
+        fault = topic_fault(fields.topic)
+        if fault is not None:
+            return command.response(ResponseCode.INVALID_PARAMETER, fault)
+        return command.response(
+            ResponseCode.TOPIC_NOT_EXIST,
+            f"topic[{fields.topic}] not exist, apply first please!",
+        )
+    queues = max(topic.write_queue_nums, topic.read_queue_nums)
+    if fields.queue_id >= queues:
+        return command.response(
+            ResponseCode.INVALID_PARAMETER,
+            f"request queueId[{fields.queue_id}] is illegal, "
+            f"topic {topic.topic} has {queues} queues",
+        )
+    if not command.body or len(command.body) > state.settings.max_message_bytes:
+        return command.response(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"the message is illegal: body of {len(command.body)} bytes, "
+            f"1 to {state.settings.max_message_bytes} allowed",
+        )
+    if fields.sys_flag & _TRANSACTION_MASK:
+        return command.response(
+            ResponseCode.NO_PERMISSION,
+            f"the broker[{state.settings.name}] sending transaction message "
+            "is forbidden",
+        )
+    return None
+
+
+def _send_one(
+    state: BrokerState,
+    channel: Channel,
+    command: RemotingCommand,
+    fields: SendFields,
+    queue_id: int,
+) -> Answer | Awaitable[Answer]:
+    properties, values = stored_properties(
+        fields.properties, state.own_properties, state.chance
+    )
+    topic = fields.topic
+    if topic.startswith(RETRY_PREFIX):
+        group = topic.removeprefix(RETRY_PREFIX)
+        goes_dead = _is_dead_letter(state, command, fields, group)
+        if isinstance(goes_dead, RemotingCommand):
+            return goes_dead
+        if goes_dead:
+            topic = dead_letter_topic(group)
+            if topic not in state.topics:
+                now_ms = state.clock.time_ms()
+                state.topics.ensure(topic, DEAD_LETTER_QUEUES, now_ms)
+                state.topics_changed()
+            queue_id = 0
+            properties = with_property(properties, b"DELAY", b"-1")
+            values[b"DELAY"] = b"-1"
+    fault = properties_fault(properties)
+    if fault is not None:
+        return command.response(
+            ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {fault}"
+        )
+    level = delay_level(values, len(state.settings.delay_levels_ms))
+    if level == 0 and is_timer_message(values):
+        return command.response(
+            ResponseCode.SYSTEM_ERROR,
+            "accurate timer message is not enabled, timerWheelEnable is false",
+        )
+    record = PendingRecord(
+        topic,
+        queue_id,
+        command.body,
+        properties,
+        fields.born_timestamp,
+        pack_host(channel.remote_address),
+        state.store_host,
+        fields.flag,
+        fields.sys_flag,
+        fields.reconsume_times,
+        values=values,
+    )
+    placed = store(state, command, [delayed(record, level) if level else record])
+    if isinstance(placed, RemotingCommand):
+        return placed
+    msg_id = offset_msg_id(state.store_host, placed[0].log_offset)
+    return _stored(
+        state,
+        command,
+        queue_id=queue_id,
+        placed=placed,
+        msg_id=msg_id,
+        unique_key=values[b"UNIQ_KEY"].decode(),
+    )
+
+
+def _is_dead_letter(
+    state: BrokerState,
+    command: RemotingCommand,
+    fields: SendFields,
+    group: str,
+) -> bool | RemotingCommand:
+    """Tell whether a message for a retry topic has no retry left.
+
+    A group that holds queue locks consumes in order: its failed messages are not
+    tried again out of order, but go to the dead letters at once.
+    """
+    now_ms = state.clock.time_ms()
+    config = state.groups.find(group, now_ms)
+    if config is None:
+        return command.response(
+            ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+            f"subscription group not exist, {group}",
+        )
+    limit = config.retry_max_times
+    if command.version >= VERSION_V3_4_9 and fields.max_reconsume_times is not None:
+        limit = fields.max_reconsume_times
+    return fields.reconsume_times > limit or state.locks.any_held(group, now_ms)
+
+
+def _stored(
+    state: BrokerState,
+    command: RemotingCommand,
+    *,
+    queue_id: int,
+    placed: list[Appended],
+    msg_id: str,
+    unique_key: str,
+) -> Answer | Awaitable[Answer]:
+    response = command.response(
+        ext_fields={
+            "msgId": msg_id,
+            "queueId": str(queue_id),
+            "queueOffset": str(placed[0].queue_offset),
+            "transactionId": unique_key,
+            "MSG_REGION": state.settings.region,
+            "TRACE_ON": "true",
+        }
+    )
+    return when_flushed(state, response, placed)
+
+
+async def _answer_flushed(
+    state: BrokerState, response: RemotingCommand, log_offset: int
+) -> Answer:
+    await state.wait_flushed(log_offset)
+    return response
+
+
+def _send_batch(
+    state: BrokerState,
+    channel: Channel,
+    command: RemotingCommand,
+    fields: SendFields,
+    queue_id: int,
+) -> Answer | Awaitable[Answer]:
+    if fields.topic.startswith(RETRY_PREFIX):
+        return command.response(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"batch request does not support retry group {fields.topic}",
+        )
+    host = pack_host(channel.remote_address)
+    try:
+        records = [
+            PendingRecord(
+                fields.topic,
+                queue_id,
+                body,
+                properties,
+                fields.born_timestamp,
+                host,
+                state.store_host,
+                flag,
+                fields.sys_flag,
+                fields.reconsume_times,
+                values=values,
+            )
+            for flag, body, properties, values in batch_items(command.body)
+        ]
+    except BodyError as error:
+        return command.response(ResponseCode.MESSAGE_ILLEGAL, str(error))
+    placed = store(state, command, records)
+    if isinstance(placed, RemotingCommand):
+        return placed
+    host = state.store_host
+    msg_ids = [offset_msg_id(host, place.log_offset) for place in placed]
+    keys = [(record.values or {}).get(b"UNIQ_KEY", b"") for record in records]
+    return _stored(
+        state,
+        command,
+        queue_id=queue_id,
+        placed=placed,
+        msg_id=",".join(msg_ids),
+        unique_key=b",".join(keys).decode(),
+    )

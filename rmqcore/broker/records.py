@@ -1,0 +1,103 @@
+"""From a message that arrives to the record that is stored.
+
+Every message gets the broker's own properties. A message with a delay level is stored
+under the schedule topic, in the queue of its level, with its real topic and queue as
+properties; `undelayed` turns it back when its time has come.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Final
+
+from rmqcore.model.message import MAX_PROPERTIES_BYTES
+from rmqcore.model.topic import SCHEDULE_TOPIC
+from rmqcore.store import PendingRecord, property_values
+
+from .properties import terminated, with_property, without_property
+from .settings import BrokerSettings
+
+_NOT_THE_CLIENTS: Final = frozenset((b"CLUSTER", b"MSG_REGION", b"TRACE_ON", b"POP_CK"))
+_TIMER_PROPERTIES: Final = frozenset(
+    (b"TIMER_DELIVER_MS", b"TIMER_DELAY_SEC", b"TIMER_DELAY_MS")
+)
+
+
+def offset_msg_id(store_host: bytes, log_offset: int) -> str:
+    """Return the id that says where a message is: host, port, log offset, in hex."""
+    return f"{store_host.hex().upper()}{log_offset:016X}"
+
+
+def own_properties(settings: BrokerSettings) -> bytes:
+    """Return the properties that this broker adds to every message."""
+    return (
+        f"MSG_REGION\x01{settings.region}\x02TRACE_ON\x01true\x02"
+        f"CLUSTER\x01{settings.cluster}\x02"
+    ).encode()
+
+
+def stored_properties(
+    text: str, own: bytes, chance: random.Random
+) -> tuple[bytes, dict[bytes, bytes]]:
+    """Return the properties of a message that was sent, as bytes and taken apart.
+
+    The broker's own are added to the bytes. A message without a unique key gets one,
+    drawn from `chance`.
+    """
+    properties = terminated(text.encode())
+    values = property_values(properties)
+    if not _NOT_THE_CLIENTS.isdisjoint(values):
+        for name in _NOT_THE_CLIENTS & values.keys():
+            del values[name]
+            properties = without_property(properties, name)
+    if not values.get(b"UNIQ_KEY"):
+        values[b"UNIQ_KEY"] = unique_key = b"%032X" % chance.getrandbits(128)
+        properties = with_property(properties, b"UNIQ_KEY", unique_key)
+    return properties + own, values
+
+
+def properties_fault(properties: bytes) -> str | None:
+    """Say why properties cannot be stored; None when they can."""
+    if len(properties) > MAX_PROPERTIES_BYTES:
+        return (
+            f"properties of {len(properties)} bytes, the broker's included, "
+            f"limit {MAX_PROPERTIES_BYTES}"
+        )
+    if b"\0" in properties:
+        return "properties hold a zero byte"
+    return None
+
+
+def is_timer_message(values: Mapping[bytes, bytes]) -> bool:
+    """Tell whether a message asks for delivery at an arbitrary time."""
+    return not _TIMER_PROPERTIES.isdisjoint(values)
+
+
+def delay_level(values: Mapping[bytes, bytes], levels: int) -> int:
+    """Return the delay level, cut to the highest there is; 0 for none."""
+    text = values.get(b"DELAY")
+    if text is None:
+        return 0
+    try:
+        return max(0, min(int(text), levels))
+    except ValueError:
+        return 0
+
+
+def delayed(record: PendingRecord, level: int) -> PendingRecord:
+    """Return the record as it is stored to be delivered after the level's delay."""
+    properties = with_property(record.properties, b"REAL_TOPIC", record.topic.encode())
+    properties = with_property(properties, b"REAL_QID", b"%d" % record.queue_id)
+    return PendingRecord(
+        SCHEDULE_TOPIC,
+        level - 1,
+        record.body,
+        properties,
+        record.born_timestamp,
+        record.born_host,
+        record.store_host,
+        record.flag,
+        record.sys_flag,
+        record.reconsume_times,
+    )

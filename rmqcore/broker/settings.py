@@ -1,0 +1,151 @@
+"""How a broker is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from rmqcore.errors import ArgumentError
+from rmqcore.model.message import MAX_BODY_BYTES
+from rmqcore.store import DELAY_LEVELS_MS
+from rmqcore.store.message_store import (
+    DEFAULT_KEEP_MS,
+    DEFAULT_SEGMENT_BYTES,
+    HOUR_MS,
+)
+
+MASTER_ID: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """Everything about a broker that is decided before it starts.
+
+    Intervals are seconds, ages milliseconds. With `sync_flush` a send is answered when
+    its record is on the disk, else when the operating system has it.
+    With `server_side_reset` a reset of offsets takes effect at the group's next pull,
+    without it the online members are told to carry it out, as brokers before 5.x do.
+    `advertised_host` is what clients connect to, where that is not the host bound.
+    """
+
+    store_directory: Path
+    name: str = "broker-a"
+    cluster: str = "DefaultCluster"
+    broker_id: int = MASTER_ID
+    name_servers: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 0
+    advertised_host: str | None = None
+    region: str = "DefaultRegion"
+    auto_create_topic: bool = True
+    auto_create_group: bool = True
+    default_queue_nums: int = 8
+    notify_member_changes: bool = True
+    server_side_reset: bool = True
+    max_message_bytes: int = MAX_BODY_BYTES
+    delay_levels_ms: tuple[int, ...] = DELAY_LEVELS_MS
+    sync_flush: bool = False
+    segment_bytes: int = DEFAULT_SEGMENT_BYTES
+    keep_ms: int = DEFAULT_KEEP_MS
+    max_log_bytes: int | None = None
+    register_interval_s: float = 30.0
+    flush_interval_s: float = 0.5
+    checkpoint_interval_s: float = 5.0
+    persist_interval_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("name", "cluster"):
+            if not getattr(self, name):
+                raise ArgumentError(f"a broker needs a {name}, got an empty one")
+        if self.broker_id != MASTER_ID:
+            raise ArgumentError(
+                f"broker id {self.broker_id}: this broker can only be a master, id 0"
+            )
+        if self.default_queue_nums < 1:
+            raise ArgumentError(
+                f"default queue count {self.default_queue_nums}, at least 1"
+            )
+
+    def as_properties(self) -> dict[str, str]:
+        """Return the settings under RocketMQ's names, as code 26 shows them."""
+        return {
+            "brokerName": self.name,
+            "brokerClusterName": self.cluster,
+            "brokerId": str(self.broker_id),
+            "namesrvAddr": ";".join(self.name_servers),
+            "brokerIP1": self.host,
+            "regionId": self.region,
+            "brokerRole": "ASYNC_MASTER",
+            "brokerPermission": "6",
+            "maxMessageSize": str(self.max_message_bytes),
+            "storePathRootDir": str(self.store_directory),
+            "mappedFileSizeCommitLog": str(self.segment_bytes),
+            "longPollingEnable": "true",
+            "enablePropertyFilter": "false",
+            "timerWheelEnable": "false",
+            "rejectTransactionMessage": "true",
+        } | {name: key.show(self) for name, key in _CHANGEABLE.items()}
+
+    def changed(self, properties: Mapping[str, str]) -> BrokerSettings:
+        """Return the settings with some of RocketMQ's names set, as code 25 does.
+
+        Raises `ArgumentError` for a name that cannot be changed while the broker
+        runs, or a value of the wrong form.
+        """
+        values: dict[str, Any] = {}
+        for name, text in properties.items():
+            key = _CHANGEABLE.get(name)
+            if key is None:
+                raise ArgumentError(f"setting {name} cannot be changed at run time")
+            try:
+                values[key.attribute] = key.parse(text)
+            except ValueError:
+                raise ArgumentError(f"setting {name} cannot be {text!r}") from None
+        return replace(self, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    attribute: str
+    parse: Callable[[str], object]
+    write: Callable[[Any], str]
+
+    def show(self, settings: BrokerSettings) -> str:
+        return self.write(getattr(settings, self.attribute))
+
+
+def _parse_bool(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+def _write_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _parse_hours(text: str) -> int:
+    return int(text) * HOUR_MS
+
+
+def _write_hours(value: int) -> str:
+    return str(value // HOUR_MS)
+
+
+_CHANGEABLE: Final[Mapping[str, _Key]] = MappingProxyType(
+    {
+        "autoCreateTopicEnable": _Key("auto_create_topic", _parse_bool, _write_bool),
+        "autoCreateSubscriptionGroup": _Key(
+            "auto_create_group", _parse_bool, _write_bool
+        ),
+        "defaultTopicQueueNums": _Key("default_queue_nums", int, str),
+        "notifyConsumerIdsChangedEnable": _Key(
+            "notify_member_changes", _parse_bool, _write_bool
+        ),
+        "useServerSideResetOffset": _Key("server_side_reset", _parse_bool, _write_bool),
+        "fileReservedTime": _Key("keep_ms", _parse_hours, _write_hours),
+    }
+)

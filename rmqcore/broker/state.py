@@ -1,0 +1,62 @@
+"""What the handlers of a broker work on: tables, store, clock, in one place."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.store import MessageStore
+from rmqcore.transport import Channel, Clock
+
+from .consumers import ChangeNotice, ConsumerTable
+from .delays import DelayOffsets
+from .groups import SubscriptionGroupTable
+from .holds import PullHolds
+from .locks import QueueLocks
+from .offsets import ConsumerOffsetTable
+from .producers import ProducerTable
+from .settings import BrokerSettings
+from .statistics import Statistics
+from .topics import TopicTable
+
+Answer = RemotingCommand | None
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """One broker's tables and means. The server makes it and runs its timers."""
+
+    settings: BrokerSettings
+    clock: Clock
+    store: MessageStore
+    topics: TopicTable
+    groups: SubscriptionGroupTable
+    offsets: ConsumerOffsetTable
+    delays: DelayOffsets
+    holds: PullHolds[Channel]
+    statistics: Statistics
+    notify: Callable[[ChangeNotice[Channel] | None], None]
+    """Tells the members of a group that its members or topics changed."""
+    save_configuration: Callable[[], None]
+    """Puts changed topics and groups on the disk."""
+    topics_changed: Callable[[], None]
+    """Puts changed topics on the disk and has them registered soon."""
+    register_now: Callable[[], Awaitable[object]]
+    """Returns when the name servers have been told of the topics."""
+    wait_flushed: Callable[[int], Awaitable[None]]
+    """Returns when the log is on the disk up to an offset."""
+    consumers: ConsumerTable[Channel] = field(default_factory=ConsumerTable)
+    producers: ProducerTable[Channel] = field(default_factory=ProducerTable)
+    locks: QueueLocks = field(default_factory=QueueLocks)
+    chance: random.Random = field(default_factory=random.Random)
+    address: str = ""
+    store_host: bytes = b""
+    own_properties: bytes = b""
+    """What the broker adds to the properties of every message it stores."""
+    started_ms: int = 0
+
+
+Handler = Callable[[BrokerState, Channel, RemotingCommand], Answer | Awaitable[Answer]]
+"""Answers one request: now, later, or (None) not at all or by another way."""

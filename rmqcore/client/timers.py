@@ -1,0 +1,126 @@
+"""When the six periodic pieces of work are due, and that each slot runs once.
+
+Theory. Time is cut into slots per timer, slot = floor(now / period), so that everybody
+who looks at the same clock names the same slot. Whoever wants to run a slot (Celery's
+beat, a fallback, an asyncio timer) asks `Schedule.claim`; the answer is yes once per
+slot, and never for a slot older than one already run. Missed slots are not made up one
+by one: the work is "bring things up to date", so only the newest counts.
+
+This module decides and does not act: it holds no clock, no task and no consumer. Times
+are seconds since the epoch (a float), as `time.time()` gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import floor
+from types import MappingProxyType
+from typing import Final
+
+
+class Timer(StrEnum):
+    """The periodic pieces of work of a client."""
+
+    REBALANCE = "rebalance"
+    RENEW_LOCKS = "renew_locks"
+    PERSIST_OFFSETS = "persist_offsets"
+    HEARTBEAT = "heartbeat"
+    REFRESH_ROUTES = "refresh_routes"
+    EXPIRE_STUCK = "expire_stuck"
+
+
+PERIOD_S: Final[Mapping[Timer, float]] = MappingProxyType(
+    {
+        Timer.REBALANCE: 20.0,
+        Timer.RENEW_LOCKS: 20.0,
+        Timer.PERSIST_OFFSETS: 5.0,
+        Timer.HEARTBEAT: 30.0,
+        Timer.REFRESH_ROUTES: 30.0,
+        Timer.EXPIRE_STUCK: 60.0,
+    }
+)
+"""Seconds between two runs of each timer."""
+
+MAX_LATENESS_S: Final = 5.0
+"""A worker runs a slot itself when its tick is late by more, or by period / 4."""
+
+
+def slot_of(now: float, period: float) -> int:
+    """Return the number of the slot that `now` lies in."""
+    return floor(now / period)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One run of one timer: its number, and when it became due (epoch seconds)."""
+
+    timer: Timer
+    number: int
+    due: float
+
+
+class Schedule:
+    """Which slot of each timer was run last. One per worker, or per instance.
+
+    `start` is the time from which slots count: the slot it lies in is taken as run,
+    because starting does all the work at once.
+    """
+
+    def __init__(self, start: float, periods: Mapping[Timer, float] = PERIOD_S) -> None:
+        self._periods = dict(periods)
+        self._last = {
+            timer: slot_of(start, period) for timer, period in self._periods.items()
+        }
+
+    @property
+    def timers(self) -> Iterable[Timer]:
+        """The timers of this schedule."""
+        return self._periods
+
+    def current(self, timer: Timer, now: float) -> Slot:
+        """Return the slot of `timer` that `now` lies in."""
+        period = self._periods[timer]
+        number = slot_of(now, period)
+        return Slot(timer, number, number * period)
+
+    def claim(self, slot: Slot) -> bool:
+        """Take a slot for running; false when it, or a newer one, was taken before."""
+        if slot.number <= self._last[slot.timer]:
+            return False
+        self._last[slot.timer] = slot.number
+        return True
+
+    def due(self, now: float) -> list[Slot]:
+        """Return the slots that have begun and were not taken, one per timer."""
+        return [
+            slot
+            for timer in self._periods
+            if (slot := self.current(timer, now)).number > self._last[timer]
+        ]
+
+    def overdue(self, now: float) -> list[Slot]:
+        """Return the due slots whose tick is so late that they are run without it."""
+        return [slot for slot in self.due(now) if now >= self._deadline(slot)]
+
+    def next_due(self, now: float) -> float:
+        """Return when the next slot of any timer begins; `now` if one is due."""
+        return max(
+            now,
+            min(
+                (number + 1) * self._periods[timer]
+                for timer, number in self._last.items()
+            ),
+        )
+
+    def next_deadline(self, now: float) -> float:
+        """Return when the first slot not taken by then will be overdue."""
+        deadlines = (
+            self._deadline(Slot(timer, number + 1, (number + 1) * self._periods[timer]))
+            for timer, number in self._last.items()
+        )
+        return max(now, min(deadlines))
+
+    def _deadline(self, slot: Slot) -> float:
+        return slot.due + min(self._periods[slot.timer] / 4, MAX_LATENESS_S)

@@ -1,0 +1,91 @@
+"""What the commands that join a cluster as clients share: options, credentials, end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import ssl
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from rmqcore.client.signing import signing
+from rmqcore.errors import ArgumentError
+from rmqcore.protocol.acl import AclCredentials
+from rmqcore.transport import RequestHook
+
+ACCESS_KEY_VARIABLE: Final = "RMQCORE_ACCESS_KEY"
+SECRET_KEY_VARIABLE: Final = "RMQCORE_SECRET_KEY"  # noqa: S105 - the variable's name
+
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+def add_client_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that every client has."""
+    parser.add_argument(
+        "--nameserver",
+        required=True,
+        metavar="HOST:PORT[;…]",
+        help="name servers of the cluster",
+    )
+    parser.add_argument(
+        "--instance-name",
+        default="DEFAULT",
+        metavar="X",
+        help="last part of the client id; DEFAULT makes a unique one, except for "
+        "broadcasting (default %(default)s)",
+    )
+    parser.add_argument("--client-ip", metavar="IP", help="first part of the client id")
+    parser.add_argument(
+        "--tls", action="store_true", help="encrypt; the certificate is not checked"
+    )
+    parser.epilog = (
+        f"Requests are signed when {ACCESS_KEY_VARIABLE} and {SECRET_KEY_VARIABLE} "
+        "are set in the environment."
+    )
+
+
+def tls_context(wanted: bool) -> ssl.SSLContext | None:
+    """Return what encrypts without checking, as RocketMQ's clients do by default."""
+    if not wanted:
+        return None
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def request_hooks() -> Sequence[RequestHook]:
+    """Return what signs requests, if the environment has keys."""
+    access_key = os.environ.get(ACCESS_KEY_VARIABLE, "")
+    secret_key = os.environ.get(SECRET_KEY_VARIABLE, "")
+    if not access_key and not secret_key:
+        return ()
+    return (signing(AclCredentials(access_key, secret_key)),)
+
+
+def log_to_stderr() -> None:
+    """Leave stdout to the command's own lines."""
+    logging.basicConfig(
+        level=logging.WARNING,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+
+
+def stop_on_signals() -> asyncio.Event:
+    """Return an event that SIGINT and SIGTERM set. Called inside the event loop."""
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _STOPPING:
+        loop.add_signal_handler(number, told.set)
+    return told
+
+
+def check_at_least(name: str, value: float, least: float) -> None:
+    """Raise `ArgumentError` when an option's value is too small."""
+    if value < least:
+        raise ArgumentError(f"{name} is {value}, must be at least {least}")

@@ -1,0 +1,29 @@
+"""`python -m rmqcore nameserver`: a name server until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+
+from rmqcore.nameserver import NameServer
+from rmqcore.transport import parse_address
+
+from .serving import serve
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "--listen",
+        default="127.0.0.1:9876",
+        metavar="HOST:PORT",
+        help="address to bind; port 0 takes a free one (default %(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve; the line on stdout says where."""
+    host, port = parse_address(args.listen)
+    return serve(
+        lambda: NameServer(host=host, port=port),
+        lambda server: {"nameserver": server.address},
+    )

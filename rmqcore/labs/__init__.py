@@ -1,0 +1,35 @@
+"""RocketMQ's rules as scenarios that run on a real cluster and say what they show."""
+
+from .lab import Lab
+from .registry import LABS, lab_named
+from .results import (
+    Claim,
+    Delivery,
+    Division,
+    Evidence,
+    LabResult,
+    OffsetsFile,
+    Part,
+    Progress,
+    QueueProgress,
+    document,
+)
+from .steps import Observer, Step
+
+__all__ = [
+    "LABS",
+    "Claim",
+    "Delivery",
+    "Division",
+    "Evidence",
+    "Lab",
+    "LabResult",
+    "Observer",
+    "OffsetsFile",
+    "Part",
+    "Progress",
+    "QueueProgress",
+    "Step",
+    "document",
+    "lab_named",
+]

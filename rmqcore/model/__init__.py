@@ -1,0 +1,37 @@
+"""Value types shared by every room: queues, messages, routes, subscriptions, snapshots.
+
+Frozen, slotted and checked on construction. No IO, no clock, no chance.
+"""
+
+from .message import Message, MessageExt
+from .queue import MessageQueue, sorted_client_ids, sorted_queues
+from .route import BrokerData, QueueData, TopicRoute
+from .subscription import (
+    ConsumeFromWhere,
+    ConsumerData,
+    ConsumeType,
+    HeartbeatData,
+    MessageModel,
+    SubscriptionData,
+)
+from .topic import Perm, SubscriptionGroupConfig, TopicConfig
+
+__all__ = [
+    "BrokerData",
+    "ConsumeFromWhere",
+    "ConsumeType",
+    "ConsumerData",
+    "HeartbeatData",
+    "Message",
+    "MessageExt",
+    "MessageModel",
+    "MessageQueue",
+    "Perm",
+    "QueueData",
+    "SubscriptionData",
+    "SubscriptionGroupConfig",
+    "TopicConfig",
+    "TopicRoute",
+    "sorted_client_ids",
+    "sorted_queues",
+]

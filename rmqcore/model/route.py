@@ -1,0 +1,97 @@
+"""Where a topic lives: its brokers, their addresses, their queues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from .queue import MessageQueue
+from .topic import Perm
+
+MASTER_ID: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerData:
+    """The addresses (`host:port`) of one broker name, by broker id; 0 is the master."""
+
+    cluster: str
+    broker_name: str
+    addresses: Mapping[int, str]
+
+    @property
+    def master(self) -> str | None:
+        """The master's address, or None while only slaves are alive."""
+        return self.addresses.get(MASTER_ID)
+
+    @property
+    def any_address(self) -> str | None:
+        """The master's address, else the slave's with the lowest id."""
+        if not self.addresses:
+            return None
+        return self.addresses[min(self.addresses)]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueData:
+    """How many queues a topic has on one broker, and what may be done with them."""
+
+    broker_name: str
+    read_queue_nums: int
+    write_queue_nums: int
+    perm: Perm
+    topic_sys_flag: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRoute:
+    """Everything a name server tells about one topic."""
+
+    brokers: tuple[BrokerData, ...]
+    queues: tuple[QueueData, ...]
+    order_topic_conf: str | None = None
+    filter_servers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def broker(self, broker_name: str) -> BrokerData | None:
+        """Return the broker of that name, or None."""
+        return next((b for b in self.brokers if b.broker_name == broker_name), None)
+
+    def subscribe_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the queues consumers may read, in the order of the route."""
+        return [
+            MessageQueue(topic, data.broker_name, queue_id)
+            for data in self.queues
+            if Perm.READ in data.perm
+            for queue_id in range(data.read_queue_nums)
+        ]
+
+    def publish_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the queues producers may write: writable, on a living master.
+
+        `order_topic_conf`, where a name server has one, replaces the counts.
+        """
+        if self.order_topic_conf:
+            return self._ordered_queues(topic, self.order_topic_conf)
+        writable = (
+            data
+            for data in sorted(self.queues, key=lambda data: data.broker_name)
+            if Perm.WRITE in data.perm
+        )
+        return [
+            MessageQueue(topic, data.broker_name, queue_id)
+            for data in writable
+            if (broker := self.broker(data.broker_name)) and broker.master is not None
+            for queue_id in range(data.write_queue_nums)
+        ]
+
+    @staticmethod
+    def _ordered_queues(topic: str, conf: str) -> list[MessageQueue]:
+        queues: list[MessageQueue] = []
+        for item in filter(None, conf.split(";")):
+            broker_name, _, count = item.partition(":")
+            queues.extend(
+                MessageQueue(topic, broker_name, queue_id)
+                for queue_id in range(int(count))
+            )
+        return queues

@@ -1,0 +1,218 @@
+"""A cluster as one sweep saw it: brokers, topics, groups, members, queues.
+
+Theory. Queues are rows of tables, and tables are columns (see `columns`): a group has
+one `QueueTable` for the queues of its topics and one for its retry topic. Everything
+else is few enough to be objects. A snapshot is immutable and may share any part with
+the one before it; what did not change is usually the same object, which is what makes
+comparing two of them cheap.
+
+Invariants: rows are sorted by (topic, broker name, queue id); all columns of a table
+are as long as its keys; topics and groups are in the order of their names. A value is
+known, or unknown with a reason; a broker that a slave answered for is marked stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from .columns import Column, QueueKey, Reason
+from .route import QueueData
+from .subscription import ConsumeType, MessageModel, SubscriptionData
+from .topic import DLQ_PREFIX, RETRY_PREFIX, Perm
+
+
+class OwnerSource(StrEnum):
+    """How it is known who owns a queue."""
+
+    REPORTED = "reported"
+    """The client's own running info (code 307) names the queue."""
+    INFERRED = "inferred"
+    """Computed from the strategy and the members, as each member computes it."""
+
+
+class StrategySource(StrEnum):
+    """How it is known by which strategy a group divides its queues."""
+
+    REPORTED = "reported"
+    ASSUMED = "assumed"
+    """RocketMQ's default, because nobody was asked."""
+
+
+class GroupKind(StrEnum):
+    """How the members of a group come to their queues."""
+
+    OWNED = "owned"
+    SHARED_POP = "shared_pop"
+    ASSIGNED_BY_HAND = "assigned_by_hand"
+    BROADCASTING = "broadcasting"
+    OFFLINE = "offline"
+
+
+class TopicKind(StrEnum):
+    """What a topic is for."""
+
+    NORMAL = "normal"
+    RETRY = "retry"
+    DEAD_LETTER = "dead_letter"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSnapshot:
+    """One broker name, and how it answered. Times are ms since the epoch, ours.
+
+    `stale` is true when a slave answered for its master: its offsets run behind.
+    """
+
+    name: str
+    cluster: str
+    addresses: Mapping[int, str]
+    answered: bool
+    asked_address: str | None
+    stale: bool = False
+    asked_at_ms: int | None = None
+    answered_at_ms: int | None = None
+    took_ms: float | None = None
+    version: str | None = None
+    reason: Reason | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSnapshot:
+    """A topic's queues on every broker, and their configuration per broker name."""
+
+    name: str
+    kind: TopicKind
+    keys: tuple[QueueKey, ...]
+    min: Column
+    max: Column
+    brokers: Mapping[str, QueueData]
+
+    def readable(self) -> tuple[QueueKey, ...]:
+        """Return the queues that consumers may read, which are those they divide."""
+        reach = {
+            name: data.read_queue_nums if Perm.READ in data.perm else 0
+            for name, data in self.brokers.items()
+        }
+        return tuple(key for key in self.keys if key[2] < reach.get(key[1], 0))
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTable:
+    """The queues of a group as rows; every column is as long as `keys`."""
+
+    keys: tuple[QueueKey, ...]
+    min: Column
+    max: Column
+    committed: Column
+    lag: Column
+    pulled: Column
+    lag_ms: Column
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+EMPTY_TABLE: Final = QueueTable((), *(Column.unknown(0, Reason.NOT_ASKED),) * 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Who owns each row of a group's queue table.
+
+    `by_row` is empty when `reason` says why nothing is known. Otherwise a row without
+    a client id has no owner, and one with several is owned more than once. `source`
+    is None where there is nothing to infer from, as in a group without members.
+    """
+
+    by_row: tuple[tuple[str, ...], ...] = ()
+    sources: tuple[OwnerSource | None, ...] = ()
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSnapshot:
+    """One connected client of a group.
+
+    What only its running info (307) tells is None until asked, for `reason`:
+    `strategy` (RocketMQ's name, or the class name of an unknown one), its own
+    `subscriptions`, `orderly`, and `queues`, the rows it holds right now, with
+    `in_hand`, the messages pulled and not yet consumed. `pop_queues` are those it
+    shares with others (POP). `asked_at_ms` and `answered_at_ms` say when. `brokers`
+    are those that list the member.
+    """
+
+    client_id: str
+    address: str
+    language: str
+    version: str
+    brokers: tuple[str, ...]
+    strategy: str | None = None
+    subscriptions: tuple[SubscriptionData, ...] | None = None
+    orderly: bool | None = None
+    started_at_ms: int | None = None
+    queues: tuple[QueueKey, ...] | None = None
+    pop_queues: tuple[QueueKey, ...] = ()
+    in_hand: int | None = None
+    asked_at_ms: int | None = None
+    answered_at_ms: int | None = None
+    reason: Reason | None = Reason.NOT_ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    """A consumer group: members, subscriptions as the broker holds them, queues.
+
+    `mode` and `consume_type` are None while no member is online. `owners` is the best
+    that is known; `inferred` stands beside it where members report, so that the two
+    can be compared. `unknown` gives reasons for fields of the group itself.
+    """
+
+    name: str
+    kind: GroupKind
+    mode: MessageModel | None
+    consume_type: ConsumeType | None
+    members: tuple[MemberSnapshot, ...]
+    subscriptions: tuple[SubscriptionData, ...]
+    strategy: str | None
+    strategy_source: StrategySource | None
+    queues: QueueTable
+    retry: QueueTable
+    owners: Owners
+    inferred: Owners
+    unknown: Mapping[str, Reason] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """One sweep over a cluster. `taken_at_ms` is when it began, `took_ms` how long."""
+
+    taken_at_ms: int
+    brokers: tuple[BrokerSnapshot, ...]
+    topics: Mapping[str, TopicSnapshot]
+    groups: Mapping[str, GroupSnapshot]
+    took_ms: float = 0.0
+    nameserver: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True when every broker answered everything it was asked."""
+        return all(broker.answered for broker in self.brokers)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the snapshot as the document of `admin snapshot --json`."""
+        from .snapshot_document import document
+
+        return document(self)
+
+
+def topic_kind(topic: str) -> TopicKind:
+    """Tell what a topic is for, by its name."""
+    if topic.startswith(RETRY_PREFIX):
+        return TopicKind.RETRY
+    if topic.startswith(DLQ_PREFIX):
+        return TopicKind.DEAD_LETTER
+    return TopicKind.NORMAL

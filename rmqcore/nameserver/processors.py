@@ -1,0 +1,320 @@
+"""What a name server answers, request by request.
+
+A handler takes the name server's state, the channel and the request, and returns the
+response. `HANDLERS` is the whole of it: a code that is not there is answered with
+"not supported".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from rmqcore.model.route import MASTER_ID
+from rmqcore.protocol.bodies import (
+    ClusterInfo,
+    body_crc32,
+    decode_data_version,
+    decode_register_broker,
+    decode_topic_route,
+    encode_broker_member_group,
+    encode_cluster_info,
+    encode_data_version,
+    encode_kv_table,
+    encode_topic_list,
+    encode_topic_route,
+)
+from rmqcore.protocol.codes import VERSION_V4_9_4, RequestCode, ResponseCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.protocol.headers import (
+    AddWritePermOfBrokerRequestHeader,
+    AddWritePermOfBrokerResponseHeader,
+    BrokerHeartbeatRequestHeader,
+    DeleteKvConfigRequestHeader,
+    DeleteTopicFromNamesrvRequestHeader,
+    GetBrokerMemberGroupRequestHeader,
+    GetKvConfigRequestHeader,
+    GetKvConfigResponseHeader,
+    GetKvListByNamespaceRequestHeader,
+    GetRouteInfoRequestHeader,
+    GetTopicsByClusterRequestHeader,
+    PutKvConfigRequestHeader,
+    QueryDataVersionRequestHeader,
+    QueryDataVersionResponseHeader,
+    RegisterBrokerRequestHeader,
+    RegisterBrokerResponseHeader,
+    RegisterTopicRequestHeader,
+    UnregisterBrokerRequestHeader,
+    WipeWritePermOfBrokerRequestHeader,
+    WipeWritePermOfBrokerResponseHeader,
+    decode_header,
+    encode_header,
+)
+from rmqcore.transport import Channel, Clock
+
+from .routes import BrokerIdentity, RouteTable
+from .settings_table import ORDER_TOPIC_NAMESPACE, SettingsTable
+
+
+@dataclass(slots=True)
+class NameServerState:
+    """Everything a name server knows, and the clock it goes by."""
+
+    clock: Clock
+    routes: RouteTable = field(default_factory=RouteTable)
+    settings: SettingsTable = field(default_factory=SettingsTable)
+
+
+Handler = Callable[[NameServerState, Channel, RemotingCommand], RemotingCommand]
+
+
+def register_broker(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """103: a broker and its topics."""
+    header = decode_header(RegisterBrokerRequestHeader, command.ext_fields)
+    if header.body_crc32 and header.body_crc32 != body_crc32(command.body):
+        return command.response(ResponseCode.SYSTEM_ERROR, "crc32 not match")
+    body = decode_register_broker(command.body, compressed=bool(header.compressed))
+    identity = BrokerIdentity(
+        header.cluster_name, header.broker_name, header.broker_id, header.broker_addr
+    )
+    accepted = state.routes.register(
+        identity,
+        body.table.topics,
+        body.table.data_version,
+        channel=channel,
+        now_ms=state.clock.time_ms(),
+        ha_address=header.ha_server_addr,
+        expiry_ms=header.heartbeat_timeout_millis,
+    )
+    if not accepted:
+        return command.response(ResponseCode.SYSTEM_ERROR, "register broker failed")
+    master, ha_address = state.routes.master_of(identity) or (None, None)
+    return command.response(
+        ext_fields=encode_header(
+            RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master)
+        ),
+        body=encode_kv_table(state.settings.namespace(ORDER_TOPIC_NAMESPACE) or {}),
+    )
+
+
+def unregister_broker(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """104: a broker leaves."""
+    header = decode_header(UnregisterBrokerRequestHeader, command.ext_fields)
+    state.routes.unregister(
+        BrokerIdentity(
+            header.cluster_name,
+            header.broker_name,
+            header.broker_id,
+            header.broker_addr,
+        )
+    )
+    return command.response()
+
+
+def broker_heartbeat(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """904: a broker is still there."""
+    header = decode_header(BrokerHeartbeatRequestHeader, command.ext_fields)
+    now_ms = state.clock.time_ms()
+    state.routes.renew(header.cluster_name, header.broker_addr, now_ms)
+    return command.response()
+
+
+def query_data_version(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """322: does the broker have to register its topics again?"""
+    header = decode_header(QueryDataVersionRequestHeader, command.ext_fields)
+    asked = decode_data_version(command.body)
+    known = state.routes.version_of(header.cluster_name, header.broker_addr)
+    if known == asked:
+        now_ms = state.clock.time_ms()
+        state.routes.renew(header.cluster_name, header.broker_addr, now_ms)
+    return command.response(
+        ext_fields=encode_header(
+            QueryDataVersionResponseHeader(changed=known != asked)
+        ),
+        body=b"" if known is None else encode_data_version(known),
+    )
+
+
+def route_of_topic(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """105: where a topic lives."""
+    header = decode_header(GetRouteInfoRequestHeader, command.ext_fields)
+    route = state.routes.route(header.topic)
+    if route is None:
+        return command.response(
+            ResponseCode.TOPIC_NOT_EXIST,
+            f"No topic route info in name server for the topic: {header.topic}",
+        )
+    is_standard = (
+        command.version >= VERSION_V4_9_4 or header.accept_standard_json_only is True
+    )
+    return command.response(body=encode_topic_route(route, standard_json=is_standard))
+
+
+def cluster_info(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """106: all clusters and brokers."""
+    clusters = {name: tuple(names) for name, names in state.routes.clusters().items()}
+    info = ClusterInfo(state.routes.brokers(), clusters)
+    return command.response(body=encode_cluster_info(info))
+
+
+def broker_members(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """901: the addresses of one broker name."""
+    header = decode_header(GetBrokerMemberGroupRequestHeader, command.ext_fields)
+    broker = state.routes.brokers().get(header.broker_name)
+    if broker is None or broker.cluster != header.cluster_name:
+        return command.response()
+    return command.response(body=encode_broker_member_group(broker))
+
+
+def all_topics(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """206: the names of all topics."""
+    return command.response(body=encode_topic_list(state.routes.topics()))
+
+
+def topics_of_cluster(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """224: the names of a cluster's topics."""
+    header = decode_header(GetTopicsByClusterRequestHeader, command.ext_fields)
+    topics = state.routes.topics_of_cluster(header.cluster)
+    return command.response(body=encode_topic_list(topics))
+
+
+def system_topics(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """304: clusters and brokers, whose names are topics, too; and one broker."""
+    clusters = state.routes.clusters()
+    brokers = state.routes.brokers().values()
+    masters = [broker.addresses.get(MASTER_ID) for broker in brokers]
+    names = [*clusters, *(name for names in clusters.values() for name in names)]
+    return command.response(
+        body=encode_topic_list(names, next(filter(None, masters), ""))
+    )
+
+
+def delete_topic(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """216: forget a topic."""
+    header = decode_header(DeleteTopicFromNamesrvRequestHeader, command.ext_fields)
+    state.routes.delete_topic(header.topic, header.cluster_name or None)
+    return command.response()
+
+
+def register_topic(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """217: queues of a topic on brokers that are known."""
+    header = decode_header(RegisterTopicRequestHeader, command.ext_fields)
+    state.routes.add_topic(header.topic, decode_topic_route(command.body).queues)
+    return command.response()
+
+
+def wipe_write_perm(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """205: producers leave a broker alone."""
+    header = decode_header(WipeWritePermOfBrokerRequestHeader, command.ext_fields)
+    count = state.routes.set_writable(header.broker_name, writable=False)
+    answer = WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
+    return command.response(ext_fields=encode_header(answer))
+
+
+def add_write_perm(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """327: producers use a broker again."""
+    header = decode_header(AddWritePermOfBrokerRequestHeader, command.ext_fields)
+    count = state.routes.set_writable(header.broker_name, writable=True)
+    answer = AddWritePermOfBrokerResponseHeader(add_topic_count=count)
+    return command.response(ext_fields=encode_header(answer))
+
+
+def put_setting(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """100: set a value."""
+    header = decode_header(PutKvConfigRequestHeader, command.ext_fields)
+    state.settings.put(header.kv_namespace, header.key, header.value)
+    return command.response()
+
+
+def get_setting(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """101: read a value."""
+    header = decode_header(GetKvConfigRequestHeader, command.ext_fields)
+    value = state.settings.get(header.kv_namespace, header.key)
+    if value is None:
+        return command.response(
+            ResponseCode.QUERY_NOT_FOUND,
+            f"No config item, Namespace: {header.kv_namespace} Key: {header.key}",
+        )
+    answer = GetKvConfigResponseHeader(value=value)
+    return command.response(ext_fields=encode_header(answer))
+
+
+def delete_setting(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """102: remove a value."""
+    header = decode_header(DeleteKvConfigRequestHeader, command.ext_fields)
+    state.settings.delete(header.kv_namespace, header.key)
+    return command.response()
+
+
+def list_settings(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """219: all values of a namespace."""
+    header = decode_header(GetKvListByNamespaceRequestHeader, command.ext_fields)
+    values = state.settings.namespace(header.kv_namespace)
+    if values is None:
+        return command.response(
+            ResponseCode.QUERY_NOT_FOUND,
+            f"No config item, Namespace: {header.kv_namespace}",
+        )
+    return command.response(body=encode_kv_table(values))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
+    {
+        RequestCode.PUT_KV_CONFIG: put_setting,
+        RequestCode.GET_KV_CONFIG: get_setting,
+        RequestCode.DELETE_KV_CONFIG: delete_setting,
+        RequestCode.REGISTER_BROKER: register_broker,
+        RequestCode.UNREGISTER_BROKER: unregister_broker,
+        RequestCode.GET_ROUTEINFO_BY_TOPIC: route_of_topic,
+        RequestCode.GET_BROKER_CLUSTER_INFO: cluster_info,
+        RequestCode.WIPE_WRITE_PERM_OF_BROKER: wipe_write_perm,
+        RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: all_topics,
+        RequestCode.DELETE_TOPIC_IN_NAMESRV: delete_topic,
+        RequestCode.REGISTER_TOPIC_IN_NAMESRV: register_topic,
+        RequestCode.GET_KVLIST_BY_NAMESPACE: list_settings,
+        RequestCode.GET_TOPICS_BY_CLUSTER: topics_of_cluster,
+        RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: system_topics,
+        RequestCode.QUERY_DATA_VERSION: query_data_version,
+        RequestCode.ADD_WRITE_PERM_OF_BROKER: add_write_perm,
+        RequestCode.GET_BROKER_MEMBER_GROUP: broker_members,
+        RequestCode.BROKER_HEARTBEAT: broker_heartbeat,
+    }
+)

@@ -1,0 +1,26 @@
+"""Where progress is kept: the store's interface, and the file of broadcasting members.
+
+The store of clustering members asks brokers, so it is in `client`.
+"""
+
+from .file_format import decode_offsets, encode_offsets
+from .local_file import (
+    FoundIn,
+    LocalFileOffsetStore,
+    LocalOffsets,
+    default_offsets_directory,
+)
+from .store import OffsetStore, ReadOffsetType
+from .table import OffsetTable
+
+__all__ = [
+    "FoundIn",
+    "LocalFileOffsetStore",
+    "LocalOffsets",
+    "OffsetStore",
+    "OffsetTable",
+    "ReadOffsetType",
+    "decode_offsets",
+    "default_offsets_directory",
+    "encode_offsets",
+]

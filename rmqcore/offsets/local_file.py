@@ -1,0 +1,190 @@
+"""Offsets of a broadcasting member, in a file on its own host (behaviour D2, A3).
+
+The file is root / client id / group / `offsets.json`; it is replaced as a whole, and
+the version before stays beside it as `offsets.json.bak`. Loading takes the backup when
+the main file is missing, empty or broken. With neither, the member knows nothing and
+starts where its start position says: at the tail by default (A6). With both broken it
+refuses to start rather than lose its place silently.
+
+Invariant: at every instant at least one of the two files is whole. Each is written
+beside, flushed to the disk and renamed; a main file that cannot be read never becomes
+the backup. Two members with one client id share the file (A5): a write keeps entries
+of queues that it does not know itself, and the last writer of a queue wins.
+
+Cost: one read and two small writes with flush per call, in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from rmqcore.errors import ArgumentError, BodyError, StoreError
+from rmqcore.model import MessageQueue
+
+from .file_format import decode_offsets, encode_offsets
+from .store import ReadOffsetType
+from .table import OffsetTable
+
+FILE_NAME: Final = "offsets.json"
+BACKUP_SUFFIX: Final = ".bak"
+DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
+
+
+class FoundIn(Enum):
+    """Which file the offsets were read from."""
+
+    MAIN = "main"
+    BACKUP = "backup"
+    NOWHERE = "nowhere"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalOffsets:
+    """What the files held; `problem` says why the main file was not used."""
+
+    offsets: Mapping[MessageQueue, int]
+    found_in: FoundIn
+    problem: str | None = None
+
+
+def default_offsets_directory() -> Path:
+    """Return where Java clients keep their offsets too: a folder in the user's home."""
+    return Path.home() / DEFAULT_DIRECTORY
+
+
+class LocalFileOffsetStore:
+    """The file store of one group of one client. Belongs to one event loop."""
+
+    def __init__(self, root: Path, client_id: str, group: str) -> None:
+        for what, name in (("client id", client_id), ("group", group)):
+            if not name or name in {".", ".."} or "/" in name or "\0" in name:
+                raise ArgumentError(f"{what} {name!r} cannot be the name of a folder")
+        self.path = root / client_id / group / FILE_NAME
+        self.loaded = LocalOffsets({}, FoundIn.NOWHERE)
+        self._table = OffsetTable()
+        self._writing = asyncio.Lock()
+
+    @property
+    def backup_path(self) -> Path:
+        """Where the version before the current one is kept."""
+        return self.path.with_name(FILE_NAME + BACKUP_SUFFIX)
+
+    async def load(self) -> None:
+        """Read the files into memory; `loaded` then tells what was found where.
+
+        Raises `StoreError` when there is a file, but none that can be read.
+        """
+        self.loaded = await asyncio.to_thread(self._read_files)
+        for queue, offset in self.loaded.offsets.items():
+            self._table.update(queue, offset)
+
+    def update_offset(
+        self, queue: MessageQueue, offset: int, *, increase_only: bool = False
+    ) -> None:
+        """Note progress in memory."""
+        self._table.update(queue, offset, increase_only=increase_only)
+
+    def update_and_freeze_offset(self, queue: MessageQueue, offset: int) -> None:
+        """Set the offset and ignore updates until it is removed."""
+        self._table.update_and_freeze(queue, offset)
+
+    async def read_offset(self, queue: MessageQueue, how: ReadOffsetType) -> int | None:
+        """Return the offset, or None when nothing was ever persisted."""
+        if how is not ReadOffsetType.READ_FROM_STORE:
+            known = self._table.read(queue)
+            if known is not None or how is ReadOffsetType.READ_FROM_MEMORY:
+                return known
+        offset = (await asyncio.to_thread(self._read_files)).offsets.get(queue)
+        if offset is not None:
+            self._table.update(queue, offset)
+        return offset
+
+    async def persist(self, queue: MessageQueue) -> None:
+        """Persist one queue's offset, if memory knows it."""
+        await self.persist_all((queue,))
+
+    async def persist_all(self, queues: Collection[MessageQueue]) -> None:
+        """Persist the offsets of these queues; raises `StoreError`."""
+        wanted = {
+            queue: offset
+            for queue in queues
+            if (offset := self._table.read(queue)) is not None
+        }
+        if wanted:
+            async with self._writing:
+                await asyncio.to_thread(self._write_files, wanted)
+
+    def remove_offset(self, queue: MessageQueue) -> None:
+        """End a freeze; the offset itself is kept, as every member owns every queue."""
+        offset = self._table.read(queue)
+        self._table.remove(queue)
+        if offset is not None:
+            self._table.update(queue, offset)
+
+    def clone_offset_table(self, topic: str | None = None) -> dict[MessageQueue, int]:
+        """Return the offsets in memory, of one topic or of all."""
+        return self._table.clone(topic)
+
+    async def update_to_broker(
+        self, queue: MessageQueue, offset: int, *, oneway: bool = True
+    ) -> None:
+        """Do nothing: brokers do not keep the progress of broadcasting members."""
+
+    def _read_files(self) -> LocalOffsets:
+        main, problem = _read(self.path)
+        if main is not None:
+            return LocalOffsets(main, FoundIn.MAIN)
+        backup, backup_problem = _read(self.backup_path)
+        if backup is not None:
+            return LocalOffsets(backup, FoundIn.BACKUP, problem)
+        if self.backup_path.exists():
+            raise StoreError(f"no offsets can be read: {problem}; {backup_problem}")
+        return LocalOffsets({}, FoundIn.NOWHERE, problem)
+
+    def _write_files(self, offsets: Mapping[MessageQueue, int]) -> None:
+        before = self._read_files()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if before.found_in is FoundIn.MAIN:
+                _replace(self.backup_path, encode_offsets(before.offsets))
+            _replace(self.path, encode_offsets({**before.offsets, **offsets}))
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error}") from error
+
+
+def _read(path: Path) -> tuple[dict[MessageQueue, int] | None, str]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return None, f"{path}: {error.strerror}"
+    if not data:
+        return None, f"{path}: is empty"
+    try:
+        return decode_offsets(data), ""
+    except BodyError as error:
+        return None, f"{path}: {error}"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

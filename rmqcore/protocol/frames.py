@@ -1,0 +1,367 @@
+"""Frames: the length-prefixed form of a command on the wire.
+
+    length:4 | type:1 headerLength:3 | header | body        (big-endian)
+
+`length` counts everything after itself. The type byte names the header's encoding,
+and each frame is read by its own byte: a 5.x broker answers a binary request in JSON.
+
+Invariants of the decoder: lengths are judged as soon as their four bytes are there,
+before anything more is buffered; a command is handed out once its last byte is in;
+after an error the stream has no known boundary any more, so the decoder stays broken.
+Cost: each received byte is copied into the buffer once and into a body once.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Annotated, Final
+
+import msgspec
+import orjson
+
+from rmqcore.errors import FrameError, HeaderError, LocalProtocolError
+
+from .codes import LanguageCode
+from .command import RemotingCommand, SerializeType
+
+MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
+"""RocketMQ's limit, counted over the whole frame, its length field included."""
+
+_LENGTHS = struct.Struct(">II")
+_BINARY_HEAD = struct.Struct(">hBhiii")
+_INT32 = struct.Struct(">i")
+_UINT32 = struct.Struct(">I")
+_INT16 = struct.Struct(">h")
+
+_MAX_HEADER_BYTES: Final = 0xFFFFFF
+_INT16_MAX: Final = 0x7FFF
+_COMPACT_ABOVE_BYTES: Final = 64 * 1024
+
+_LANGUAGE_NAMES: Final[dict[str, LanguageCode]] = {
+    code.name: code for code in LanguageCode
+}
+_LANGUAGE_CODES: Final[dict[int, LanguageCode]] = {
+    code.value: code for code in LanguageCode
+}
+
+
+def encode_frame(
+    command: RemotingCommand, *, max_frame_bytes: int = MAX_FRAME_BYTES
+) -> bytes:
+    """Return the frame of a command, in the command's own header encoding.
+
+    Raises `LocalProtocolError` when the frame passes the limit, or when the binary
+    encoding cannot carry the code (it has 16 signed bits).
+    """
+    if command.serialize_type is SerializeType.JSON:
+        header = _encode_json_header(command)
+    else:
+        header = _encode_binary_header(command)
+    if len(header) > _MAX_HEADER_BYTES:
+        raise LocalProtocolError(
+            f"header of {len(header)} bytes, limit {_MAX_HEADER_BYTES}"
+        )
+    total = 8 + len(header) + len(command.body)
+    if total > max_frame_bytes:
+        raise LocalProtocolError(f"frame of {total} bytes, limit {max_frame_bytes}")
+    lengths = _LENGTHS.pack(total - 4, command.serialize_type << 24 | len(header))
+    return b"".join((lengths, header, command.body))
+
+
+class FrameDecoder:
+    """Turns received bytes into commands.
+
+    Feed with `receive_data`, then call `next_command` until it returns None, which
+    means "need more". Raises `FrameError` or `HeaderError`; once one was raised,
+    every later call raises it again.
+    """
+
+    __slots__ = ("_buffer", "_error", "_max_frame_bytes", "_start")
+
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._buffer = bytearray()
+        self._start = 0
+        self._max_frame_bytes = max_frame_bytes
+        self._error: FrameError | HeaderError | None = None
+
+    @property
+    def broken(self) -> bool:
+        """True once an error was found; no later byte can be read."""
+        return self._error is not None
+
+    @property
+    def buffered_bytes(self) -> int:
+        """How many bytes wait for the rest of their frame."""
+        return len(self._buffer) - self._start
+
+    def receive_data(self, data: bytes) -> None:
+        """Take the next bytes of the stream."""
+        self._buffer += data
+
+    def next_command(self) -> RemotingCommand | None:
+        """Return the next whole command, or None when more bytes are needed."""
+        if self._error is not None:
+            raise self._error
+        try:
+            return self._next_command()
+        except (FrameError, HeaderError) as error:
+            self._error = error
+            self._buffer.clear()
+            self._start = 0
+            raise
+
+    def _next_command(self) -> RemotingCommand | None:
+        available = len(self._buffer) - self._start
+        if available < 4:
+            return None
+        (length,) = _UINT32.unpack_from(self._buffer, self._start)
+        if length + 4 > self._max_frame_bytes:
+            raise FrameError(
+                f"frame of {length + 4} bytes, limit {self._max_frame_bytes}"
+            )
+        if length < 4:
+            raise FrameError(f"frame length {length}, at least 4 is needed")
+        if available < 8:
+            return None
+        (marked,) = _UINT32.unpack_from(self._buffer, self._start + 4)
+        kind, header_length = marked >> 24, marked & 0xFFFFFF
+        if header_length > length - 4:
+            raise FrameError(
+                f"header of {header_length} bytes in a frame with {length - 4} left"
+            )
+        if kind not in (SerializeType.JSON, SerializeType.ROCKETMQ):
+            raise FrameError(f"serialize type {kind}, known are 0 (JSON), 1 (ROCKETMQ)")
+        if available < length + 4:
+            return None
+        begin = self._start + 8
+        with memoryview(self._buffer) as view:
+            header = bytes(view[begin : begin + header_length])
+            body = bytes(view[begin + header_length : begin - 4 + length])
+        self._consume(length + 4)
+        if kind == SerializeType.JSON:
+            return _decode_json_header(header, body)
+        return _decode_binary_header(header, body)
+
+    def _consume(self, count: int) -> None:
+        self._start += count
+        if self._start == len(self._buffer):
+            self._buffer.clear()
+            self._start = 0
+        elif self._start > _COMPACT_ABOVE_BYTES:
+            del self._buffer[: self._start]
+            self._start = 0
+
+
+# JSON header
+
+_Number = Annotated[int, msgspec.Meta(ge=-0x80000000, le=0x7FFFFFFF)]
+
+
+def _encode_json_header(command: RemotingCommand) -> bytes:
+    language = command.language
+    header: dict[str, object] = {"code": command.code}
+    # Java writes members in alphabetical order and leaves null ones out; some
+    # clients scan the text, so the order is kept.
+    if command.ext_fields:
+        header["extFields"] = command.ext_fields
+    header["flag"] = command.flag
+    header["language"] = (
+        language.name if isinstance(language, LanguageCode) else str(language)
+    )
+    header["opaque"] = command.opaque
+    if command.remark is not None:
+        header["remark"] = command.remark
+    header["serializeTypeCurrentRPC"] = "JSON"
+    header["version"] = command.version
+    try:
+        return orjson.dumps(header)
+    except (TypeError, ValueError) as error:
+        raise LocalProtocolError(
+            f"header of request {command.code} cannot be written: {error}"
+        ) from error
+
+
+class _JsonHeader(msgspec.Struct, gc=False):
+    """A header as peers write it; whatever differs is read the tolerant way."""
+
+    code: _Number
+    flag: _Number
+    opaque: _Number
+    version: _Number
+    language: str
+    extFields: dict[str, str] | None = None  # noqa: N815 - the wire's name
+    remark: str | None = None
+
+
+_JSON_HEADER: Final = msgspec.json.Decoder(_JsonHeader)
+
+
+def _decode_json_header(data: bytes, body: bytes) -> RemotingCommand:
+    try:
+        read = _JSON_HEADER.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        # Broken UTF-8 and deep nesting are not among msgspec's own errors.
+        return _decode_unusual_json_header(data, body)
+    return RemotingCommand(
+        read.code,
+        read.extFields or {},
+        body,
+        read.opaque,
+        read.flag,
+        read.remark,
+        _LANGUAGE_NAMES.get(read.language, read.language),
+        read.version,
+    )
+
+
+def _decode_unusual_json_header(data: bytes, body: bytes) -> RemotingCommand:
+    try:
+        header = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise HeaderError(f"JSON header of {len(data)} bytes: {error}") from None
+    if not isinstance(header, dict):
+        raise HeaderError(f"JSON header is a {type(header).__name__}, not an object")
+    ext_fields = header.get("extFields")
+    if ext_fields is None:
+        ext_fields = {}
+    elif not isinstance(ext_fields, dict):
+        raise HeaderError(f"extFields is a {type(ext_fields).__name__}, not an object")
+    elif not all(type(value) is str for value in ext_fields.values()):
+        ext_fields = {
+            name: _ext_text(value)
+            for name, value in ext_fields.items()
+            if value is not None
+        }
+    remark = header.get("remark")
+    language = header.get("language", "JAVA")
+    return RemotingCommand(
+        _int_member(header, "code"),
+        ext_fields,
+        body,
+        opaque=_int_member(header, "opaque", default=0),
+        flag=_int_member(header, "flag", default=0),
+        remark=None if remark is None else str(remark),
+        language=_LANGUAGE_NAMES.get(language, language)
+        if isinstance(language, str)
+        else LanguageCode.OTHER,
+        version=_int_member(header, "version", default=0),
+    )
+
+
+def _ext_text(value: object) -> str:
+    """Return an ext field's value as Java would: numbers and booleans as words."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    return orjson.dumps(value).decode()
+
+
+def _int_member(
+    header: dict[str, object], name: str, *, default: int | None = None
+) -> int:
+    value = header.get(name, default)
+    if isinstance(value, str):
+        try:
+            value = int(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise HeaderError(f"header member {name} is {header.get(name)!r}, not a number")
+    if not -0x80000000 <= value <= 0x7FFFFFFF:
+        raise HeaderError(f"header member {name} is {value}, beyond 32 bits")
+    return value
+
+
+# Binary ("ROCKETMQ") header
+
+
+def _encode_binary_header(command: RemotingCommand) -> bytes:
+    if not -_INT16_MAX - 1 <= command.code <= _INT16_MAX:
+        raise LocalProtocolError(
+            f"code {command.code} does not fit the binary header, limit {_INT16_MAX}"
+        )
+    language = command.language
+    remark = (command.remark or "").encode()
+    parts: list[bytes] = []
+    for name, value in command.ext_fields.items():
+        key = name.encode()
+        if len(key) > _INT16_MAX:
+            raise LocalProtocolError(
+                f"ext field name of {len(key)} bytes, limit {_INT16_MAX}"
+            )
+        data = value.encode()
+        parts += (_INT16.pack(len(key)), key, _INT32.pack(len(data)), data)
+    ext = b"".join(parts)
+    head = _BINARY_HEAD.pack(
+        command.code,
+        language if isinstance(language, int) else LanguageCode.OTHER,
+        command.version,
+        command.opaque,
+        command.flag,
+        len(remark),
+    )
+    return b"".join((head, remark, _INT32.pack(len(ext)), ext))
+
+
+def _decode_binary_header(data: bytes, body: bytes) -> RemotingCommand:
+    if len(data) < _BINARY_HEAD.size + 4:
+        raise HeaderError(
+            f"binary header of {len(data)} bytes, at least {_BINARY_HEAD.size + 4}"
+        )
+    code, language, version, opaque, flag, remark_length = _BINARY_HEAD.unpack_from(
+        data
+    )
+    position = _BINARY_HEAD.size
+    remark_bytes, position = _slice(data, position, remark_length, "remark")
+    ext_length, position = _read(data, position, _INT32, "ext field length")
+    ext, position = _slice(data, position, ext_length, "ext fields")
+    return RemotingCommand(
+        code,
+        _decode_binary_ext(ext),
+        body,
+        opaque=opaque,
+        flag=flag,
+        remark=_text(remark_bytes, "remark") if remark_bytes else None,
+        language=_LANGUAGE_CODES.get(language, language),
+        version=version,
+        serialize_type=SerializeType.ROCKETMQ,
+    )
+
+
+def _decode_binary_ext(ext: bytes) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    position = 0
+    while position < len(ext):
+        key_length, position = _read(ext, position, _INT16, "ext field name length")
+        key, position = _slice(ext, position, key_length, "ext field name")
+        value_length, position = _read(ext, position, _INT32, "ext field length")
+        value, position = _slice(ext, position, value_length, "ext field value")
+        # Java reads a zero length as null, and a null key or value is no field.
+        if key and value:
+            fields[_text(key, "ext field name")] = _text(value, "ext field value")
+    return fields
+
+
+def _read(
+    data: bytes, position: int, form: struct.Struct, what: str
+) -> tuple[int, int]:
+    if position + form.size > len(data):
+        raise HeaderError(f"binary header ends inside the {what}")
+    return form.unpack_from(data, position)[0], position + form.size
+
+
+def _slice(data: bytes, position: int, length: int, what: str) -> tuple[bytes, int]:
+    left = len(data) - position
+    if not 0 <= length <= left:
+        raise HeaderError(f"{what} of {length} bytes with {left} left in the header")
+    return data[position : position + length], position + length
+
+
+def _text(data: bytes, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise HeaderError(f"{what} is not UTF-8: {error}") from None

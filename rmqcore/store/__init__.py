@@ -1,0 +1,22 @@
+"""Files of a broker: commit log, consume queues, key index, checkpoint, recovery.
+
+Nothing here reads a clock, waits for a socket or knows the event loop: times are
+arguments, and what takes long may be run in a thread by whoever owns the loop.
+"""
+
+from .config_file import ConfigFile
+from .dispatch import DELAY_LEVELS_MS, property_values
+from .message_store import Appended, MessageStore
+from .reading import ReadResult, ReadStatus
+from .record import PendingRecord
+
+__all__ = [
+    "DELAY_LEVELS_MS",
+    "Appended",
+    "ConfigFile",
+    "MessageStore",
+    "PendingRecord",
+    "ReadResult",
+    "ReadStatus",
+    "property_values",
+]

@@ -1,0 +1,83 @@
+"""What consume queues and key index need to know of a record's properties.
+
+The same functions serve the append and the recovery, so that what is rebuilt from the
+log is what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from rmqcore.model.topic import SCHEDULE_TOPIC
+from rmqcore.protocol.tags import java_string_hash
+
+from .key_index import key_hash
+
+PREPARED: Final = 1 << 2
+ROLLBACK: Final = 3 << 2
+_TRANSACTION_MASK: Final = 3 << 2
+
+_MINUTES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120)
+DELAY_LEVELS_MS: Final = (
+    *(1_000, 5_000, 10_000, 30_000),
+    *(minutes * 60_000 for minutes in _MINUTES),
+)
+"""How long levels 1 to 18 wait, by RocketMQ's default."""
+
+
+def property_values(properties: bytes) -> dict[bytes, bytes]:
+    """Take a properties string apart; pieces that are no pair are passed over."""
+    pairs = properties.split(b"\x02")
+    if not pairs[-1]:
+        pairs.pop()
+    try:
+        return dict([pair.split(b"\x01", 1) for pair in pairs])
+    except ValueError:
+        return {
+            name: value
+            for name, mark, value in (pair.partition(b"\x01") for pair in pairs)
+            if mark
+        }
+
+
+def enters_queue(sys_flag: int) -> bool:
+    """Tell whether consumers may see the record: not half and rolled-back messages."""
+    return sys_flag & _TRANSACTION_MASK not in (PREPARED, ROLLBACK)
+
+
+def tags_code(
+    topic: str,
+    values: Mapping[bytes, bytes],
+    store_timestamp: int,
+    delay_levels_ms: Sequence[int] = DELAY_LEVELS_MS,
+) -> int:
+    """Return the code of a queue entry: the tag's hash, or when a delay is over.
+
+    For a delayed message it is the time of delivery in ms.
+    """
+    if topic == SCHEDULE_TOPIC:
+        level = values.get(b"DELAY")
+        if level is not None and level.isdigit() and int(level) > 0:
+            index = min(int(level), len(delay_levels_ms)) - 1
+            return store_timestamp + delay_levels_ms[index]
+    tag = values.get(b"TAGS")
+    return 0 if tag is None else _tag_hash(tag)
+
+
+@lru_cache(maxsize=8192)
+def _tag_hash(tag: bytes) -> int:
+    return java_string_hash(tag.decode(errors="replace"))
+
+
+def key_hashes(topic: bytes, values: Mapping[bytes, bytes]) -> list[int]:
+    """Return the hashes under which the record is found by key."""
+    hashes = []
+    unique = values.get(b"UNIQ_KEY")
+    if unique:
+        hashes.append(key_hash(topic, unique))
+    keys = values.get(b"KEYS")
+    if keys:
+        hashes.extend([key_hash(topic, key) for key in keys.split()])
+    return hashes

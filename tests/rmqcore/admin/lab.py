@@ -1,0 +1,56 @@
+"""A name server and scripted brokers, and snapshots of them."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import Any
+
+from rmqcore.admin import Admin, Patience
+from rmqcore.model.columns import Column, Reason
+from rmqcore.model.snapshot import (
+    ClusterSnapshot,
+    QueueTable,
+)
+from rmqcore.transport.clock import ManualClock
+
+from .scripted import (
+    Contents,
+    ScriptedBroker,
+    ScriptedNameServer,
+    broker_data,
+)
+
+QUICK = Patience(timeout_s=0.2, grace_s=0.05, deadline_s=1)
+
+
+class Lab:
+    """A name server and scripted brokers; `take` asks for a snapshot of them."""
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        self.clock = ManualClock()
+        self.nameserver = ScriptedNameServer()
+        self.admin: Admin
+
+    async def start(self) -> None:
+        await self._stack.enter_async_context(self.nameserver)
+        self.admin = await self._stack.enter_async_context(
+            Admin(self.nameserver.address, patience=QUICK, clock=self.clock)
+        )
+
+    async def broker(self, name: str = "broker-a", **contents: Any) -> ScriptedBroker:
+        broker = ScriptedBroker(name, Contents(**contents))
+        await self._stack.enter_async_context(broker)
+        self.nameserver.brokers.append(broker_data(broker, name=name))
+        return broker
+
+    async def take(self, **asked: Any) -> ClusterSnapshot:
+        return await self.admin.snapshot(**asked)
+
+
+def rows(table: QueueTable, column: str) -> list[int | Reason | None]:
+    values: Column = getattr(table, column)
+    return [
+        values.reason(row) if values[row] is None else values[row]
+        for row in range(len(table))
+    ]

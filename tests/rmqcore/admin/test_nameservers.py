@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from rmqcore.admin.nameservers import NameServers, parse_nameservers
+from rmqcore.errors import ArgumentError, ConnectError
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport.pool import ChannelPool
+from tests.support.ports import free_port
+
+from .scripted import ScriptedNameServer, silent
+
+ASK = RequestCode.GET_BROKER_CLUSTER_INFO
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[ChannelPool]:
+    pool = ChannelPool()
+    yield pool
+    await pool.close()
+
+
+@pytest.mark.parametrize("given", ["a:1;b:2", "a:1; b:2;", ["a:1", "b:2"]])
+def test_several_name_servers_as_text_or_list(given: str | list[str]) -> None:
+    assert parse_nameservers(given) == ("a:1", "b:2")
+
+
+@pytest.mark.parametrize("given", ["", ";", [], [" "]])
+def test_at_least_one_is_needed(given: str | list[str]) -> None:
+    with pytest.raises(ArgumentError, match="at least one"):
+        parse_nameservers(given)
+
+
+def test_a_wrong_address_is_named() -> None:
+    with pytest.raises(ArgumentError, match="'nowhere'"):
+        parse_nameservers("a:1;nowhere")
+
+
+async def test_the_next_one_is_asked_and_kept(pool: ChannelPool) -> None:
+    dead = f"127.0.0.1:{free_port()}"
+    async with ScriptedNameServer() as living:
+        servers = NameServers([dead, living.address], pool, 3)
+        assert servers.current == dead
+        for _ in range(2):
+            address, answer = await servers.request(RemotingCommand.request(ASK))
+            assert (address, answer.code) == (living.address, 0)
+        assert servers.current == living.address
+        assert len(living.asked(ASK)) == 2
+
+
+async def test_when_none_answers_every_address_is_named(pool: ChannelPool) -> None:
+    dead = f"127.0.0.1:{free_port()}"
+    async with ScriptedNameServer() as mute:
+        mute.faults[ASK] = silent
+        servers = NameServers(f"{dead};{mute.address}", pool, 0.05)
+        with pytest.raises(ConnectError) as raised:
+            await servers.request(RemotingCommand.request(ASK))
+        assert dead in str(raised.value)
+        assert f"{mute.address} did not answer" in str(raised.value)
+
+
+async def test_changes_reach_every_name_server(pool: ChannelPool) -> None:
+    async with ScriptedNameServer() as first, ScriptedNameServer() as second:
+        servers = NameServers([first.address, second.address], pool, 3)
+        answers = await servers.request_all(RemotingCommand.request(ASK))
+        assert list(answers) == [first.address, second.address]
+        assert len(first.asked(ASK)) == len(second.asked(ASK)) == 1

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from rmqcore.model.columns import Column, Reason
+from rmqcore.model.route import QueueData
+from rmqcore.model.snapshot import (
+    EMPTY_TABLE,
+    Owners,
+    OwnerSource,
+    TopicKind,
+    topic_kind,
+)
+from rmqcore.model.subscription import SubscriptionData
+from rmqcore.model.topic import Perm
+
+from .snapshots import cluster_of, group_of, member_of, table_of, topic_of
+
+
+def test_topic_kinds_follow_from_the_name() -> None:
+    kinds = [topic_kind(name) for name in ("T", "%RETRY%G", "%DLQ%G")]
+    assert kinds == [TopicKind.NORMAL, TopicKind.RETRY, TopicKind.DEAD_LETTER]
+
+
+@pytest.mark.parametrize(
+    ("perm", "read", "readable"),
+    [(Perm.READ | Perm.WRITE, 2, 2), (Perm.WRITE, 4, 0), (Perm.READ, 4, 4)],
+)
+def test_readable_queues_are_those_consumers_divide(
+    perm: Perm, read: int, readable: int
+) -> None:
+    brokers = {"broker-a": QueueData("broker-a", read, 4, perm)}
+    topic = replace(topic_of("T", 4), brokers=brokers)
+    assert topic.readable() == topic.keys[:readable]
+
+
+def test_a_snapshot_is_complete_when_every_broker_answered() -> None:
+    whole = cluster_of()
+    silent = replace(whole.brokers[0], answered=False)
+    assert whole.complete
+    assert not replace(whole, brokers=(silent,)).complete
+
+
+def test_the_document_has_the_public_members() -> None:
+    snapshot = cluster_of([group_of("G", [4])], [topic_of("T", 1)])
+    document = json.loads(orjson.dumps(snapshot.to_json()))
+    assert document["taken_at"] == 1_700_000_000_000
+    (broker,) = document["brokers"]
+    assert broker["name"] == "broker-a"
+    assert broker["cluster"] == "C"
+    assert broker["addresses"] == {"0": "127.0.0.1:1"}
+    assert broker["answered"] is True
+    (topic,) = document["topics"]
+    assert topic["name"] == "T"
+    assert topic["queues"] == [
+        {"broker": "broker-a", "queue_id": 0, "min": 0, "max": 10, "unknown": {}}
+    ]
+    (group,) = document["groups"]
+    assert (group["name"], group["mode"]) == ("G", "CLUSTERING")
+    assert group["queues"] == [
+        {
+            "topic": "T",
+            "broker": "broker-a",
+            "queue_id": 0,
+            "min": 0,
+            "max": 10,
+            "committed": 4,
+            "pulled": None,
+            "lag": 6,
+            "lag_ms": None,
+            "owners": ["c1"],
+            "owner_source": "inferred",
+            "unknown": {"pulled": "not_asked", "lag_ms": "not_asked"},
+        }
+    ]
+
+
+def test_what_only_running_info_tells_is_null_until_asked() -> None:
+    document = cluster_of([group_of("G", [1])]).to_json()
+    (member,) = document["groups"][0]["members"]
+    assert member["client_id"] == "c1"
+    assert (member["address"], member["language"]) == ("127.0.0.1:5000", "JAVA")
+    for name in ("strategy", "subscriptions", "orderly", "in_hand"):
+        assert member[name] is None
+        assert member["unknown"][name] == "not_asked"
+
+
+def test_a_member_that_reported_has_nothing_unknown() -> None:
+    member = member_of(
+        "c1",
+        strategy="AVG",
+        subscriptions=(SubscriptionData("T", "red"),),
+        orderly=False,
+        in_hand=3,
+        reason=None,
+    )
+    document = cluster_of([group_of("G", [1], members=("c1",))]).to_json()
+    group = replace(group_of("G", [1]), members=(member,))
+    (document,) = cluster_of([group]).to_json()["groups"][0]["members"]
+    assert document["subscriptions"] == [{"topic": "T", "expression": "red"}]
+    assert document["unknown"] == {}
+
+
+def test_inferred_owners_stand_beside_reported_ones() -> None:
+    group = group_of("G", [1])
+    reported = Owners((("c9",),), (OwnerSource.REPORTED,))
+    (row,) = cluster_of([replace(group, owners=reported)]).to_json()["groups"][0][
+        "queues"
+    ]
+    assert (row["owners"], row["owner_source"]) == (["c9"], "reported")
+    assert row["inferred_owners"] == ["c1"]
+
+
+def test_unknown_owners_are_null_with_the_reason() -> None:
+    group = replace(
+        group_of("G", [1]),
+        owners=Owners(reason=Reason.SHARED),
+        inferred=Owners(reason=Reason.SHARED),
+    )
+    (row,) = cluster_of([group]).to_json()["groups"][0]["queues"]
+    assert row["owners"] is None
+    assert row["owner_source"] is None
+    assert row["unknown"]["owners"] == "shared"
+
+
+def test_the_retry_topic_is_counted_apart() -> None:
+    group = replace(group_of("G", [1]), retry=table_of("%RETRY%G", [3]))
+    document = cluster_of([group]).to_json()["groups"][0]
+    assert [row["topic"] for row in document["queues"]] == ["T"]
+    assert [row["lag"] for row in document["retry_queues"]] == [7]
+
+
+def test_an_empty_table_has_empty_columns() -> None:
+    assert len(EMPTY_TABLE) == 0
+    assert list(EMPTY_TABLE.lag) == []
+    assert Column.of([]) == EMPTY_TABLE.min
