@@ -1,0 +1,106 @@
+"""Names of data sets, columns and jobs: the only place where they are spelled.
+
+A *sample* is one queue of one group at one moment; it stands for `weight` seconds.
+An *epoch* is a span in which the members and the queues of a group stayed equal.
+Offsets and times that are not known are null, never -1, 0 or NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a column changes its meaning; readers refuse what is newer."""
+
+# Data sets written by the collector.
+SAMPLES: Final = "samples"
+EPOCHS: Final = "epochs"
+
+# Keys.
+CLUSTER: Final = "cluster"
+GROUP: Final = "group"
+TOPIC: Final = "topic"
+BROKER: Final = "broker"
+QUEUE_ID: Final = "queue_id"
+TIME: Final = "time"
+EPOCH: Final = "epoch"
+QUEUE_KEY: Final = (CLUSTER, GROUP, TOPIC, BROKER, QUEUE_ID)
+
+# Of a sample.
+WEIGHT: Final = "weight"
+"""Seconds that a sample stands for: 10 for a busy queue, 60 for a quiet one."""
+MIN: Final = "min"
+MAX: Final = "max"
+COMMITTED: Final = "committed"
+PULLED: Final = "pulled"
+LAG_MS: Final = "lag_ms"
+"""Age of the first unconsumed message by the broker's clock; 0 without lag."""
+OWNER: Final = "owner"
+"""Client id that held the queue when sampled, where it was asked."""
+
+# Of an epoch. Begin and end are intervals: [last seen before, first seen after].
+BEGAN_AFTER: Final = "began_after"
+BEGAN: Final = "began"
+ENDED: Final = "ended"
+ENDED_BEFORE: Final = "ended_before"
+MODE: Final = "mode"
+STRATEGY: Final = "strategy"
+STRATEGY_SOURCE: Final = "strategy_source"
+OPTIONS: Final = "options"
+"""JSON text: the strategy's options as far as they are known, else null."""
+MEMBERS: Final = "members"
+QUEUES: Final = "queues"
+CLIENT_ID: Final = "client_id"
+EXPRESSION: Final = "expression"
+SUBSCRIPTIONS: Final = "subscriptions"
+
+# Jobs of `python -m analytics`.
+JOB_LAG: Final = "lag"
+JOB_SKEW: Final = "skew"
+JOB_REPORT: Final = "report"
+"""Both, from one reading of the samples."""
+
+# Data sets written by the jobs, one folder each below the output.
+LAG_BY_QUEUE: Final = "lag_by_queue"
+LAG_BY_CONSUMER: Final = "lag_by_consumer"
+LAG_BY_GROUP: Final = "lag_by_group"
+SKEW_BY_TIME: Final = "skew_by_time"
+LOAD_BY_MEMBER: Final = "load_by_member"
+STRATEGIES: Final = "strategies"
+SUMMARY: Final = "summary.json"
+"""Written last: an output without it is not complete."""
+
+# Of job output.
+SINCE: Final = "since"
+"""Start of a step; it reaches up to the next one."""
+SECONDS: Final = "seconds"
+"""Seconds of the step that samples with a known value stand for."""
+UNKNOWN_SECONDS: Final = "unknown_seconds"
+LAG_MEAN: Final = "lag_mean"
+LAG_PEAK: Final = "lag_peak"
+LAG_LAST: Final = "lag_last"
+LAG_MS_PEAK: Final = "lag_ms_peak"
+IN_RATE: Final = "in_rate"
+"""Messages a second that came in."""
+OUT_RATE: Final = "out_rate"
+"""Messages a second that were committed."""
+QUEUE_COUNT: Final = "queue_count"
+KNOWN_QUEUES: Final = "known_queues"
+MEMBER_COUNT: Final = "member_count"
+IDLE_COUNT: Final = "idle_count"
+LOAD: Final = "load"
+"""What a member must consume: messages a second that come into its queues."""
+MAX_TO_MEAN: Final = "max_to_mean"
+VARIATION: Final = "variation"
+"""Coefficient of variation: standard deviation over mean."""
+GINI: Final = "gini"
+LOAD_PEAK: Final = "load_peak"
+"""Load of the busiest member."""
+CAPACITY: Final = "capacity"
+OVERLOAD: Final = "overload"
+OVERLOAD_SECONDS: Final = "overload_seconds"
+"""Time in which a member had more load than any was seen to consume."""
+IDLE_SHARE: Final = "idle_share"
+MOVES: Final = "moves"
+EPOCH_COUNT: Final = "epoch_count"
+IN_USE: Final = "in_use"

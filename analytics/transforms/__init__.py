@@ -1,0 +1,1 @@
+"""DataFrame in, DataFrame out: what the jobs are made of; nothing reads or writes."""

@@ -1,0 +1,75 @@
+"""What each candidate would have divided, once per epoch, through Arrow.
+
+Epochs go to Python by group, in few large tasks, and are divided by
+`analytics.division`: the same code as on the what-if page. The result has one row per
+epoch and queue, and a column per candidate with the place of the owner among the
+epoch's members; null where there is none. A queue with several owners has a row each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  the usual name
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from analytics import contracts as c
+from analytics.division import IN_USE, Candidate, Divider
+
+from .epochs import EPOCH_KEY, MEMBER, members
+
+
+def divisions(
+    epochs: DataFrame, candidates: Sequence[Candidate], *, pieces: int
+) -> DataFrame:
+    """Divide the queues of `epochs`, which have weights, in so many tasks."""
+    arrow_schema = _arrow_schema(candidates)
+
+    def divide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        divider = Divider(candidates)
+        for batch in batches:
+            rows: list[dict[str, Any]] = []
+            for epoch in batch.to_pylist():
+                rows.extend(divider.rows(epoch))
+            yield pa.RecordBatch.from_pylist(rows, schema=arrow_schema)
+
+    by_group = epochs.repartition(pieces, c.CLUSTER, c.GROUP)
+    in_order = by_group.sortWithinPartitions(*EPOCH_KEY)
+    return in_order.mapInArrow(divide, _schema(candidates))
+
+
+def owners_in_use(divided: DataFrame, epochs: DataFrame) -> DataFrame:
+    """Return queue key, epoch and client id of the strategy that was in use."""
+    owner = Candidate(IN_USE, IN_USE).column
+    return (
+        divided.where(F.col(owner).isNotNull())
+        .withColumnRenamed(owner, MEMBER)
+        .join(members(epochs), on=[*EPOCH_KEY, MEMBER], how="inner")
+        .select(*c.QUEUE_KEY, c.EPOCH, c.CLIENT_ID)
+    )
+
+
+_KEYS: Final = (
+    (c.CLUSTER, StringType(), pa.string()),
+    (c.GROUP, StringType(), pa.string()),
+    (c.EPOCH, LongType(), pa.int64()),
+    (c.TOPIC, StringType(), pa.string()),
+    (c.BROKER, StringType(), pa.string()),
+    (c.QUEUE_ID, IntegerType(), pa.int32()),
+)
+
+
+def _schema(candidates: Sequence[Candidate]) -> StructType:
+    keys = [StructField(name, kind) for name, kind, _arrow in _KEYS]
+    owners = [StructField(each.column, IntegerType()) for each in candidates]
+    return StructType(keys + owners)
+
+
+def _arrow_schema(candidates: Sequence[Candidate]) -> pa.Schema:
+    keys = [(name, arrow) for name, _kind, arrow in _KEYS]
+    return pa.schema(
+        keys + [(candidate.column, pa.int32()) for candidate in candidates]
+    )

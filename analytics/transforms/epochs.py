@@ -1,0 +1,85 @@
+"""Epochs as the back-test needs them: the newest word on each, members, loads."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  the usual name
+
+from analytics import contracts as c
+from analytics.division import MEMBER_IDS, WEIGHTS
+from rmqcore.allocation import DEFAULT_STRATEGY
+
+MEMBER: Final = "member"
+"""A member's place in its epoch's list of ids."""
+
+EPOCH_KEY: Final = (c.CLUSTER, c.GROUP, c.EPOCH)
+_CLUSTERING: Final = "CLUSTERING"
+
+
+def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
+    """Keep the newest row of each epoch of CLUSTERING groups that was not over then.
+
+    `member_ids` lists each client id once. In BROADCASTING nothing is divided; where
+    nobody knows the strategy it is taken to be AVG, and `strategy_source` says so.
+    """
+    newest_first = Window.partitionBy(*EPOCH_KEY).orderBy(F.col(c.TIME).desc())
+    in_order = Window.partitionBy(c.CLUSTER, c.GROUP).orderBy(c.EPOCH)
+    # An epoch that a killed collector left open ended where the next one began.
+    over = F.coalesce(F.col(c.ENDED_BEFORE), F.lead(c.BEGAN).over(in_order))
+    since = F.timestamp_millis(F.lit(since_ms))
+    divides = F.coalesce(F.col(c.MODE), F.lit(_CLUSTERING)) == _CLUSTERING
+    return (
+        epochs.withColumn("newest", F.row_number().over(newest_first))
+        .where(F.col("newest") == 1)
+        .withColumn("over", over)
+        .where(F.col("over").isNull() | (F.col("over") > since))
+        .where(divides & (F.size(c.MEMBERS) > 0))
+        .select(
+            *EPOCH_KEY,
+            c.BEGAN,
+            F.coalesce(c.STRATEGY, F.lit(DEFAULT_STRATEGY)).alias(c.STRATEGY),
+            F.when(F.col(c.STRATEGY).isNull(), F.lit("assumed"))
+            .otherwise(F.col(c.STRATEGY_SOURCE))
+            .alias(c.STRATEGY_SOURCE),
+            c.OPTIONS,
+            F.array_distinct(
+                F.transform(c.MEMBERS, lambda member: member[c.CLIENT_ID])
+            ).alias(MEMBER_IDS),
+            c.QUEUES,
+        )
+    )
+
+
+def with_weights(epochs: DataFrame, steps: DataFrame) -> DataFrame:
+    """Add what came into each queue over the epoch, in messages a second, as a list."""
+    known = F.when(F.col(c.IN_RATE).isNotNull(), F.col(c.SECONDS))
+    weight = F.sum(F.col(c.IN_RATE) * known) / F.when(F.sum(known) > 0, F.sum(known))
+    weights = (
+        steps.groupBy(*c.QUEUE_KEY, c.EPOCH)
+        .agg(weight.alias(c.LOAD))
+        .groupBy(*EPOCH_KEY)
+        .agg(
+            F.collect_list(F.struct(c.TOPIC, c.BROKER, c.QUEUE_ID, c.LOAD)).alias(
+                WEIGHTS
+            )
+        )
+    )
+    return epochs.join(weights, on=list(EPOCH_KEY), how="left")
+
+
+def members(epochs: DataFrame) -> DataFrame:
+    """Return one row per epoch and member, with the place that divisions refer to."""
+    return epochs.select(
+        *EPOCH_KEY, F.posexplode(MEMBER_IDS).alias(MEMBER, c.CLIENT_ID)
+    )
+
+
+def strategies_in_use(epochs: DataFrame) -> DataFrame:
+    """Return the strategies that the epochs of each group name, and who said so."""
+    return (
+        epochs.groupBy(c.CLUSTER, c.GROUP, c.STRATEGY)
+        .agg(F.max(c.STRATEGY_SOURCE).alias(c.STRATEGY_SOURCE))
+        .withColumn(c.IN_USE, F.lit(True))
+    )

