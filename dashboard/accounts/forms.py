@@ -1,0 +1,50 @@
+"""Forms of the account pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest
+
+from dashboard.models import Role, User
+
+from .throttle import SignInThrottle
+
+
+class SignInForm(AuthenticationForm):
+    """User name and password, refused for a while after too many wrong ones."""
+
+    def __init__(self, request: HttpRequest | None = None, *args: Any, **kw: Any):
+        super().__init__(request, *args, **kw)
+        self.fields["username"].widget.attrs["class"] = "input"
+        self.fields["password"].widget.attrs["class"] = "input"
+
+    def clean(self) -> dict[str, Any]:
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        throttle = SignInThrottle(self.data.get("username", ""), address)
+        throttle.check()
+        try:
+            cleaned = super().clean()
+        except forms.ValidationError:
+            throttle.failed()
+            raise
+        throttle.forget()
+        return cleaned
+
+
+class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ("username", "role")
+
+    def __init__(self, *args: Any, **kw: Any):
+        super().__init__(*args, **kw)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+
+
+class ChangeUserForm(forms.Form):
+    role = forms.ChoiceField(choices=Role.choices)
+    is_active = forms.BooleanField(required=False)

@@ -1,0 +1,35 @@
+"""The time zone that a user chose, for as long as one request lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+ZONE_COOKIE = "rocketscope_zone"
+
+
+class TimeZoneMiddleware:
+    """Activate the zone named by the cookie; an unknown name changes nothing."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        zone = chosen_zone(request)
+        if zone is None:
+            return self.get_response(request)
+        with timezone.override(zone):
+            return self.get_response(request)
+
+
+def chosen_zone(request: HttpRequest) -> ZoneInfo | None:
+    name = request.COOKIES.get(ZONE_COOKIE, "")
+    if not name or len(name) > 64:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return None

@@ -1,0 +1,57 @@
+"""Who may see and do what: a decorator for views and a question for everyone else.
+
+A viewer reads, an operator changes what groups do, an admin changes settings and
+users. Strangers are sent to the sign-in page; a role that is too low gets a 403 page
+which names the role needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, cast
+
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+
+from dashboard.models import Role, User
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+
+
+def allows(user: User | AnonymousUser, role: Role) -> bool:
+    """Say whether `user` is signed in, active and may do what `role` may."""
+    return isinstance(user, User) and user.allows(role)
+
+
+def requires(role: Role) -> Callable[[View[P]], View[P]]:
+    """Let a view run only for users who may do what `role` may."""
+
+    def decorate(view: View[P]) -> View[P]:
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return refuse_stranger(request)
+            if not allows(request.user, role):
+                raise PermissionDenied(
+                    _("This needs the role “%(role)s”, you have “%(own)s”.")
+                    % {"role": role.label, "own": Role(request.user.role).label}
+                )
+            return view(request, *args, **kwargs)
+
+        return cast("View[P]", guarded)
+
+    return decorate
+
+
+def refuse_stranger(request: HttpRequest) -> HttpResponse:
+    """Send to the sign-in page; what came as a fragment is only told 401."""
+    if request.headers.get("X-Fragment"):
+        return HttpResponse(status=401)
+    return redirect_to_login(request.get_full_path())

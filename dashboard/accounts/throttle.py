@@ -1,0 +1,43 @@
+"""Slow down guessing of passwords: ten wrong ones, then five minutes of pause.
+
+Counted in the cache per user name and address; a cache that forgets or is away lets
+people in rather than out, because the password itself is still asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+LIMIT: Final = 10
+PAUSE_SECONDS: Final = 5 * 60
+
+
+class SignInThrottle:
+    """The count of wrong passwords for one name from one address."""
+
+    def __init__(self, username: str, address: str) -> None:
+        digest = hashlib.sha256(f"{username}\0{address}".encode()).hexdigest()[:32]
+        self._key = f"sign-in:{digest}"
+
+    def check(self) -> None:
+        """Raise ValidationError when the limit is reached."""
+        if cache.get(self._key, 0) >= LIMIT:
+            raise ValidationError(
+                _("%(limit)s wrong passwords: wait five minutes, then try again.")
+                % {"limit": LIMIT}
+            )
+
+    def failed(self) -> None:
+        cache.add(self._key, 0, PAUSE_SECONDS)
+        try:
+            cache.incr(self._key)
+        except ValueError:
+            pass  # it ran out between the two calls: a fresh start
+
+    def forget(self) -> None:
+        cache.delete(self._key)

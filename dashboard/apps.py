@@ -1,0 +1,18 @@
+"""The one Django app; its rooms are plain packages, see `docs/architecture.md`."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class DashboardConfig(AppConfig):
+    name = "dashboard"
+    label = "dashboard"
+    verbose_name = "RocketScope"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from .services.clusters import sync_clusters_after_migrate
+
+        post_migrate.connect(sync_clusters_after_migrate, sender=self)

@@ -1,0 +1,53 @@
+"""Whose members are asked what they hold (307), and how many groups at a time.
+
+Asking costs each member's client a round trip through a broker's admin thread, so it
+is done for groups that somebody watches, and after each sweep of all groups for a
+bounded number of others: those that changed first, then those that lag most, then
+those not asked for the longest time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+WATCHED_GROUPS: Final = 200
+"""More watched groups than this are swept with all others, every 10 s."""
+
+ASKED_PER_SWEEP: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A group that may be asked: what speaks for it."""
+
+    group: str
+    members: int
+    changed: bool
+    lag: int
+    asked_at_ms: int | None
+
+
+def choose_watched(
+    watched: Mapping[str, float], known: Collection[str]
+) -> tuple[frozenset[str], int]:
+    """Return the groups of the 1 s list, and how many watched ones did not fit.
+
+    The list belongs to those watched for the longest future: whose page is open.
+    """
+    there = [name for name in watched if name in known]
+    there.sort(key=lambda name: (-watched[name], name))
+    chosen = frozenset(there[:WATCHED_GROUPS])
+    return chosen, len(there) - len(chosen)
+
+
+def choose_asked(
+    candidates: Iterable[Candidate], limit: int = ASKED_PER_SWEEP
+) -> frozenset[str]:
+    """Return the groups to ask after a sweep of all; those without members never."""
+    ordered = sorted(
+        (each for each in candidates if each.members),
+        key=lambda each: (not each.changed, -each.lag, each.asked_at_ms or 0),
+    )
+    return frozenset(each.group for each in ordered[:limit])

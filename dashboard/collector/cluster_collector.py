@@ -1,0 +1,275 @@
+"""Collects one cluster, as its leader: when to look, and at what.
+
+Three things make it look at the cluster: the tick of the watched groups (1 s), the
+tick of all groups (10 s), and notices that a group changed (a fleet member's word, or
+a changed group's turn to be looked at again). A sweep that would overlap the last of
+its kind is skipped and counted. Whatever fails outside is logged, counted and over
+with that sweep; the next one starts afresh.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final, Protocol
+
+import redis.asyncio
+
+from dashboard.live.holdings import decode_holding
+from dashboard.live.numbering import Numbering, make_run_id
+from dashboard.live.publishing import Publisher
+from dashboard.live.state import LeaderState
+from rmqcore.errors import RmqError
+from rmqcore.model.snapshot import ClusterSnapshot
+
+from .asking import Candidate, choose_asked, choose_watched
+from .keeping import Keeper
+from .lead import Lead, LeadLostError
+from .lease import Lease
+
+logger = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS: Final = 0.4
+"""After a change a group is asked again this soon: queues move within that time."""
+
+COALESCE_SECONDS: Final = 0.02
+"""Notices of several members of a group lead to one look."""
+
+
+class Source(Protocol):
+    """Where snapshots come from: the gateway's connections to one cluster."""
+
+    async def snapshot(self) -> ClusterSnapshot:
+        """Sweep everything, asking no members."""
+
+    async def groups(self, names: Collection[str]) -> ClusterSnapshot:
+        """Sweep some groups, asking their members what they hold."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What the collector counts about itself, for /metrics."""
+
+    sweeps: int = 0
+    skipped: int = 0
+    failed: int = 0
+    leads: int = 0
+    leading: int = 0
+    groups: int = 0
+    watched: int = 0
+    watched_beyond: int = 0
+    sweep_ms: int = 0
+    watched_ms: int = 0
+
+
+class ClusterCollector:
+    """The collector of one cluster; runs on one event loop."""
+
+    def __init__(
+        self,
+        cluster: str,
+        source: Source,
+        *,
+        client: redis.asyncio.Redis,
+        layer: Any,
+        keeper: Keeper,
+        holder: str,
+        managed_groups: Callable[[], frozenset[str]],
+        now_ms: Callable[[], int],
+        chance: Random,
+    ) -> None:
+        self.cluster = cluster
+        self.figures = Figures()
+        self._source = source
+        self._client = client
+        self._layer = layer
+        self.keeper = keeper
+        self._lease = Lease(client, cluster, holder)
+        self._managed_groups = managed_groups
+        self._now_ms = now_ms
+        self._chance = chance
+        self._lead: Lead | None = None
+        self._leading = asyncio.Lock()
+        self._running: set[str] = set()
+        self._noticed: set[str] = set()
+        self._notice = asyncio.Event()
+
+    async def sweep_all(self) -> None:
+        """Look at every group, write the overview, and ask some members."""
+        await self._once("all", self._sweep_all)
+
+    async def sweep_watched(self) -> None:
+        """Look at the watched groups and ask their members."""
+        await self._once("watched", self._sweep_watched)
+
+    def take_holding(self, text: bytes) -> None:
+        """Take a fleet member's word, and have its group looked at if it changed."""
+        if self._lead is None:
+            return
+        try:
+            holding = decode_holding(text)
+        except (ValueError, KeyError, TypeError) as error:
+            logger.warning("cluster=%s unreadable holding: %s", self.cluster, error)
+            return
+        if self._lead.take_holding(holding):
+            self.notice(holding.group)
+
+    def notice(self, group: str) -> None:
+        """Have a group looked at as soon as can be."""
+        self._noticed.add(group)
+        self._notice.set()
+
+    async def follow_notices(self) -> None:
+        """Look at noticed groups, for ever; several notices become one look."""
+        while True:
+            await self._notice.wait()
+            await asyncio.sleep(COALESCE_SECONDS)
+            names = frozenset(self._noticed)
+            self._noticed.clear()
+            self._notice.clear()
+            await self._guarded("noticed", self._look_at(names))
+
+    async def close(self) -> None:
+        """Give the lead up and write what is left."""
+        with suppress(redis.RedisError, OSError):
+            await self._lease.release()
+        self._lead = None
+        await self.keeper.close(self._now_ms())
+
+    # Sweeps
+
+    async def _once(
+        self, kind: str, sweep: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        if kind in self._running:
+            self.figures.skipped += 1
+            return
+        self._running.add(kind)
+        try:
+            await self._guarded(kind, sweep())
+        finally:
+            self._running.discard(kind)
+
+    async def _guarded(self, kind: str, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except LeadLostError:
+            logger.warning("cluster=%s lost the lead", self.cluster)
+            self._lead = None
+        except (RmqError, redis.RedisError, OSError) as error:
+            self.figures.failed += 1
+            logger.warning("cluster=%s sweep=%s failed: %s", self.cluster, kind, error)
+        except Exception:
+            self.figures.failed += 1
+            logger.exception("cluster=%s sweep=%s failed", self.cluster, kind)
+
+    async def _sweep_all(self) -> None:
+        lead = await self._hold_lead()
+        if lead is None:
+            return
+        began = self._now_ms()
+        lead.managed = await self.keeper.call(self._managed_groups)
+        try:
+            snapshot = await self._source.snapshot()
+        except RmqError as error:
+            await lead.publish_failure(str(error))
+            raise
+        watched = await self._watched(snapshot.groups)
+        changed = await lead.apply(
+            snapshot, snapshot.groups, asked=False, watched=watched
+        )
+        lead.swept = True
+        await self._ask_some(lead, snapshot, changed, watched)
+        await lead.drop_all_but(snapshot.groups)
+        await lead.publish_overview(snapshot)
+        await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
+        self.figures.sweeps += 1
+        self.figures.groups = len(snapshot.groups)
+        self.figures.sweep_ms = self._now_ms() - began
+
+    async def _sweep_watched(self) -> None:
+        lead = await self._hold_lead()
+        if lead is None:
+            return
+        if not lead.swept:
+            await self.sweep_all()
+            return
+        began = self._now_ms()
+        await self._look_at(await self._watched(lead.groups))
+        self.figures.watched_ms = self._now_ms() - began
+
+    async def _look_at(self, names: frozenset[str]) -> None:
+        """Ask the members of some groups, and publish what is seen."""
+        lead = self._lead
+        if lead is None or not lead.swept or not names:
+            return
+        snapshot = await self._source.groups(names)
+        found = [name for name in names if name in snapshot.groups]
+        changed = await lead.apply(snapshot, found, asked=True, watched=names)
+        loop = asyncio.get_running_loop()
+        for name in changed:
+            loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)
+
+    async def _ask_some(
+        self,
+        lead: Lead,
+        snapshot: ClusterSnapshot,
+        changed: Collection[str],
+        watched: Collection[str],
+    ) -> None:
+        """Ask the members of groups that nobody watches, a bounded number of them."""
+        chosen = choose_asked(
+            Candidate(
+                name,
+                len(group.members),
+                name in changed,
+                group.queues.lag.total(),
+                lead.groups[name].asked_at_ms,
+            )
+            for name, group in snapshot.groups.items()
+            if name not in watched
+        )
+        if chosen:
+            answers = await self._source.groups(chosen)
+            found = [name for name in chosen if name in answers.groups]
+            await lead.apply(answers, found, asked=True, watched=watched)
+
+    async def _watched(self, known: Collection[str]) -> frozenset[str]:
+        state = LeaderState(self._client, self.cluster, self._lease.token)
+        watched = await state.watched(self._now_ms() / 1000)
+        chosen, beyond = choose_watched(watched, known)
+        self.figures.watched, self.figures.watched_beyond = len(chosen), beyond
+        return chosen
+
+    # The lead
+
+    async def _hold_lead(self) -> Lead | None:
+        async with self._leading:
+            before = self._lease.token
+            if not await self._lease.hold(self._now_ms()):
+                self._lead = None
+            elif self._lead is None or self._lease.token != before:
+                self._lead = await self._begin_lead()
+            self.figures.leading = int(self._lead is not None)
+            return self._lead
+
+    async def _begin_lead(self) -> Lead:
+        run = make_run_id(self._now_ms(), self._chance)
+        logger.info("cluster=%s run=%s leads", self.cluster, run)
+        self.figures.leads += 1
+        state = LeaderState(self._client, self.cluster, self._lease.token)
+        lead = Lead(
+            self.cluster,
+            client=self._client,
+            publisher=Publisher(state, self._layer),
+            numbering=Numbering(run),
+            books=await self.keeper.load_books(),
+            keeper=self.keeper,
+            now_ms=self._now_ms,
+        )
+        await lead.load_holdings()
+        return lead

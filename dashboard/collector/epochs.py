@@ -1,0 +1,184 @@
+"""Epochs of a group: spans with equal members and equal queues, seen by whole sweeps.
+
+A sweep in which a needed broker did not answer neither opens nor closes an epoch, for
+what it does not show may well be there. Begin and end are intervals: the truth lies
+after the last sweep that saw the one state and not after the first that saw the other.
+
+What a member does not say (its strategy and subscriptions, while nobody asks it) is
+equal to anything; once it is known, it belongs to the running epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rmqcore.model import SubscriptionData
+from rmqcore.model.columns import QueueKey
+from rmqcore.model.snapshot import GroupSnapshot
+
+FIRST_SEEN: Final = "first_seen"
+MEMBER_JOINED: Final = "member_joined"
+MEMBER_LEFT: Final = "member_left"
+MEMBERS_CHANGED: Final = "members_changed"
+QUEUES_CHANGED: Final = "queues_changed"
+STRATEGY_CHANGED: Final = "strategy_changed"
+SUBSCRIPTION_CHANGED: Final = "subscription_changed"
+
+Subscriptions = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochMember:
+    """A member as it counts for an epoch; None where it was not asked."""
+
+    client_id: str
+    strategy: str | None = None
+    subscriptions: Subscriptions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Who divides what: members in RocketMQ's order, and the queues they divide."""
+
+    members: tuple[EpochMember, ...]
+    queues: tuple[QueueKey, ...]
+
+    @property
+    def client_ids(self) -> tuple[str, ...]:
+        """The members' client ids, in their order."""
+        return tuple(member.client_id for member in self.members)
+
+    @property
+    def brokers(self) -> set[str]:
+        """The brokers that hold the queues."""
+        return {broker for _topic, broker, _queue_id in self.queues}
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One epoch; `ended_…` are None while it runs. Times in ms since the epoch."""
+
+    number: int
+    membership: Membership
+    cause: str
+    began_after_ms: int | None
+    began_by_ms: int
+    ended_after_ms: int | None = None
+    ended_by_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochTurn:
+    """One epoch gave way to another; `ended` is None for the first of a group."""
+
+    ended: Epoch | None
+    begun: Epoch
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """Client ids that are new."""
+        before = self.ended.membership.client_ids if self.ended else ()
+        return tuple(c for c in self.begun.membership.client_ids if c not in before)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Client ids that are gone."""
+        before = self.ended.membership.client_ids if self.ended else ()
+        return tuple(c for c in before if c not in self.begun.membership.client_ids)
+
+
+class EpochBook:
+    """The running epoch of one group; starts from the stored one, if any.
+
+    `last_number` is the number of the group's last epoch where none is running.
+    """
+
+    __slots__ = ("_last_number", "_seen_ms", "current")
+
+    def __init__(self, stored: Epoch | None = None, last_number: int = 0) -> None:
+        self.current = stored
+        self._last_number = last_number
+        self._seen_ms = stored.began_by_ms if stored else None
+
+    def observe(
+        self, membership: Membership, silent_brokers: Collection[str], at_ms: int
+    ) -> EpochTurn | None:
+        """Take one sweep's view; return the turn when it shows another state."""
+        current = self.current
+        needed = membership.brokers | (current.membership.brokers if current else set())
+        if needed & set(silent_brokers):
+            return None
+        if current is None:
+            number = self._last_number + 1
+            return self._turn(None, Epoch(number, membership, FIRST_SEEN, None, at_ms))
+        cause = difference(current.membership, membership)
+        if cause is None:
+            known = _merged(current.membership, membership)
+            self.current = replace(current, membership=known)
+            self._seen_ms = at_ms
+            return None
+        ended = replace(current, ended_after_ms=self._seen_ms, ended_by_ms=at_ms)
+        number = current.number + 1
+        return self._turn(ended, Epoch(number, membership, cause, self._seen_ms, at_ms))
+
+    def _turn(self, ended: Epoch | None, begun: Epoch) -> EpochTurn:
+        self.current = begun
+        self._seen_ms = begun.began_by_ms
+        return EpochTurn(ended, begun)
+
+
+def membership_of(group: GroupSnapshot) -> Membership:
+    """Return what of a group's snapshot counts for epochs."""
+    return Membership(
+        tuple(
+            EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
+            for member in group.members
+        ),
+        group.queues.keys,
+    )
+
+
+def difference(before: Membership, after: Membership) -> str | None:
+    """Return why `after` is another epoch than `before`, None when it is the same."""
+    old, new = set(before.client_ids), set(after.client_ids)
+    if new - old and old - new:
+        return MEMBERS_CHANGED
+    if new - old:
+        return MEMBER_JOINED
+    if old - new:
+        return MEMBER_LEFT
+    if before.queues != after.queues:
+        return QUEUES_CHANGED
+    pairs = list(zip(before.members, after.members, strict=False))
+    if any(_differ(a.strategy, b.strategy) for a, b in pairs):
+        return STRATEGY_CHANGED
+    if any(_differ(a.subscriptions, b.subscriptions) for a, b in pairs):
+        return SUBSCRIPTION_CHANGED
+    return None
+
+
+def _differ(before: object, after: object) -> bool:
+    return before is not None and after is not None and before != after
+
+
+def _merged(before: Membership, after: Membership) -> Membership:
+    if before == after:
+        return before
+    known = {member.client_id: member for member in before.members}
+    members = tuple(
+        EpochMember(
+            member.client_id,
+            member.strategy or known[member.client_id].strategy,
+            member.subscriptions or known[member.client_id].subscriptions,
+        )
+        for member in after.members
+    )
+    return replace(after, members=members)
+
+
+def _plain(subscriptions: tuple[SubscriptionData, ...] | None) -> Subscriptions | None:
+    if subscriptions is None:
+        return None
+    return tuple(sorted((s.topic, s.sub_string) for s in subscriptions))

@@ -1,0 +1,288 @@
+"""Builds a group's `GroupState` document from what the collector knows of it.
+
+Pure: everything comes in as one `Sight`. Cost: one dict per queue and member, so it is
+done for groups that somebody looks at or that are few, not for thousands each sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dashboard.live.documents import (
+    BrokerAge,
+    EpochMark,
+    GroupState,
+    GroupTotals,
+    Member,
+    Queue,
+    Text,
+)
+from dashboard.live.numbering import Stamp
+from rmqcore.model.columns import Column, QueueKey, Reason
+from rmqcore.model.snapshot import (
+    BrokerSnapshot,
+    GroupKind,
+    GroupSnapshot,
+    MemberSnapshot,
+    QueueTable,
+)
+
+from .ownership import Ownership, RowOwners
+from .rates import Rates
+from .status import Figures, status_of
+
+COLUMNS: Final = ("min", "max", "committed", "pulled", "lag", "lag_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One group at one moment, with what was concluded about it."""
+
+    cluster: str
+    group: GroupSnapshot
+    brokers: Collection[BrokerSnapshot]
+    ownership: Ownership
+    rates: Rates
+    slots: Mapping[str, int]
+    moved_at_ms: Mapping[QueueKey, int]
+    hosted: Collection[str]
+    managed: bool
+    progressed_at_ms: int | None
+    epoch: EpochMark | None
+    last_change: Text | None
+    taken_at_ms: int
+
+
+def group_document(sight: Sight, stamp: Stamp) -> GroupState:
+    """Return the whole document, numbered with `stamp`."""
+    group = sight.group
+    totals = group_totals(sight)
+    return {
+        "run": stamp.run,
+        "seq": stamp.seq,
+        "cluster": sight.cluster,
+        "group": group.name,
+        "taken_at": sight.taken_at_ms,
+        "mode": group.mode,
+        "kind": group.kind.value,
+        "consume_type": group.consume_type,
+        "orderly": orderly(group),
+        "strategy": {
+            "name": group.strategy,
+            "source": group.strategy_source.value if group.strategy_source else None,
+        },
+        "managed": sight.managed,
+        "members": [_member(sight, member) for member in group.members],
+        "queues": [_queue(sight, row) for row in range(len(group.queues))],
+        "totals": totals,
+        "status": status_of(figures(sight, totals)),
+        "brokers": _brokers(sight),
+        "epoch": sight.epoch,
+        "last_change": sight.last_change,
+        "findings": [],
+    }
+
+
+def group_totals(sight: Sight) -> GroupTotals:
+    """Return the sums of a group; unknown where nothing is known."""
+    table = sight.group.queues
+    rows = sight.ownership.rows
+    return {
+        "members": len(sight.group.members),
+        "queues": len(table),
+        "owned": sum(bool(row.owners) for row in rows),
+        "unowned": sight.ownership.count("unowned"),
+        "lag": known_total(table.lag),
+        "lag_partial": lag_is_partial(table),
+        "oldest_ms": max(
+            (age for age in table.lag_ms if age is not None), default=None
+        ),
+        "rate_in": _rounded(sight.rates.rate_in),
+        "rate_out": _rounded(sight.rates.rate_out),
+        "skew": skew(sight.group, rows),
+        "retry_lag": known_total(sight.group.retry.lag),
+        "reporting": sight.ownership.reporting,
+    }
+
+
+def figures(sight: Sight, totals: GroupTotals) -> Figures:
+    """Return what the status rules look at."""
+    still = (
+        None
+        if sight.progressed_at_ms is None
+        else sight.taken_at_ms - sight.progressed_at_ms
+    )
+    return Figures(
+        kind=sight.group.kind,
+        members=totals["members"],
+        unowned=totals["unowned"],
+        lag=totals["lag"],
+        oldest_ms=totals["oldest_ms"],
+        rate_in=totals["rate_in"],
+        rate_out=totals["rate_out"],
+        still_for_ms=still,
+    )
+
+
+def label_of(client_id: str) -> str:
+    """Return a client id as short as it stays telling.
+
+    Java's own instance names are process id and nano time: address and process remain.
+    Chosen names remain without the address.
+    """
+    address, _at, instance = client_id.partition("@")
+    instance = instance.partition("@")[0]
+    process, hash_sign, nanos = instance.partition("#")
+    if hash_sign and process.isdigit() and nanos.isdigit():
+        return f"{address}@{process}"
+    if not instance or instance == "DEFAULT":
+        return address
+    return instance
+
+
+def orderly(group: GroupSnapshot) -> bool | None:
+    """Return whether members consume orderly; None when nobody was asked."""
+    known = [member.orderly for member in group.members if member.orderly is not None]
+    return any(known) if known else None
+
+
+def known_total(column: Column) -> int | None:
+    """Return the sum of what is known, None when nothing is."""
+    return column.total() if column.known_rows else None
+
+
+def lag_is_partial(table: QueueTable) -> bool:
+    """Say whether messages may be missing from the sum.
+
+    A queue that is empty and has no commit hides nothing.
+    """
+    if table.lag.complete:
+        return False
+    return any(
+        lag is None and (high is None or low is None or high > low)
+        for lag, low, high in zip(table.lag, table.min, table.max, strict=True)
+    )
+
+
+def skew(group: GroupSnapshot, rows: tuple[RowOwners, ...]) -> float | None:
+    """Return the largest lag of a member over the mean of all; None without lag."""
+    lags = dict.fromkeys((member.client_id for member in group.members), 0)
+    for row, lag in zip(rows, group.queues.lag, strict=True):
+        for owner in row.owners:
+            lags[owner] = lags.get(owner, 0) + (lag or 0)
+    total = sum(lags.values())
+    if not total:
+        return None
+    return round(max(lags.values()) * len(lags) / total, 2)
+
+
+def _member(sight: Sight, member: MemberSnapshot) -> Member:
+    mine = [
+        row
+        for row, owners in enumerate(sight.ownership.rows)
+        if member.client_id in owners.owners
+    ]
+    lags = [lag for row in mine if (lag := sight.group.queues.lag[row]) is not None]
+    rates = [
+        rate
+        for row in mine
+        if sight.rates.rows_out and (rate := sight.rates.rows_out[row]) is not None
+    ]
+    return {
+        "client_id": member.client_id,
+        "label": label_of(member.client_id),
+        "address": member.address or None,
+        "language": member.language or None,
+        "version": member.version or None,
+        "strategy": member.strategy,
+        "subscriptions": [
+            {"topic": s.topic, "expression": s.sub_string}
+            for s in member.subscriptions or ()
+        ],
+        "slot": sight.slots[member.client_id],
+        "queues": len(mine),
+        "idle": None if mine else _idle_reason(sight, member),
+        "lag": sum(lags) if lags or not mine else None,
+        "rate_out": _rounded(sum(rates)) if rates or not mine else None,
+        "in_hand": member.in_hand,
+        "reported_at": member.answered_at_ms,
+        "managed": member.client_id in sight.hosted,
+    }
+
+
+def _idle_reason(sight: Sight, member: MemberSnapshot) -> str | None:
+    group = sight.group
+    if group.kind is not GroupKind.OWNED or sight.ownership.reason is not None:
+        return None
+    topics = {topic for topic, _broker, _queue_id in group.queues.keys}
+    own = {subscription.topic for subscription in member.subscriptions or ()}
+    if own and topics and not own & topics:
+        return "not_subscribed"
+    if len(group.members) > len(group.queues):
+        return "more_members_than_queues"
+    return "no_queues"
+
+
+def _queue(sight: Sight, row: int) -> Queue:
+    table = sight.group.queues
+    key = table.keys[row]
+    owners = sight.ownership.rows[row]
+    unknown = _reasons(table, row)
+    if sight.ownership.reason is not None:
+        unknown["owners"] = sight.ownership.reason.value
+    elif not owners.owners and owners.wrong is None and sight.group.members:
+        unknown["owners"] = Reason.UNKNOWN_STRATEGY.value
+    return {
+        "topic": key[0],
+        "broker": key[1],
+        "queue_id": key[2],
+        "min": table.min[row],
+        "max": table.max[row],
+        "committed": table.committed[row],
+        "pulled": table.pulled[row],
+        "lag": table.lag[row],
+        "lag_ms": table.lag_ms[row],
+        "owners": list(owners.owners),
+        "owner_source": owners.source,
+        "expected": owners.expected,
+        "moved_at": sight.moved_at_ms.get(key),
+        "rate_in": _rounded(_row(sight.rates.rows_in, row)),
+        "rate_out": _rounded(_row(sight.rates.rows_out, row)),
+        "unknown": unknown,
+    }
+
+
+def _reasons(table: QueueTable, row: int) -> dict[str, str]:
+    columns: Iterable[tuple[str, Column]] = (
+        (name, getattr(table, name)) for name in COLUMNS
+    )
+    return {
+        name: reason.value
+        for name, column in columns
+        if (reason := column.reason(row)) is not None
+    }
+
+
+def _brokers(sight: Sight) -> list[BrokerAge]:
+    mine = {broker for _topic, broker, _queue_id in sight.group.queues.keys}
+    return [
+        {
+            "name": broker.name,
+            "answered": broker.answered,
+            "age_ms": None
+            if broker.answered_at_ms is None
+            else max(0, sight.taken_at_ms - broker.answered_at_ms),
+        }
+        for broker in sight.brokers
+        if broker.name in mine
+    ]
+
+
+def _row(rates: tuple[float | None, ...], row: int) -> float | None:
+    return rates[row] if rates else None
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, 1)

@@ -1,0 +1,85 @@
+"""Ownership events: a queue changed hands between two looks at its group.
+
+Only what members report counts; an inferred owner that turns out wrong is no event.
+Each event is an interval: after the look that still showed the old owners, not after
+the one that first showed the new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rmqcore.model.columns import QueueKey
+
+from .ownership import Ownership
+
+MOVED: Final = "moved"
+TAKEN: Final = "taken"
+LOST: Final = "lost"
+DOUBLE: Final = "double"
+SETTLED: Final = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """One queue's owners before and after, and between which looks they changed."""
+
+    key: QueueKey
+    kind: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    after_ms: int | None
+    by_ms: int
+
+
+class Handovers:
+    """The reported owners of one group's queues, and when each last changed."""
+
+    __slots__ = ("_owners", "_seen_ms", "moved_at_ms")
+
+    def __init__(self) -> None:
+        self._owners: dict[QueueKey, tuple[str, ...]] = {}
+        self._seen_ms: dict[QueueKey, int] = {}
+        self.moved_at_ms: dict[QueueKey, int] = {}
+
+    def observe(
+        self, keys: tuple[QueueKey, ...], ownership: Ownership, at_ms: int
+    ) -> list[Handover]:
+        """Take one look; return what changed since the last report of each queue."""
+        found: list[Handover] = []
+        for key, row in zip(keys, ownership.rows, strict=True):
+            if row.source != "reported":
+                continue
+            before = self._owners.get(key)
+            if before is not None and set(before) != set(row.owners):
+                found.append(
+                    Handover(
+                        key,
+                        _kind(before, row.owners),
+                        before,
+                        row.owners,
+                        self._seen_ms.get(key),
+                        at_ms,
+                    )
+                )
+                self.moved_at_ms[key] = at_ms
+            self._owners[key] = row.owners
+            self._seen_ms[key] = at_ms
+        self._forget_but(set(keys))
+        return found
+
+    def _forget_but(self, keys: set[QueueKey]) -> None:
+        for table in (self._owners, self._seen_ms, self.moved_at_ms):
+            for key in table.keys() - keys:
+                del table[key]
+
+
+def _kind(before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    if not after:
+        return LOST
+    if len(after) > 1:
+        return DOUBLE
+    if len(before) > 1:
+        return SETTLED
+    return MOVED if before else TAKEN

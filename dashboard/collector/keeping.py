@@ -1,0 +1,190 @@
+"""What one sweep leaves behind for good: epochs and events, samples for the lake.
+
+Work on the database and on files is blocking, so it is done in one thread of its own,
+in order. What the database refuses is kept and tried again with the next sweep, up to
+a limit; the lake's writer keeps its own rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from django.db import DatabaseError, close_old_connections, connections
+
+from analytics import contracts as c
+from analytics.lake.writer import LandingWriter
+
+from .epochs import Epoch, EpochBook, EpochTurn
+from .records import GroupHandover, load_books, save_handovers, save_turns
+from .samples import SampleColumns
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PENDING_LIMIT: Final = 50_000
+ROWS_PER_WRITE: Final = 2_000
+
+
+class Keeper:
+    """Writes what the sweeps of one cluster found; owns one thread."""
+
+    def __init__(self, cluster: str, cluster_id: int, lake: str, run_id: str) -> None:
+        self.dropped = 0
+        self.lake_error: str | None = None
+        self._cluster = cluster
+        self._cluster_id = cluster_id
+        self._samples = LandingWriter(lake, c.SAMPLES, run_id=run_id)
+        self._epochs = LandingWriter(lake, c.EPOCHS, run_id=run_id)
+        self._turns: deque[tuple[str, EpochTurn]] = deque()
+        self._handovers: deque[GroupHandover] = deque()
+        self._closed = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"keeper-{cluster}")
+
+    @property
+    def pending_rows(self) -> int:
+        """Rows that wait for the database or the lake."""
+        waiting = len(self._turns) + len(self._handovers)
+        return waiting + self._samples.pending_rows + self._epochs.pending_rows
+
+    async def load_books(self) -> dict[str, EpochBook]:
+        """Return the running epochs as the database has them."""
+        return await self._run(lambda: load_books(self._cluster_id))
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run other blocking work in the same thread."""
+        return await self._run(work)
+
+    def add_turn(self, group: str, turn: EpochTurn) -> None:
+        """Keep a turn of epochs with the next `keep`."""
+        self._turns.append((group, turn))
+
+    def add_handovers(self, handovers: Sequence[GroupHandover]) -> None:
+        """Keep ownership events with the next `keep`."""
+        self._handovers.extend(handovers)
+
+    async def keep(self, samples: SampleColumns | None, now_ms: int) -> None:
+        """Write what waits, and the samples of one sweep taken at `now_ms`."""
+        await self._run(lambda: self._keep(samples, now_ms))
+
+    async def close(self, now_ms: int) -> None:
+        """Write everything that is left, and end the thread. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._run(lambda: self._last_words(now_ms))
+        self._thread.shutdown()
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, _with_connections, work)
+
+    def _keep(self, samples: SampleColumns | None, now_ms: int) -> None:
+        turns = list(islice(self._turns, ROWS_PER_WRITE))
+        handovers = list(islice(self._handovers, ROWS_PER_WRITE))
+        try:
+            self._save(turns, handovers, now_ms)
+        except DatabaseError as error:
+            logger.warning("cluster=%s epochs not written: %s", self._cluster, error)
+            self._drop_beyond_limit()
+        if samples is not None and len(samples):
+            self._samples.append(
+                {c.CLUSTER: self._cluster, c.TIME: now_ms, **samples.columns}
+            )
+        self._flush(now_ms)
+
+    def _save(
+        self,
+        turns: Sequence[tuple[str, EpochTurn]],
+        handovers: Sequence[GroupHandover],
+        now_ms: int,
+    ) -> None:
+        if turns:
+            save_turns(self._cluster_id, turns)
+            for group, turn in turns:
+                self._turns.popleft()
+                for epoch in filter(None, (turn.ended, turn.begun)):
+                    self._epochs.append(
+                        epoch_columns(self._cluster, group, epoch, now_ms)
+                    )
+        if handovers:
+            save_handovers(self._cluster_id, handovers)
+            for _ in handovers:
+                self._handovers.popleft()
+
+    def _flush(self, now_ms: int, *, force: bool = False) -> None:
+        self.lake_error = None
+        for writer in (self._samples, self._epochs):
+            report = writer.flush(now_ms, force=force)
+            self.dropped += report.dropped_rows
+            if report.error:
+                self.lake_error = report.error
+                logger.warning(
+                    "cluster=%s pending=%s lake not written: %s",
+                    self._cluster,
+                    report.pending_rows,
+                    report.error,
+                )
+
+    def _drop_beyond_limit(self) -> None:
+        for waiting in (self._turns, self._handovers):
+            while len(waiting) > PENDING_LIMIT:
+                waiting.popleft()
+                self.dropped += 1
+
+    def _last_words(self, now_ms: int) -> None:
+        self._keep(None, now_ms)
+        self._flush(now_ms, force=True)
+        connections.close_all()
+
+
+def epoch_columns(
+    cluster: str, group: str, epoch: Epoch, now_ms: int
+) -> Mapping[str, Any]:
+    """Return one epoch as a row of the lake's data set."""
+    strategies = {member.strategy for member in epoch.membership.members}
+    named = strategies.pop() if len(strategies) == 1 else None
+    return {
+        c.CLUSTER: [cluster],
+        c.GROUP: [group],
+        c.EPOCH: [epoch.number],
+        c.TIME: [now_ms],
+        c.BEGAN_AFTER: [epoch.began_after_ms],
+        c.BEGAN: [epoch.began_by_ms],
+        c.ENDED: [epoch.ended_after_ms],
+        c.ENDED_BEFORE: [epoch.ended_by_ms],
+        c.STRATEGY: [named],
+        c.STRATEGY_SOURCE: ["reported" if named else None],
+        c.MEMBERS: [
+            [
+                {
+                    c.CLIENT_ID: member.client_id,
+                    c.STRATEGY: member.strategy,
+                    c.SUBSCRIPTIONS: None
+                    if member.subscriptions is None
+                    else [
+                        {c.TOPIC: topic, c.EXPRESSION: tags}
+                        for topic, tags in member.subscriptions
+                    ],
+                }
+                for member in epoch.membership.members
+            ]
+        ],
+        c.QUEUES: [
+            [
+                {c.TOPIC: topic, c.BROKER: broker, c.QUEUE_ID: number}
+                for topic, broker, number in epoch.membership.queues
+            ]
+        ],
+    }
+
+
+def _with_connections(work: Callable[[], T]) -> T:
+    close_old_connections()
+    return work()

@@ -1,0 +1,250 @@
+"""Everything that lives as long as one lead over a cluster.
+
+A lead begins when the lease is taken and ends when it is lost; with it ends what was
+numbered, so all of it is one object that is dropped as a whole. Looks are applied in
+order of time and published under one lock, so that updates of a group leave in the
+order of their numbers. A write that finds the lease gone raises `LeadLostError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Final, cast
+
+import orjson
+import redis.asyncio
+
+from dashboard.live.documents import GroupState, Overview, OverviewRow
+from dashboard.live.holdings import Holding, decode_holding
+from dashboard.live.names import allocation_key, group_key, overview_key
+from dashboard.live.numbering import Numbering
+from dashboard.live.publishing import GroupUpdate, Publisher
+from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
+
+from .changes import changes_between, update_message
+from .epochs import EpochBook
+from .group_document import Sight, group_document
+from .group_watch import GroupWatch, Look, Seen
+from .holdings import VOUCHED_MS, with_holdings
+from .keeping import Keeper
+from .overview_document import overview_document, overview_row
+from .records import GroupHandover
+from .samples import SampleColumns
+
+logger = logging.getLogger(__name__)
+
+DOCUMENTS_FOR_ALL: Final = 500
+"""With more groups than this, only watched and managed ones have a document."""
+
+
+GROUPS_AT_ONCE: Final = 100
+
+
+class LeadLostError(Exception):
+    """The lease went to another collector, or ran out."""
+
+
+class Lead:
+    """What the leader knows of its cluster's groups, and how it tells others."""
+
+    def __init__(
+        self,
+        cluster: str,
+        *,
+        client: redis.asyncio.Redis,
+        publisher: Publisher,
+        numbering: Numbering,
+        books: dict[str, EpochBook],
+        keeper: Keeper,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self.cluster = cluster
+        self.groups: dict[str, GroupWatch] = {}
+        self.managed: frozenset[str] = frozenset()
+        self.swept = False
+        """Whether all groups were seen at least once."""
+        self._client = client
+        self._publisher = publisher
+        self._numbering = numbering
+        self._books = books
+        self._keeper = keeper
+        self._now_ms = now_ms
+        self._rows: dict[str, OverviewRow] = {}
+        self._holdings: dict[str, dict[str, Holding]] = {}
+        self._publishing = asyncio.Lock()
+
+    async def load_holdings(self) -> None:
+        """Read what fleet members said before this lead began; remove what is old."""
+        key = allocation_key(self.cluster)
+        asked = self._client.hgetall(key)
+        stored = await cast("Awaitable[dict[bytes, bytes]]", asked)
+        for field, text in stored.items():
+            holding = decode_holding(text)
+            if self._now_ms() - holding.vouched_ms <= VOUCHED_MS:
+                self.take_holding(holding)
+            else:
+                await cast("Awaitable[int]", self._client.hdel(key, field.decode()))
+
+    def take_holding(self, holding: Holding) -> bool:
+        """Remember a fleet member's word; say whether it holds other queues now."""
+        members = self._holdings.setdefault(holding.group, {})
+        before = members.get(holding.client_id)
+        members[holding.client_id] = holding
+        return before is None or before.queues != holding.queues
+
+    async def apply(
+        self,
+        snapshot: ClusterSnapshot,
+        names: Collection[str],
+        *,
+        asked: bool,
+        watched: Collection[str],
+    ) -> list[str]:
+        """Look at some groups of a snapshot and publish what is new.
+
+        Returns the groups whose epoch turned. `asked` says that members were asked.
+        """
+        changed: list[str] = []
+        listed = list(names)
+        for start in range(0, len(listed), GROUPS_AT_ONCE):
+            part = listed[start : start + GROUPS_AT_ONCE]
+            changed += await self._apply_part(snapshot, part, asked, watched)
+            # Thousands of groups take seconds: let watched ones pass in between.
+            await asyncio.sleep(0)
+        return changed
+
+    async def _apply_part(
+        self,
+        snapshot: ClusterSnapshot,
+        names: Sequence[str],
+        asked: bool,
+        watched: Collection[str],
+    ) -> list[str]:
+        async with self._publishing:
+            await self._meet([name for name in names if name not in self.groups])
+            updates: list[GroupUpdate] = []
+            changed: list[str] = []
+            for name in names:
+                seen = self._see(snapshot, snapshot.groups[name], asked)
+                if seen.turn is not None:
+                    changed.append(name)
+                if seen.sight is None:
+                    continue
+                self._rows[name] = overview_row(seen.sight)
+                if self._has_document(name, watched):
+                    updates.append(self._update(seen.sight, name in watched))
+            _checked(await self._publisher.groups(updates))
+            return changed
+
+    async def drop_all_but(self, known: Collection[str]) -> None:
+        """Forget the groups that no longer exist."""
+        gone = [name for name in self.groups if name not in known]
+        for name in gone:
+            del self.groups[name]
+            self._rows.pop(name, None)
+            self._numbering.forget(self.cluster, name)
+        _checked(await self._publisher.remove_groups(self.cluster, gone))
+
+    async def publish_overview(self, snapshot: ClusterSnapshot) -> None:
+        """Publish the list of all groups as they were last seen."""
+        async with self._publishing:
+            document = overview_document(
+                self.cluster,
+                snapshot,
+                self._rows.values(),
+                self._numbering.next(self.cluster),
+                self._now_ms(),
+            )
+            _checked(await self._publisher.overview(document))
+
+    async def publish_failure(self, error: str) -> None:
+        """Tell readers why nothing new comes; the last known rows stay."""
+        async with self._publishing:
+            stored = await self._client.get(overview_key(self.cluster))
+            stamp = self._numbering.next(self.cluster)
+            nothing = ClusterSnapshot(self._now_ms(), (), {}, {})
+            last: Overview = (
+                orjson.loads(stored)
+                if stored
+                else overview_document(self.cluster, nothing, (), stamp, 0)
+            )
+            failed: Overview = {
+                **last,
+                "run": stamp.run,
+                "seq": stamp.seq,
+                "error": error,
+            }
+            _checked(await self._publisher.overview(failed))
+
+    def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
+        """Return the samples that are due in a sweep of all groups."""
+        samples = SampleColumns()
+        for name, group in snapshot.groups.items():
+            watch = self.groups[name]
+            epoch = watch.book.current
+            samples.add(
+                name,
+                group.queues,
+                watch.sampler.take(group.queues, snapshot.taken_at_ms),
+                epoch=epoch.number if epoch else None,
+                ownership=watch.ownership,
+            )
+        return samples
+
+    async def _meet(self, new: Sequence[str]) -> None:
+        """Begin the memory of groups not met before in this lead."""
+        if not new:
+            return
+        texts = await self._client.mget([group_key(self.cluster, n) for n in new])
+        for name, text in zip(new, texts, strict=True):
+            earlier: GroupState | None = orjson.loads(text) if text else None
+            book = self._books.pop(name) if name in self._books else EpochBook()
+            self.groups[name] = GroupWatch(book, earlier)
+
+    def _see(
+        self, snapshot: ClusterSnapshot, group: GroupSnapshot, asked: bool
+    ) -> Seen:
+        watch = self.groups[group.name]
+        holdings = self._holdings.get(group.name, {})
+        if asked:
+            group = with_holdings(group, holdings, self._now_ms())
+        look = Look(
+            self.cluster,
+            group,
+            snapshot.brokers,
+            snapshot.taken_at_ms,
+            asked,
+            hosted=holdings.keys(),
+            managed=group.name in self.managed,
+        )
+        seen = watch.see(look)
+        if seen.turn is not None:
+            self._keeper.add_turn(group.name, seen.turn)
+        epoch = watch.book.current
+        number = epoch.number if epoch else None
+        self._keeper.add_handovers(
+            [GroupHandover(group.name, number, each) for each in seen.handovers]
+        )
+        return seen
+
+    def _has_document(self, name: str, watched: Collection[str]) -> bool:
+        few = len(self.groups) <= DOCUMENTS_FOR_ALL
+        return few or name in watched or name in self.managed
+
+    def _update(self, sight: Sight, watched: bool) -> GroupUpdate:
+        name = sight.group.name
+        watch = self.groups[name]
+        document = group_document(sight, self._numbering.next(self.cluster, name))
+        before, watch.shown = watch.shown, document
+        if not watched:
+            return GroupUpdate(document)
+        # Without an earlier document the new run id alone makes readers ask for it.
+        changes = changes_between(before, document) if before else {}
+        return GroupUpdate(document, update_message(document, changes))
+
+
+def _checked(still_leading: bool) -> None:
+    if not still_leading:
+        raise LeadLostError("another collector leads")

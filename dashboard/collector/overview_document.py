@@ -1,0 +1,141 @@
+"""Builds a cluster's `Overview`: one row per group, worst first, and the sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from dashboard.live.documents import (
+    Level,
+    Overview,
+    OverviewBroker,
+    OverviewRow,
+    OverviewTotals,
+)
+from dashboard.live.numbering import Stamp
+from rmqcore.model.snapshot import (
+    BrokerSnapshot,
+    ClusterSnapshot,
+    GroupKind,
+    TopicKind,
+)
+
+from .group_document import Sight, figures, group_totals, orderly
+from .status import status_of
+
+WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
+
+
+def overview_row(sight: Sight) -> OverviewRow:
+    """Return a group's row in the list."""
+    group = sight.group
+    totals = group_totals(sight)
+    held = {owner for row in sight.ownership.rows for owner in row.owners}
+    owned = group.kind is GroupKind.OWNED and sight.ownership.reason is None
+    return {
+        "group": group.name,
+        "kind": group.kind.value,
+        "mode": group.mode,
+        "consume_type": group.consume_type,
+        "managed": sight.managed,
+        "topics": sorted({topic for topic, _broker, _id in group.queues.keys}),
+        "members": totals["members"],
+        "queues": totals["queues"],
+        "unowned": totals["unowned"],
+        "idle": sum(m.client_id not in held for m in group.members) if owned else 0,
+        "lag": totals["lag"],
+        "lag_partial": totals["lag_partial"],
+        "oldest_ms": totals["oldest_ms"],
+        "rate_in": totals["rate_in"],
+        "rate_out": totals["rate_out"],
+        "skew": totals["skew"],
+        "strategy": {
+            "name": group.strategy,
+            "source": group.strategy_source.value if group.strategy_source else None,
+        },
+        "orderly": orderly(group),
+        "status": status_of(figures(sight, totals)),
+    }
+
+
+def overview_document(
+    cluster: str,
+    snapshot: ClusterSnapshot,
+    rows: Iterable[OverviewRow],
+    stamp: Stamp,
+    now_ms: int,
+) -> Overview:
+    """Return the whole document, numbered with `stamp`."""
+    listed = sorted(rows, key=_badness)
+    return {
+        "run": stamp.run,
+        "seq": stamp.seq,
+        "cluster": cluster,
+        "taken_at": snapshot.taken_at_ms,
+        "brokers": [_broker(broker, now_ms) for broker in snapshot.brokers],
+        "totals": _totals(snapshot, listed),
+        "groups": listed,
+    }
+
+
+def _badness(row: OverviewRow) -> tuple[int, int, str]:
+    level = WORST_FIRST.index(row["status"]["level"])
+    return (level, -(row["lag"] or 0), row["group"])
+
+
+def _broker(broker: BrokerSnapshot, now_ms: int) -> OverviewBroker:
+    return {
+        "name": broker.name,
+        "cluster": broker.cluster,
+        "address": broker.asked_address,
+        "version": broker.version,
+        "answered": broker.answered,
+        "took_ms": None if broker.took_ms is None else round(broker.took_ms, 1),
+        "age_ms": None
+        if broker.answered_at_ms is None
+        else max(0, now_ms - broker.answered_at_ms),
+        "error": broker.error,
+    }
+
+
+def _totals(snapshot: ClusterSnapshot, rows: Sequence[OverviewRow]) -> OverviewTotals:
+    levels = Counter(row["status"]["level"] for row in rows)
+    normal = [t for t in snapshot.topics.values() if t.kind is TopicKind.NORMAL]
+    oldest = max(
+        (row for row in rows if row["oldest_ms"] is not None),
+        key=lambda row: row["oldest_ms"] or 0,
+        default=None,
+    )
+    return {
+        "groups": len(rows),
+        "by_level": {level: levels[level] for level in WORST_FIRST},
+        "topics": len(normal),
+        "members": sum(row["members"] for row in rows),
+        "queues": sum(len(topic.keys) for topic in normal),
+        "lag": sum(row["lag"] or 0 for row in rows)
+        if any(row["lag"] is not None for row in rows)
+        else None,
+        "lag_partial": any(row["lag_partial"] for row in rows),
+        "oldest_ms": oldest["oldest_ms"] if oldest else None,
+        "oldest_group": oldest["group"] if oldest else None,
+        "rate_in": _topic_rate(rows),
+        "rate_out": _sum_known([row["rate_out"] for row in rows]),
+        "brokers": len(snapshot.brokers),
+        "brokers_answered": sum(broker.answered for broker in snapshot.brokers),
+    }
+
+
+def _topic_rate(rows: Sequence[OverviewRow]) -> float | None:
+    # Groups that read the same topics see the same messages: each set counts once.
+    by_topics: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        if row["rate_in"] is not None:
+            topics = tuple(row["topics"])
+            by_topics[topics] = max(by_topics.get(topics, 0.0), row["rate_in"])
+    return _sum_known(list(by_topics.values()))
+
+
+def _sum_known(rates: Sequence[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return round(sum(known), 1) if known else None

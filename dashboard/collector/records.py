@@ -1,0 +1,144 @@
+"""Keeps epochs and ownership events in the database.
+
+Called from one thread at a time. Each call writes all of what it is given or nothing;
+what could not be written (the database is locked, or away) is kept by the caller and
+comes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from dashboard import models
+
+from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership
+from .handovers import Handover
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHandover:
+    """A queue's change of hands, with the group and the epoch it belongs to."""
+
+    group: str
+    epoch: int | None
+    handover: Handover
+
+
+def load_books(cluster_id: int) -> dict[str, EpochBook]:
+    """Return the epoch books of the groups a cluster is known to have had."""
+    rows = models.Epoch.objects.filter(cluster_id=cluster_id)
+    last = rows.values("group").annotate(last=Max("number"))
+    books = {row["group"]: EpochBook(last_number=row["last"]) for row in last}
+    for row in rows.filter(ended_by__isnull=True).order_by("number"):
+        books[row.group] = EpochBook(_stored(row), row.number)
+    return books
+
+
+@transaction.atomic
+def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
+    """Add the epochs that began and close those that ended.
+
+    In this order, for one that began may have ended within the same batch.
+    """
+    models.Epoch.objects.bulk_create(
+        [_row(cluster_id, group, turn.begun) for group, turn in turns],
+        ignore_conflicts=True,
+    )
+    for group, turn in turns:
+        if turn.ended is not None:
+            _close(cluster_id, group, turn.ended)
+
+
+def save_handovers(cluster_id: int, handovers: Iterable[GroupHandover]) -> None:
+    """Add ownership events."""
+    models.OwnershipEvent.objects.bulk_create(
+        models.OwnershipEvent(
+            cluster_id=cluster_id,
+            group=each.group,
+            epoch=each.epoch,
+            kind=each.handover.kind,
+            topic=each.handover.key[0],
+            broker=each.handover.key[1],
+            queue_id=each.handover.key[2],
+            owners_before=list(each.handover.before),
+            owners_after=list(each.handover.after),
+            at_after=_time_or_none(each.handover.after_ms),
+            at_by=_time(each.handover.by_ms),
+        )
+        for each in handovers
+    )
+
+
+def _close(cluster_id: int, group: str, epoch: Epoch) -> None:
+    models.Epoch.objects.filter(
+        cluster_id=cluster_id, group=group, number=epoch.number
+    ).update(
+        members=_members(epoch.membership),
+        ended_after=_time_or_none(epoch.ended_after_ms),
+        ended_by=_time_or_none(epoch.ended_by_ms),
+    )
+
+
+def _row(cluster_id: int, group: str, epoch: Epoch) -> models.Epoch:
+    return models.Epoch(
+        cluster_id=cluster_id,
+        group=group,
+        number=epoch.number,
+        members=_members(epoch.membership),
+        queues=[list(key) for key in epoch.membership.queues],
+        cause=epoch.cause,
+        began_after=_time_or_none(epoch.began_after_ms),
+        began_by=_time(epoch.began_by_ms),
+    )
+
+
+def _members(membership: Membership) -> list[dict[str, Any]]:
+    return [
+        {
+            "client_id": member.client_id,
+            "strategy": member.strategy,
+            "subscriptions": None
+            if member.subscriptions is None
+            else [list(pair) for pair in member.subscriptions],
+        }
+        for member in membership.members
+    ]
+
+
+def _stored(row: models.Epoch) -> Epoch:
+    members = tuple(
+        EpochMember(
+            member["client_id"],
+            member["strategy"],
+            None
+            if member["subscriptions"] is None
+            else tuple((topic, tags) for topic, tags in member["subscriptions"]),
+        )
+        for member in row.members
+    )
+    queues = tuple((topic, broker, number) for topic, broker, number in row.queues)
+    return Epoch(
+        row.number,
+        Membership(members, queues),
+        row.cause,
+        _ms(row.began_after),
+        _ms(row.began_by) or 0,
+    )
+
+
+def _time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def _time_or_none(ms: int | None) -> datetime | None:
+    return None if ms is None else _time(ms)
+
+
+def _ms(time: datetime | None) -> int | None:
+    return None if time is None else round(time.timestamp() * 1000)

@@ -1,0 +1,171 @@
+"""The collector as a role of a Celery worker: clusters, ticks, notices, one loop.
+
+Everything runs on one asyncio loop in a thread of the worker's main process, so that
+connections and previous snapshots are kept between sweeps. Ticks come from beat; a
+slot whose tick is late is run without it. One collector leads a cluster, others stand
+by: start more of them to have a spare.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from random import SystemRandom
+from typing import Any, Final
+
+import orjson
+import redis
+import redis.asyncio
+from channels.layers import get_channel_layer
+from django.conf import settings
+
+from dashboard.config.slots import Slots
+from dashboard.config.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
+from dashboard.gateway.bridge import LoopThread
+from dashboard.gateway.connections import ClusterConnection
+from dashboard.live.figures import FIGURES_KEPT_SECONDS
+from dashboard.live.hearing import hear
+from dashboard.live.names import allocation_channel, figures_key
+from dashboard.live.state import make_async_client
+from dashboard.models import Cluster, ManagedGroup
+from dashboard.services.clusters import sync_clusters
+
+from .cluster_collector import ClusterCollector
+from .keeping import Keeper
+
+logger = logging.getLogger(__name__)
+
+LOOK_FOR_LATE_SECONDS: Final = 0.25
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 10.0
+
+
+class CollectorService:
+    """All clusters of the settings, collected by one worker."""
+
+    def __init__(self, worker_name: str) -> None:
+        self._name = worker_name
+        self._thread = LoopThread("collector")
+        self._chance = SystemRandom()
+        self._slots = Slots(COLLECTOR_PERIOD_S, time.time())
+        self._collectors: dict[str, ClusterCollector] = {}
+        self._connections: list[ClusterConnection] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._client: redis.asyncio.Redis | None = None
+
+    def start(self) -> None:
+        """Begin to collect; returns when the loop runs."""
+        sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+        rows = {row.name: row.pk for row in Cluster.objects.all()}
+        self._thread.start()
+        self._thread.run(self._open(rows), START_SECONDS)
+
+    def stop(self) -> None:
+        """Give up the leads, write what is left, close connections."""
+        with suppress(TimeoutError):
+            self._thread.run(self._close(), STOP_SECONDS)
+        self._thread.stop()
+
+    def receive(self, tick: Tick) -> None:
+        """Take a tick from the worker's main thread."""
+        self._thread.call_soon(self._take, tick)
+
+    # On the loop
+
+    async def _open(self, rows: dict[str, int]) -> None:
+        self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
+        for name, cluster in settings.ROCKETSCOPE_CLUSTERS.items():
+            connection = ClusterConnection(cluster)
+            self._connections.append(connection)
+            self._collectors[name] = ClusterCollector(
+                name,
+                connection,
+                client=self._client,
+                layer=get_channel_layer(),
+                keeper=Keeper(
+                    name,
+                    rows[name],
+                    settings.ROCKETSCOPE_LAKE_URL,
+                    f"{time.time_ns():x}",
+                ),
+                holder=self._name,
+                managed_groups=_managed_groups_of(rows[name]),
+                now_ms=lambda: round(time.time() * 1000),
+                chance=self._chance,
+            )
+        for collector in self._collectors.values():
+            self._spawn(collector.follow_notices())
+            self._spawn(collector.sweep_all())
+        self._spawn(self._run_late_slots())
+        self._spawn(self._hear_holdings(self._client))
+
+    async def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for collector in self._collectors.values():
+            await collector.close()
+        for connection in self._connections:
+            await connection.close()
+        if self._client is not None:
+            await self._client.aclose()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _take(self, tick: Tick) -> None:
+        if not self._slots.take(tick, time.time()):
+            return
+        for collector in self._collectors.values():
+            if tick.timer == SWEEP_ALL:
+                self._spawn(collector.sweep_all())
+            else:
+                self._spawn(collector.sweep_watched())
+        if tick.timer == SWEEP_ALL:
+            self._spawn(self._publish_figures())
+
+    async def _run_late_slots(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_FOR_LATE_SECONDS)
+            for tick in self._slots.late(time.time()):
+                self._take(tick)
+
+    async def _hear_holdings(self, client: redis.asyncio.Redis) -> None:
+        """Pass fleet members' words on to the collector of their cluster, for ever."""
+        by_channel = {
+            allocation_channel(name): collector
+            for name, collector in self._collectors.items()
+        }
+        async for channel, message in hear(client, *by_channel):
+            by_channel[channel].take_holding(message)
+
+    async def _publish_figures(self) -> None:
+        figures = {
+            name: {
+                **asdict(collector.figures),
+                "pending_rows": collector.keeper.pending_rows,
+                "dropped_rows": collector.keeper.dropped,
+            }
+            for name, collector in self._collectors.items()
+        }
+        text = orjson.dumps({"role": "collector", "clusters": figures})
+        assert self._client is not None  # noqa: S101 - opened before any tick
+        try:
+            key = figures_key(self._name)
+            await self._client.set(key, text, ex=FIGURES_KEPT_SECONDS)
+        except (redis.RedisError, OSError) as error:
+            logger.warning("figures not published: %s", error)
+
+
+def _managed_groups_of(cluster_id: int) -> Callable[[], frozenset[str]]:
+    def read() -> frozenset[str]:
+        rows = ManagedGroup.objects.filter(cluster_id=cluster_id)
+        return frozenset(rows.values_list("name", flat=True))
+
+    return read

@@ -1,0 +1,265 @@
+"""Typed readers of environment variables, the only door for settings.
+
+Every reader names the key, the value it saw and what would be allowed, because the
+person who reads the message is starting the program and sees nothing else. A key that
+is unset or empty gives the default: `.env` files tend to keep empty lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+_CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_LONGEST_SECRET = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """One cluster of `ROCKETSCOPE_CLUSTERS`; keys are only in the environment.
+
+    `name_servers` holds `host:port` strings. The cluster called `embedded` is the
+    one that RocketScope brings itself.
+    """
+
+    name: str
+    name_servers: tuple[str, ...]
+    access_key: str = ""
+    secret_key: str = ""
+    tls: bool = False
+
+    @property
+    def embedded(self) -> bool:
+        return self.name == "embedded"
+
+
+def text(key: str, default: str = "") -> str:
+    return os.environ.get(key, "").strip() or default
+
+
+def flag(key: str, default: bool = False) -> bool:
+    value = text(key).lower()
+    if not value:
+        return default
+    if value in _TRUE:
+        return True
+    if value in _FALSE:
+        return False
+    raise ImproperlyConfigured(
+        f"{key}={value!r} is not a switch: use one of 1, true, yes, on, 0, false, "
+        "no, off"
+    )
+
+
+def integer(key: str, default: int, *, low: int, high: int) -> int:
+    """Read a whole number within `low`..`high`, both included."""
+    value = text(key)
+    if not value:
+        return default
+    try:
+        number = int(value)
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{key}={value!r} is not a whole number between {low} and {high}"
+        ) from None
+    if not low <= number <= high:
+        raise ImproperlyConfigured(f"{key}={number} is not between {low} and {high}")
+    return number
+
+
+def choice(key: str, default: str, allowed: Collection[str]) -> str:
+    value = text(key, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(
+            f"{key}={value!r} is not one of {', '.join(sorted(allowed))}"
+        )
+    return value
+
+
+def words(key: str, default: str = "") -> list[str]:
+    """Read a comma-separated list; empty members are dropped."""
+    return [part.strip() for part in text(key, default).split(",") if part.strip()]
+
+
+def host_port(key: str, default: str) -> tuple[str, int]:
+    return split_host_port(text(key, default), key=key)
+
+
+def split_host_port(value: str, *, key: str) -> tuple[str, int]:
+    """Split `host:port`, `[v6]:port` included; `key` is named in the error."""
+    host, colon, port = value.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not port.isascii() or not port.isdigit():
+        raise ImproperlyConfigured(f"{key}: {value!r} is not host:port")
+    if not 0 < int(port) < 65536:
+        raise ImproperlyConfigured(f"{key}: port {port} is not between 1 and 65535")
+    return host, int(port)
+
+
+def redis_url(key: str) -> str:
+    value = text(key)
+    if value and urlsplit(value).scheme not in {"redis", "rediss", "unix"}:
+        raise ImproperlyConfigured(
+            f"{key}={_without_password(value)!r} does not start with redis://, "
+            "rediss:// or unix://"
+        )
+    return value
+
+
+def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
+    """Read a database URL: empty or `sqlite:///path`, or `postgresql://…`."""
+    value = text(key)
+    if not value:
+        return _sqlite(sqlite_path)
+    parts = urlsplit(value)
+    if parts.scheme == "sqlite":
+        return _sqlite(Path(unquote(parts.path)))
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(
+            f"{key}={_without_password(value)!r} does not start with postgresql:// "
+            "or sqlite:///"
+        )
+    name = unquote(parts.path.lstrip("/"))
+    if not name:
+        raise ImproperlyConfigured(
+            f"{key}={_without_password(value)!r} names no database after the host"
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(_port(key, value) or ""),
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def clusters(key: str) -> Mapping[str, ClusterSettings]:
+    """Read `name=host:port;host:port,name2=…` and each cluster's own keys.
+
+    The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
+    `…_SECRET_KEY` and `…_TLS`.
+    """
+    found: dict[str, ClusterSettings] = {}
+    for part in words(key):
+        name, equals, servers = part.partition("=")
+        name = name.strip()
+        if not equals or not _CLUSTER_NAME.fullmatch(name):
+            raise ImproperlyConfigured(
+                f"{key}: {part!r} is not name=host:port;host:port, with a name of 1 "
+                "to 63 letters, digits, dots, dashes or underscores"
+            )
+        if name in found:
+            raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
+        found[name] = _cluster(key, name, servers)
+    return found
+
+
+def time_zone(key: str, default: str) -> str:
+    value = text(key, default)
+    try:
+        ZoneInfo(value)
+    except (ValueError, ZoneInfoNotFoundError):
+        raise ImproperlyConfigured(
+            f"{key}={value!r} is not a time zone: use a name such as Asia/Shanghai"
+        ) from None
+    return value
+
+
+def secret(key: str, *, path: Path) -> str:
+    """Read a secret, or the one kept at `path`, or make it there.
+
+    The file has mode 0600 and appears whole, by exactly one process; whoever loses
+    the race reads the winner's.
+    """
+    if value := text(key):
+        return value
+    if not path.exists():
+        try:
+            _keep_secret(path, secrets.token_urlsafe(50))
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"{path.parent} cannot be written to ({error.strerror}): choose "
+                "another place with ROCKETSCOPE_VAR_DIR"
+            ) from None
+    kept = path.read_text("ascii")[:_LONGEST_SECRET].strip()
+    if len(kept) < 32:
+        raise ImproperlyConfigured(
+            f"{path} holds {len(kept)} characters, at least 32 are needed: remove the "
+            f"file to have a new one made, or set {key}"
+        )
+    return kept
+
+
+def _keep_secret(path: Path, made: str) -> None:
+    """Link a finished file into place: a link, unlike a rename, never replaces."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(
+        os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w"
+    ) as file:
+        file.write(made)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
+    addresses = tuple(part.strip() for part in servers.split(";") if part.strip())
+    if not addresses:
+        raise ImproperlyConfigured(f"{key}: cluster {name!r} has no name server")
+    for address in addresses:
+        split_host_port(address, key=f"{key}, cluster {name!r}")
+    prefix = "ROCKETSCOPE_CLUSTER_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
+    access_key, secret_key = text(f"{prefix}_ACCESS_KEY"), text(f"{prefix}_SECRET_KEY")
+    if bool(access_key) != bool(secret_key):
+        raise ImproperlyConfigured(
+            f"{prefix}_ACCESS_KEY and {prefix}_SECRET_KEY: set both or none"
+        )
+    return ClusterSettings(
+        name=name,
+        name_servers=addresses,
+        access_key=access_key,
+        secret_key=secret_key,
+        tls=flag(f"{prefix}_TLS"),
+    )
+
+
+def _sqlite(path: Path) -> dict[str, object]:
+    """WAL and immediate transactions: readers never wait, writers queue up."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(path),
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 10,  # seconds a writer waits for another
+            "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+def _port(key: str, value: str) -> int | None:
+    try:
+        return urlsplit(value).port
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{key}={_without_password(value)!r}: the port is not between 0 and 65535"
+        ) from None
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)

@@ -1,0 +1,199 @@
+"""Django's settings, read from the environment with the prefix ROCKETSCOPE_.
+
+Reads nothing but the environment, the static files' bytes (for their address) and the
+kept secret key. Without ROCKETSCOPE_REDIS_URL the cache and the channel layer live in
+the memory of one process: enough for tests and for `manage.py`, not for a running
+stack, where the launcher always sets it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from . import environment
+from .assets import digest
+
+ROOT: Final = Path(__file__).resolve().parent.parent.parent
+PREFIX: Final = "ROCKETSCOPE_"
+VERSION: Final = "0.1.0"
+
+# RocketScope's own settings: one key, one environment variable, one row in the docs.
+ROCKETSCOPE_VAR_DIR = Path(
+    environment.text(f"{PREFIX}VAR_DIR", str(ROOT / "var"))
+).resolve()
+ROCKETSCOPE_CLUSTERS = environment.clusters(f"{PREFIX}CLUSTERS")
+ROCKETSCOPE_REDIS_URL = environment.redis_url(f"{PREFIX}REDIS_URL")
+ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
+ROCKETSCOPE_LAKE_URL = environment.text(
+    f"{PREFIX}LAKE_URL", str(ROCKETSCOPE_VAR_DIR / "lake")
+)
+ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
+ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15
+
+DEBUG = environment.flag(f"{PREFIX}DEBUG")
+SECRET_KEY = environment.secret(
+    f"{PREFIX}SECRET_KEY", path=ROCKETSCOPE_VAR_DIR / "secret_key"
+)
+ALLOWED_HOSTS = environment.words(
+    f"{PREFIX}ALLOWED_HOSTS",
+    ",".join(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", ROCKETSCOPE_LISTEN[0]])),
+)
+CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
+
+# Parts
+ROOT_URLCONF = "dashboard.config.urls"
+ASGI_APPLICATION = "dashboard.config.asgi.application"
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "dashboard",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "dashboard.config.assets.StaticFilesMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "dashboard.accounts.middleware.TimeZoneMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dashboard.views.layout.layout",
+            ],
+            "builtins": ["dashboard.templatetags.display"],
+        },
+    }
+]
+
+# State
+DATABASES = {
+    "default": environment.database(
+        f"{PREFIX}DATABASE_URL", sqlite_path=ROCKETSCOPE_VAR_DIR / "rocketscope.sqlite3"
+    )
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+if ROCKETSCOPE_REDIS_URL:
+    CACHES["default"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": ROCKETSCOPE_REDIS_URL,
+        "KEY_PREFIX": "rs",
+    }
+    # The pub/sub layer keeps sockets open when Redis restarts; the other closes them.
+    CHANNEL_LAYERS["default"] = {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [ROCKETSCOPE_REDIS_URL], "prefix": "rs-live"},
+    }
+
+# Accounts
+AUTH_USER_MODEL = "dashboard.User"
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign_in"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+_VALIDATION = "django.contrib.auth.password_validation."
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": _VALIDATION + "MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": _VALIDATION + "CommonPasswordValidator"},
+    {"NAME": _VALIDATION + "UserAttributeSimilarityValidator"},
+]
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_NAME = "rocketscope_session"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "rocketscope_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# Headers. ROCKETSCOPE_HTTPS says that a proxy in front speaks TLS to the browser.
+HTTPS = environment.flag(f"{PREFIX}HTTPS")
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 30 * 24 * 3600 if HTTPS else 0
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+# Static files carry a digest of all of them in their address, so that browsers may
+# keep them for ever and ES modules can import each other by relative path.
+STATICFILES_DIRS = [ROOT / "static"]
+STATIC_URL = "/static/dev/" if DEBUG else f"/static/{digest(ROOT / 'static')}/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+
+# Language and time
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGE_CODE = environment.choice(
+    f"{PREFIX}LANGUAGE", "en", [code for code, _name in LANGUAGES]
+)
+LANGUAGE_COOKIE_NAME = "rocketscope_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LOCALE_PATHS = [ROOT / "dashboard" / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = environment.time_zone(f"{PREFIX}TIME_ZONE", "UTC")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "DEBUG" if DEBUG else "INFO"},
+    "loggers": {
+        name: {"level": "INFO"}
+        for name in ("asyncio", "django", "daphne", "websockets")
+    },
+}
+
+if not ALLOWED_HOSTS:
+    raise ImproperlyConfigured(f"{PREFIX}ALLOWED_HOSTS names no host")

@@ -1,0 +1,63 @@
+"""Ticks: what beat broadcasts, and how a worker's roles get them.
+
+A tick names one slot of one timer: slot = floor(now / period). Roles register a
+receiver when they start; a receiver only hands the tick to its own event loop, so the
+worker's main thread is never held up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import floor
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+SWEEP_WATCHED: Final = "sweep_watched"
+SWEEP_ALL: Final = "sweep_all"
+
+COLLECTOR_PERIOD_S: Final[Mapping[str, float]] = MappingProxyType(
+    {SWEEP_WATCHED: 1.0, SWEEP_ALL: 10.0}
+)
+"""Seconds between two ticks of the collector's timers. The first is beat's pulse."""
+
+TICK_COMMAND: Final = "tick"
+FALLBACK: Final = "worker"
+"""Who asked, when a worker runs a slot by itself because its tick did not come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One slot of one timer, and who asks for it. `due` is in epoch seconds."""
+
+    timer: str
+    slot: int
+    due: float
+    asked_by: str
+
+
+Receiver: TypeAlias = Callable[[Tick], None]
+
+_receivers: list[Receiver] = []
+
+
+def tick_at(timer: str, period: float, now: float, asked_by: str) -> Tick:
+    """Return the tick of the slot that `now` lies in."""
+    slot = floor(now / period)
+    return Tick(timer, slot, slot * period, asked_by)
+
+
+def add_receiver(receiver: Receiver) -> None:
+    """Let a role hear every tick from now on."""
+    _receivers.append(receiver)
+
+
+def remove_receiver(receiver: Receiver) -> None:
+    """Let a role hear no more ticks."""
+    _receivers.remove(receiver)
+
+
+def deliver(tick: Tick) -> None:
+    """Hand a tick to every role of this process."""
+    for receiver in tuple(_receivers):
+        receiver(tick)

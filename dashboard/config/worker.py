@@ -1,0 +1,101 @@
+"""What a worker has beside tasks: the tick command, and the roles it was started with.
+
+A worker without a role runs tasks, and it alone loads them: they bring libraries that
+the others need not carry. Loaded in worker processes only.
+
+A role is a service of its own room with an event loop in a thread of the worker's main
+process: `start`, `stop` (waits for a graceful end) and `receive` for ticks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from celery import bootsteps
+from celery.worker.control import control_command
+
+from .celery import app
+from .ticks import TICK_COMMAND, Tick, add_receiver, deliver, remove_receiver
+
+logger = logging.getLogger(__name__)
+
+TASKS: Final = "dashboard.jobs.tasks"
+
+
+class Role(Protocol):
+    """A service that lives as long as its worker."""
+
+    def start(self) -> None:
+        """Begin; returns once the service runs."""
+
+    def stop(self) -> None:
+        """End gracefully; returns once everything is handed back."""
+
+    def receive(self, tick: Tick) -> None:
+        """Hand a tick over to the service's loop, without waiting."""
+
+
+def make_collector(worker_name: str) -> Role:
+    from dashboard.collector.service import CollectorService
+
+    return CollectorService(worker_name)
+
+
+def make_fleet(worker_name: str) -> Role:
+    from dashboard.fleet.service import FleetService
+
+    return FleetService(worker_name)
+
+
+ROLE_MAKERS: dict[str, Callable[[str], Role]] = {
+    "collector": make_collector,
+    "fleet": make_fleet,
+}
+
+
+class Roles(bootsteps.StartStopStep):
+    """Starts the worker's roles after its pool, and stops them before it."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(
+        self, parent: Any, roles: tuple[str, ...] = (), **options: Any
+    ) -> None:
+        super().__init__(parent, **options)
+        if not roles:
+            app.loader.import_task_module(TASKS)
+        self._wanted = roles
+        self._running: list[Role] = []
+
+    def start(self, parent: Any) -> None:
+        """Start each role; a failure ends the worker with the reason."""
+        for name in self._wanted:
+            role = ROLE_MAKERS[name](str(parent.hostname))
+            role.start()
+            add_receiver(role.receive)
+            self._running.append(role)
+            logger.info("worker=%s role=%s started", parent.hostname, name)
+
+    def stop(self, parent: Any) -> None:
+        """Stop the roles, the last started first."""
+        while self._running:
+            role = self._running.pop()
+            remove_receiver(role.receive)
+            role.stop()
+            logger.info("worker=%s %s stopped", parent.hostname, type(role).__name__)
+
+    terminate = stop
+
+
+@control_command(
+    name=TICK_COMMAND,
+    args=[("timer", str), ("slot", int), ("due", float), ("asked_by", str)],
+)
+def tick(_state: Any, timer: str, slot: int, due: float, asked_by: str) -> None:
+    """Take one slot of one timer from beat and pass it to the roles."""
+    deliver(Tick(timer, slot, due, asked_by))
+
+
+app.steps["worker"].add(Roles)

@@ -1,0 +1,150 @@
+"""Who hosts which member: every change is one conditional UPDATE.
+
+A claim is (worker, fence, until). It is taken by an UPDATE whose WHERE repeats the
+fence that was read, so that of two workers that want the same member one changes a
+row and the other changes none, and knows it. The fence grows with each claim; who
+holds an old one (a worker that was frozen past `until`) can neither renew nor release,
+and stops its member without acting as an owner.
+
+Plain functions of (state, now). Cost: one or two statements each; `now` must come
+from clocks that agree to within a second or two when workers run on several hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import F, Q
+
+from dashboard.models import FleetWorker, ManagedMember
+
+CLAIM_SECONDS: Final = 10.0
+"""A claim not renewed for so long is free for others."""
+
+RENEW_SECONDS: Final = 3.0
+"""How often a worker renews; three in a row may fail before a claim runs out."""
+
+WORKER_SECONDS: Final = 6.0
+"""A worker not seen for so long gets no members and is owed none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A member held by this worker: its row, the fence of the claim, and its end."""
+
+    member_id: int
+    fence: int
+    until: datetime
+
+
+def register_worker(
+    name: str, *, host: str, pid: int, started_at: datetime, now: datetime
+) -> None:
+    """Say that a worker is alive; forget those that have not said so for an hour."""
+    FleetWorker.objects.update_or_create(
+        name=name,
+        defaults={
+            "host": host,
+            "pid": pid,
+            "started_at": started_at,
+            "seen_until": now + timedelta(seconds=WORKER_SECONDS),
+        },
+    )
+    FleetWorker.objects.filter(seen_until__lt=now - timedelta(hours=1)).delete()
+
+
+def deregister_worker(name: str) -> None:
+    """Say that a worker leaves, so that nothing waits for it."""
+    FleetWorker.objects.filter(name=name).delete()
+
+
+def live_workers(now: datetime) -> list[str]:
+    """Return the names of the workers alive at `now`, sorted."""
+    alive = FleetWorker.objects.filter(seen_until__gt=now)
+    return sorted(alive.values_list("name", flat=True))
+
+
+def loads(workers: Iterable[str], now: datetime) -> dict[str, int]:
+    """Return how many members each of the workers holds at `now`."""
+    counts = dict.fromkeys(workers, 0)
+    held = ManagedMember.objects.filter(claimed_until__gt=now, worker__in=counts)
+    for worker in held.values_list("worker", flat=True):
+        counts[worker] += 1
+    return counts
+
+
+def free_members(now: datetime) -> list[ManagedMember]:
+    """Return the wanted members that nobody holds at `now`, oldest wish first."""
+    free = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    found = ManagedMember.objects.filter(free, wanted=True)
+    return list(found.select_related("group__cluster").order_by("created_at", "pk"))
+
+
+def claim(member: ManagedMember, worker: str, now: datetime) -> Claim | None:
+    """Take a free member; None when another worker was faster.
+
+    1. The WHERE repeats the fence read with `member` and that the claim is over.
+    2. The row count decides: one row means that this worker holds the new fence.
+    """
+    until = now + timedelta(seconds=CLAIM_SECONDS)
+    free = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    changed = ManagedMember.objects.filter(
+        free, pk=member.pk, fence=member.fence, wanted=True
+    ).update(worker=worker, fence=F("fence") + 1, claimed_until=until, error="")
+    return Claim(member.pk, member.fence + 1, until) if changed else None
+
+
+def renew(claims: Iterable[Claim], worker: str, now: datetime) -> list[Claim]:
+    """Lengthen the claims that are still held; those missing from the answer are lost.
+
+    A claim that ran out but was taken by nobody is renewed as well: nobody else acted.
+    """
+    until = now + timedelta(seconds=CLAIM_SECONDS)
+    return [
+        Claim(held.member_id, held.fence, until)
+        for held in claims
+        if _held(held, worker).update(claimed_until=until)
+    ]
+
+
+def release(held: Claim, worker: str) -> bool:
+    """Give a member back; an unwanted one is removed. False when it was lost before."""
+    row = _held(held, worker)
+    gone, _ = row.filter(wanted=False).delete()
+    if gone:
+        return True
+    return bool(row.update(worker="", claimed_until=None, client_id=""))
+
+
+def note_client(held: Claim, worker: str, *, client_id: str, error: str = "") -> bool:
+    """Record the client id a member runs under, or why it could not start."""
+    changes = {"client_id": client_id[:255], "error": error}
+    return bool(_held(held, worker).update(**changes))
+
+
+def remove_orphans(now: datetime) -> int:
+    """Remove unwanted members whose host is gone; return how many."""
+    over = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    removed, _ = ManagedMember.objects.filter(over, wanted=False).delete()
+    return removed
+
+
+def may_claim(worker: str, load_by_worker: dict[str, int]) -> bool:
+    """Say whether the next free member is this worker's: it is the least loaded."""
+    mine = load_by_worker.get(worker)
+    return mine is not None and mine == min(load_by_worker.values())
+
+
+def should_release(worker: str, load_by_worker: dict[str, int]) -> bool:
+    """Say whether to hand one member over: another worker holds two or more less."""
+    mine = load_by_worker.get(worker, 0)
+    return bool(load_by_worker) and mine - min(load_by_worker.values()) >= 2
+
+
+def _held(held: Claim, worker: str):  # type: ignore[no-untyped-def]
+    return ManagedMember.objects.filter(
+        pk=held.member_id, worker=worker, fence=held.fence
+    )

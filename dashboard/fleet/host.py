@@ -1,0 +1,298 @@
+"""Hosts members on one event loop: follows the wishes, runs timers, keeps claims.
+
+Every second, and at once when told that a wish changed, it makes a plan with the
+database and does it: members start and stop side by side in tasks of their own, so one
+that takes long holds up neither the others nor the renewal of claims. Ticks run the
+six timers for all members together; a slot whose tick is late is run without it.
+
+A watch looks at the claims four times a second. When the process stood still past
+their end (it was stopped, or its database was away), the members are abandoned at
+once, before anything else acts for them; the next plan claims afresh.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from django.db import DatabaseError
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.config.slots import Slots
+from dashboard.config.ticks import Tick
+from rmqcore.client import PERIOD_S, Slot, Timer
+from rmqcore.errors import RmqError
+
+from . import claims
+from .claims import Claim
+from .hosted import HostedMember
+from .planning import Plan, WorkerName, make_plan
+from .runs import SlotRun, remove_old_runs, save_runs, slot_run
+from .specs import MemberSpec
+from .words import Words
+
+logger = logging.getLogger(__name__)
+
+PLAN_SECONDS: Final = 1.0
+WATCH_SECONDS: Final = 0.25
+RETRY_START_SECONDS: Final = 5.0
+SAVE_RUNS_SECONDS: Final = 5.0
+TIMERS: Final[Mapping[str, float]] = {str(t): period for t, period in PERIOD_S.items()}
+
+
+class FleetHost:
+    """The members of one worker; see the module's head.
+
+    `database` runs blocking work in the worker's database thread.
+    """
+
+    def __init__(
+        self,
+        worker: WorkerName,
+        *,
+        clusters: Mapping[str, ClusterSettings],
+        words: Words,
+        database: Callable[[Callable[[], Any]], Awaitable[Any]],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.worker = worker
+        self.hosted: dict[int, HostedMember] = {}
+        self._clusters = clusters
+        self._words = words
+        self._database = database
+        self._now = now
+        self._slots = Slots(TIMERS, now())
+        self._runs: list[SlotRun] = []
+        self._saved_at = now()
+        self._busy: dict[int, asyncio.Task[None]] = {}
+        self._retry_at: dict[int, float] = {}
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        """Make the next plan at once: a wish changed."""
+        self._wake.set()
+
+    async def follow(self) -> None:
+        """Follow the wishes, for ever."""
+        while True:
+            self._wake.clear()
+            await self.follow_once()
+            try:
+                await asyncio.wait_for(self._wake.wait(), PLAN_SECONDS)
+            except TimeoutError:
+                pass
+
+    async def follow_once(self) -> None:
+        """Make a plan and begin to do it."""
+        hosted = {member_id: member.claim for member_id, member in self.hosted.items()}
+        now = datetime.fromtimestamp(self._now(), UTC)
+        try:
+            plan = await self._database(lambda: make_plan(self.worker, hosted, now))
+            await self._save_runs()
+        except DatabaseError as error:
+            logger.warning("worker=%s no plan: %s", self.worker.name, error)
+            return
+        self._begin(plan)
+
+    async def watch(self) -> None:
+        """Abandon members whose claim ran out, and run late slots, for ever."""
+        while True:
+            self.look_at_claims()
+            for tick in self._slots.late(self._now()):
+                self.take(tick)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    def look_at_claims(self) -> None:
+        """Begin to abandon the members that may no longer act."""
+        for member_id, member in list(self.hosted.items()):
+            if not member.may_act:
+                logger.warning(
+                    "worker=%s client=%s claim ran out",
+                    self.worker.name,
+                    member.client_id,
+                )
+                self._abandon(member_id)
+
+    def take(self, tick: Tick) -> None:
+        """Run a slot, if it is one of ours and was not run before."""
+        if not self._slots.take(tick, self._now()):
+            return
+        before = self._timers.get(tick.timer)
+        if before is not None and not before.done():
+            logger.warning("timer=%s slot=%s: the last one runs", tick.timer, tick.slot)
+            return
+        self._timers[tick.timer] = _spawn(self._run_timer(tick))
+
+    async def close(self) -> None:
+        """Leave all groups in good order and give the members back."""
+        for timer in self._timers.values():
+            timer.cancel()
+        await asyncio.gather(*self._busy.values(), return_exceptions=True)
+        await asyncio.gather(*(self._stop(each) for each in list(self.hosted)))
+        self._saved_at = 0.0
+        await self._save_runs()
+        await self._database(lambda: claims.deregister_worker(self.worker.name))
+
+    # Doing a plan
+
+    def _begin(self, plan: Plan) -> None:
+        for member_id, claim in plan.held.items():
+            if member_id in self.hosted:
+                self.hosted[member_id].renew(claim)
+        for member_id in plan.lost:
+            self._abandon(member_id)
+        for claim, spec in plan.new:
+            self._host(claim, spec)
+        for member_id in plan.stop:
+            self._when_idle(member_id, partial(self._stop, member_id))
+        for member_id, spec in plan.specs.items():
+            self._keep_up(member_id, spec)
+
+    def _host(self, claim: Claim, spec: MemberSpec) -> None:
+        """Make a member and begin to start it; say in its row why it cannot be."""
+        try:
+            member = HostedMember(
+                spec,
+                claim,
+                cluster=self._cluster(spec),
+                words=self._words,
+                now=self._now,
+            )
+        except RmqError as error:
+            self._retry_at[claim.member_id] = self._now() + RETRY_START_SECONDS
+            self._when_idle(
+                claim.member_id, partial(self._give_back, claim, str(error))
+            )
+            return
+        self.hosted[claim.member_id] = member
+        self._when_idle(claim.member_id, partial(self._start, member))
+
+    def _keep_up(self, member_id: int, spec: MemberSpec) -> None:
+        """Start a member anew when its wish changed, or again when it failed."""
+        member = self.hosted.get(member_id)
+        if member is None or member_id in self._busy:
+            return
+        if member.spec.revision != spec.revision:
+            self._when_idle(member_id, partial(self._start_anew, member, spec))
+        elif not member.started and self._now() >= self._retry_at.get(member_id, 0):
+            self._when_idle(member_id, partial(self._start, member))
+
+    async def _start(self, member: HostedMember) -> None:
+        error = ""
+        try:
+            await member.start()
+        except (RmqError, OSError) as failure:
+            error = str(failure)
+            self._retry_at[member.spec.member_id] = self._now() + RETRY_START_SECONDS
+            logger.warning("client=%s not started: %s", member.client_id, failure)
+        await self._database(
+            lambda: claims.note_client(
+                member.claim, self.worker.name, client_id=member.client_id, error=error
+            )
+        )
+
+    async def _start_anew(self, member: HostedMember, spec: MemberSpec) -> None:
+        await member.stop()
+        self.hosted.pop(spec.member_id, None)
+        claim = member.claim
+        self._busy.pop(spec.member_id, None)
+        self._host(claim, spec)
+
+    async def _stop(self, member_id: int) -> None:
+        member = self.hosted.get(member_id)
+        if member is None:
+            return
+        await member.stop()
+        self.hosted.pop(member_id, None)
+        await self._database(lambda: claims.release(member.claim, self.worker.name))
+
+    async def _give_back(self, claim: Claim, error: str) -> None:
+        logger.warning("member=%s cannot be hosted: %s", claim.member_id, error)
+        await self._database(
+            lambda: claims.note_client(
+                claim, self.worker.name, client_id="", error=error
+            )
+        )
+
+    def _abandon(self, member_id: int) -> None:
+        member = self.hosted.pop(member_id, None)
+        if member is None:
+            return
+        busy = self._busy.pop(member_id, None)
+        if busy is not None:
+            busy.cancel()
+        self._busy[member_id] = self._task(member_id, member.abandon())
+
+    def _when_idle(
+        self, member_id: int, work: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Begin work on a member unless something is being done with it already."""
+        if member_id not in self._busy:
+            self._busy[member_id] = self._task(member_id, work())
+
+    def _task(
+        self, member_id: int, work: Coroutine[Any, Any, None]
+    ) -> asyncio.Task[None]:
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception:
+                logger.exception("member=%s work failed", member_id)
+
+        task = _spawn(guarded())
+
+        def forget(_task: asyncio.Task[None]) -> None:
+            if self._busy.get(member_id) is task:
+                del self._busy[member_id]
+
+        task.add_done_callback(forget)
+        return task
+
+    def _cluster(self, spec: MemberSpec) -> ClusterSettings:
+        cluster = self._clusters.get(spec.cluster)
+        if cluster is None:
+            raise RmqError(f"cluster {spec.cluster!r} is not in ROCKETSCOPE_CLUSTERS")
+        return cluster
+
+    # Timers
+
+    async def _run_timer(self, tick: Tick) -> None:
+        started, began = self._now(), time.monotonic()
+        slot = Slot(Timer(tick.timer), tick.slot, tick.due)
+        members = list(self.hosted.values())
+        answers = await asyncio.gather(
+            *(member.run_timer(slot, tick.asked_by) for member in members)
+        )
+        if slot.timer is Timer.PERSIST_OFFSETS:
+            for member in members:
+                if member.started and member.may_act:
+                    member.vouch()
+        took_ms = (time.monotonic() - began) * 1000
+        runs = [answer for answer in answers if answer is not None]
+        self._runs.append(slot_run(tick, started, took_ms, runs))
+
+    async def _save_runs(self) -> None:
+        now = self._now()
+        if not self._runs or now - self._saved_at < SAVE_RUNS_SECONDS:
+            return
+        runs, self._runs = self._runs, []
+        first = int(self._saved_at // 3600) != int(now // 3600)
+        self._saved_at = now
+        try:
+            await self._database(lambda: save_runs(self.worker.name, runs))
+        except DatabaseError:
+            self._runs = runs + self._runs
+            raise
+        if first:
+            today = datetime.fromtimestamp(now, UTC)
+            await self._database(lambda: remove_old_runs(today))
+
+
+def _spawn(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    return asyncio.get_running_loop().create_task(work)

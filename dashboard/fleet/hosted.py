@@ -1,0 +1,198 @@
+"""One member that this worker hosts: a push consumer under a claim.
+
+The claim is the right to act for the member. It has an end, which moves on with each
+renewal; past it the member may have been taken over elsewhere, so nothing that acts
+for an owner is begun any more: timers are left out, and listeners that are called wait
+until the claim is renewed or the member is abandoned. That is what keeps a worker that
+was frozen and wakes from committing what is another's by then.
+
+Belongs to one event loop. Whatever the consumer tells of its queues goes out as a word
+(see `words`), one at a time and always the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.connections import signing_hooks, tls_of
+from dashboard.live.holdings import Holding
+from rmqcore.client import (
+    AllocationChanged,
+    ConsumeContext,
+    ConsumeResult,
+    Event,
+    Listener,
+    PushConsumer,
+    Slot,
+    TimerRun,
+    run_slot,
+)
+from rmqcore.client.listener import Call, is_async
+from rmqcore.model import MessageExt
+from rmqcore.model.columns import QueueKey
+from rmqcore.model.topic import RETRY_PREFIX
+
+from .claims import Claim
+from .listeners import make_listener
+from .specs import MemberSpec
+from .words import Words
+
+logger = logging.getLogger(__name__)
+
+
+class HostedMember:
+    """A member from its start to its end; not started again."""
+
+    def __init__(
+        self,
+        spec: MemberSpec,
+        claim: Claim,
+        *,
+        cluster: ClusterSettings,
+        words: Words,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.spec = spec
+        self.claim = claim
+        self.started = False
+        self._renewed = asyncio.Event()
+        self._words = words
+        self._now = now
+        self._since_ms = 0
+        self._queues: dict[str, tuple[QueueKey, ...]] = {}
+        self._saying: asyncio.Task[None] | None = None
+        self._unsaid = False
+        self._consumer = self._make_consumer(cluster, claim)
+
+    @property
+    def client_id(self) -> str:
+        """The client id under which brokers know the member."""
+        return self._consumer.client_id
+
+    @property
+    def may_act(self) -> bool:
+        """True until the claim's end; whoever acts for an owner asks this first."""
+        return self._now() < self.claim.until.timestamp()
+
+    def renew(self, claim: Claim) -> None:
+        """Take the claim's new end."""
+        self.claim = claim
+        self._renewed.set()
+
+    async def start(self) -> None:
+        """Join the group; raises what `PushConsumer.start` raises."""
+        await self._consumer.start()
+        self.started = True
+
+    async def stop(self) -> None:
+        """Leave the group in good order: offsets persisted, locks released."""
+        await self._consumer.shutdown()
+        await self._end_words()
+
+    async def abandon(self) -> None:
+        """Drop everything at once, writing nothing: another worker is the owner."""
+        self.started = False
+        await self._consumer.abandon()
+        if self._saying is not None:
+            self._saying.cancel()
+
+    async def run_timer(self, slot: Slot, asked_by: str) -> TimerRun | None:
+        """Do a slot's work; None when there is nothing to act for."""
+        if not self.started or not self.may_act:
+            return None
+        return await run_slot(self._consumer.instance, slot, asked_by)
+
+    def vouch(self) -> None:
+        """Repeat what the member holds, so that it goes on being believed."""
+        self._unsaid = True
+        if self._saying is None or self._saying.done():
+            self._saying = asyncio.get_running_loop().create_task(self._say())
+
+    # Private
+
+    def _make_consumer(self, cluster: ClusterSettings, claim: Claim) -> PushConsumer:
+        spec = self.spec
+        consumer = PushConsumer(
+            list(cluster.name_servers),
+            group=spec.group,
+            listener=self._guarded(make_listener(spec.listener, spec.listener_options)),
+            strategy=spec.strategy,
+            strategy_options=spec.strategy_options,
+            message_model=spec.mode,
+            consume_from_where=spec.start_position,
+            orderly=spec.orderly,
+            instance_name=spec.instance_name(claim),
+            timers="external",
+            on_event=self._take_event,
+            tls=tls_of(cluster),
+            hooks=signing_hooks(cluster),
+        )
+        for topic, expression in spec.topics:
+            consumer.subscribe(topic, expression)
+        return consumer
+
+    def _guarded(self, listener: Listener) -> Listener:
+        call = cast("Call", listener) if is_async(listener) else _in_thread(listener)
+
+        async def guarded(
+            messages: Sequence[MessageExt], context: ConsumeContext
+        ) -> ConsumeResult:
+            await self._until_it_may_act()
+            result = await call(messages, context)
+            await self._until_it_may_act()
+            return cast("ConsumeResult", result)
+
+        return guarded
+
+    async def _until_it_may_act(self) -> None:
+        """Wait for a renewed claim; when there is none, abandoning ends the wait."""
+        while not self.may_act:
+            self._renewed.clear()
+            await self._renewed.wait()
+
+    def _take_event(self, event: Event) -> None:
+        if not isinstance(event, AllocationChanged):
+            return
+        if event.topic.startswith(RETRY_PREFIX):
+            return
+        self._queues[event.topic] = tuple(
+            (queue.topic, queue.broker_name, queue.queue_id) for queue in event.queues
+        )
+        self._since_ms = event.at_ms
+        self.vouch()
+
+    def _holding(self) -> Holding:
+        queues = tuple(sorted(key for keys in self._queues.values() for key in keys))
+        vouched_ms = round(self._now() * 1000)
+        return Holding(
+            self.spec.group, self.client_id, queues, self._since_ms, vouched_ms
+        )
+
+    async def _say(self) -> None:
+        while self._unsaid:
+            self._unsaid = False
+            await self._words.say(self.spec.cluster, self._holding())
+
+    async def _end_words(self) -> None:
+        self.started = False
+        if self._saying is not None:
+            await asyncio.gather(self._saying, return_exceptions=True)
+        self._queues.clear()
+        await self._words.take_back(self.spec.cluster, self._holding())
+
+
+def _in_thread(listener: Listener) -> Call:
+    """Let a plain listener block a thread instead of the loop of all members."""
+
+    async def call(
+        messages: Sequence[MessageExt], context: ConsumeContext
+    ) -> ConsumeResult:
+        result = await asyncio.to_thread(listener, messages, context)
+        return cast("ConsumeResult", result)
+
+    return call

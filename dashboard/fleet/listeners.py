@@ -1,0 +1,163 @@
+"""Listeners by name: what the members of a managed group do with their messages.
+
+A managed group names a listener and gives it options; each member gets one of its own.
+Register further ones in your code:
+
+    @register("bill")
+    def make(options: Mapping[str, Any]) -> Listener: ...
+
+Options are checked when a group is saved and again when a member starts; an error
+names the option, its value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import SystemRandom
+from typing import Any, Final, TypeAlias
+
+from rmqcore.client import ConsumeContext, ConsumeResult, Listener
+from rmqcore.errors import ArgumentError
+from rmqcore.model import MessageExt
+
+logger = logging.getLogger(__name__)
+
+Maker: TypeAlias = Callable[[Mapping[str, Any]], Listener]
+
+LONGEST_WORK_MS: Final = 600_000
+
+_makers: dict[str, Maker] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A number that a listener takes: its default and its limits, both included."""
+
+    default: float
+    low: float
+    high: float
+
+
+def register(name: str) -> Callable[[Maker], Maker]:
+    """Make a listener known under a name; a name can be taken once."""
+
+    def add(maker: Maker) -> Maker:
+        if name in _makers:
+            raise ArgumentError(f"listener {name!r} is registered already")
+        _makers[name] = maker
+        return maker
+
+    return add
+
+
+def listener_names() -> list[str]:
+    """Return the names that can be used, sorted."""
+    return sorted(_makers)
+
+
+def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
+    """Return a new listener; raise `ArgumentError` for a name or option unknown."""
+    maker = _makers.get(name)
+    if maker is None:
+        raise ArgumentError(
+            f"unknown listener {name!r}; known are {', '.join(listener_names())}"
+        )
+    return maker(options)
+
+
+def read_options(
+    listener: str, options: Mapping[str, Any], known: Mapping[str, Option]
+) -> dict[str, float]:
+    """Return every known option as a number within its limits."""
+    for name in options:
+        if name not in known:
+            takes = ", ".join(known) or "none"
+            raise ArgumentError(
+                f"{listener} takes no option {name!r}; it takes {takes}"
+            )
+    return {
+        name: _number(listener, name, options.get(name, option.default), option)
+        for name, option in known.items()
+    }
+
+
+def _number(listener: str, name: str, value: Any, option: Option) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not option.low <= value <= option.high:
+        raise ArgumentError(
+            f"{listener}: {name} is {value!r}, "
+            f"allowed {option.low:g} to {option.high:g}"
+        )
+    return float(value)
+
+
+@register("count")
+def make_count(options: Mapping[str, Any]) -> Listener:
+    """Consume and do nothing: the counting is the group's own progress."""
+    read_options("count", options, {})
+
+    async def count(
+        _messages: Sequence[MessageExt], _context: ConsumeContext
+    ) -> ConsumeResult:
+        return ConsumeResult.SUCCESS
+
+    return count
+
+
+@register("log")
+def make_log(options: Mapping[str, Any]) -> Listener:
+    """Log one line per message: queue, offset, keys and size."""
+    read_options("log", options, {})
+
+    async def log(
+        messages: Sequence[MessageExt], context: ConsumeContext
+    ) -> ConsumeResult:
+        for message in messages:
+            logger.info(
+                "topic=%s broker=%s queue=%s offset=%s keys=%s bytes=%s",
+                message.topic,
+                context.queue.broker_name,
+                message.queue_id,
+                message.queue_offset,
+                " ".join(message.keys),
+                len(message.body),
+            )
+        return ConsumeResult.SUCCESS
+
+    return log
+
+
+@register("work")
+def make_work(options: Mapping[str, Any]) -> Listener:
+    """Take `ms` milliseconds for each message, without using the processor."""
+    known = {"ms": Option(5, 0, LONGEST_WORK_MS)}
+    seconds = read_options("work", options, known)["ms"] / 1000
+
+    async def work(
+        messages: Sequence[MessageExt], _context: ConsumeContext
+    ) -> ConsumeResult:
+        await asyncio.sleep(seconds * len(messages))
+        return ConsumeResult.SUCCESS
+
+    return work
+
+
+@register("fail")
+def make_fail(options: Mapping[str, Any]) -> Listener:
+    """Fail at `rate` (0 to 1), after taking `ms` milliseconds."""
+    known = {"rate": Option(0.1, 0, 1), "ms": Option(0, 0, LONGEST_WORK_MS)}
+    numbers = read_options("fail", options, known)
+    chance = SystemRandom()
+
+    async def fail(
+        _messages: Sequence[MessageExt], _context: ConsumeContext
+    ) -> ConsumeResult:
+        await asyncio.sleep(numbers["ms"] / 1000)
+        if chance.random() < numbers["rate"]:
+            return ConsumeResult.RECONSUME_LATER
+        return ConsumeResult.SUCCESS
+
+    return fail

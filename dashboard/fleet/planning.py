@@ -1,0 +1,100 @@
+"""What one worker shall do now: the wishes in the database against what it hosts.
+
+`make_plan` runs in the worker's database thread, in this order:
+
+1. say that the worker lives;
+2. renew the claims held; those that could not be renewed are lost;
+3. read the wishes of the members still held: gone or unwanted ones shall stop, those
+   of an older revision shall be started anew;
+4. while this worker holds the fewest members, claim free ones;
+5. when it holds at least two more than another, hand one over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dashboard.models import ManagedMember
+
+from . import claims
+from .claims import Claim
+from .specs import MemberSpec, spec_of
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerName:
+    """Who a worker is."""
+
+    name: str
+    host: str
+    pid: int
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do; members by the id of their row.
+
+    `held` are the claims that still hold, with their new end. `stop` shall be left in
+    good order and given back, `lost` be abandoned.
+    """
+
+    held: Mapping[int, Claim]
+    lost: frozenset[int]
+    stop: frozenset[int]
+    specs: Mapping[int, MemberSpec]
+    new: Sequence[tuple[Claim, MemberSpec]]
+
+
+def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) -> Plan:
+    """Return what the worker shall do about the members it hosts and free ones."""
+    claims.register_worker(
+        worker.name,
+        host=worker.host,
+        pid=worker.pid,
+        started_at=worker.started_at,
+        now=now,
+    )
+    due = [held for held in hosted.values() if is_due(held, now)]
+    renewed = {held.member_id: held for held in claims.renew(due, worker.name, now)}
+    lost = frozenset(held.member_id for held in due) - renewed.keys()
+    held = {
+        member_id: renewed.get(member_id, claim)
+        for member_id, claim in hosted.items()
+        if member_id not in lost
+    }
+    wanted = _wanted(held)
+    stop = held.keys() - wanted.keys()
+    claims.remove_orphans(now)
+    load = claims.loads(claims.live_workers(now), now)
+    new = _claim_free(worker.name, load, now)
+    if not new and not stop and claims.should_release(worker.name, load):
+        stop = stop | {max(wanted)}
+    return Plan(held, lost, frozenset(stop), wanted, new)
+
+
+def is_due(held: Claim, now: datetime) -> bool:
+    """Say whether a claim shall be renewed: `RENEW_SECONDS` after it was last."""
+    left = held.until - now
+    return left <= timedelta(seconds=claims.CLAIM_SECONDS - claims.RENEW_SECONDS)
+
+
+def _wanted(held: Mapping[int, Claim]) -> dict[int, MemberSpec]:
+    rows = ManagedMember.objects.filter(pk__in=held, wanted=True)
+    return {row.pk: spec_of(row) for row in rows.select_related("group__cluster")}
+
+
+def _claim_free(
+    worker: str, load: dict[str, int], now: datetime
+) -> list[tuple[Claim, MemberSpec]]:
+    new: list[tuple[Claim, MemberSpec]] = []
+    for member in claims.free_members(now):
+        if not claims.may_claim(worker, load):
+            break
+        claim = claims.claim(member, worker, now)
+        if claim is not None:
+            new.append((claim, spec_of(member)))
+            load[worker] += 1
+    return new

@@ -1,0 +1,70 @@
+"""Runs of timers, gathered and written in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from dashboard import models
+from dashboard.config.ticks import Tick
+from rmqcore.client import TimerRun
+
+KEPT: Final = timedelta(hours=24)
+_LONGEST_ERROR: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRun:
+    """One slot that this worker ran, for all its members together."""
+
+    tick: Tick
+    started: float
+    took_ms: float
+    members: int
+    errors: tuple[str, ...]
+
+    @property
+    def outcome(self) -> str:
+        """Say whether all, some or none of the members did their work."""
+        if not self.errors:
+            return models.TimerRun.Outcome.DONE
+        if len(self.errors) < self.members:
+            return models.TimerRun.Outcome.PARTLY
+        return models.TimerRun.Outcome.FAILED
+
+
+def slot_run(
+    tick: Tick, started: float, took_ms: float, runs: Sequence[TimerRun]
+) -> SlotRun:
+    """Put the runs of the members together as one."""
+    errors = tuple(run.error for run in runs if run.error is not None)
+    return SlotRun(tick, started, took_ms, len(runs), errors)
+
+
+def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
+    """Write runs; a slot that is there already stays as it is."""
+    models.TimerRun.objects.bulk_create(
+        [
+            models.TimerRun(
+                worker=worker,
+                timer=run.tick.timer,
+                slot=run.tick.slot,
+                due=datetime.fromtimestamp(run.tick.due, UTC),
+                started=datetime.fromtimestamp(run.started, UTC),
+                took_ms=run.took_ms,
+                outcome=run.outcome,
+                asked_by=run.tick.asked_by,
+                members=run.members,
+                error="\n".join(sorted(set(run.errors)))[:_LONGEST_ERROR],
+            )
+            for run in runs
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def remove_old_runs(now: datetime) -> None:
+    """Remove runs that are older than a day."""
+    models.TimerRun.objects.filter(due__lt=now - KEPT).delete()

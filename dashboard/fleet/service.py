@@ -1,0 +1,112 @@
+"""The fleet as a role of a Celery worker: hosts members on one loop beside its tasks.
+
+Ticks come from beat into the worker's main thread and are handed to the loop; a wish
+that changed is heard through the cache. Stopped, the worker leaves its groups in good
+order: offsets are persisted, locks released, members given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+import redis.asyncio
+from django.conf import settings
+from django.db import close_old_connections, connections
+
+from dashboard.config.ticks import Tick
+from dashboard.gateway.bridge import LoopThread
+from dashboard.live.hearing import hear
+from dashboard.live.names import FLEET_WAKE_CHANNEL
+from dashboard.live.state import make_async_client
+
+from .host import FleetHost
+from .planning import WorkerName
+from .words import Words
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 20.0
+
+
+class FleetService:
+    """The members hosted by one worker."""
+
+    def __init__(self, worker_name: str) -> None:
+        self._worker = WorkerName(
+            worker_name, socket.gethostname(), os.getpid(), datetime.now(UTC)
+        )
+        self._thread = LoopThread("fleet")
+        self._database = ThreadPoolExecutor(1, thread_name_prefix="fleet-database")
+        self._tasks: list[asyncio.Task[None]] = []
+        self._client: redis.asyncio.Redis | None = None
+        self._host: FleetHost | None = None
+
+    def start(self) -> None:
+        """Begin to host; returns when the loop runs."""
+        self._thread.start()
+        self._thread.run(self._open(), START_SECONDS)
+
+    def stop(self) -> None:
+        """Leave all groups in good order and give the members back."""
+        with suppress(TimeoutError):
+            self._thread.run(self._close(), STOP_SECONDS)
+        self._thread.stop()
+        self._database.submit(connections.close_all).result()
+        self._database.shutdown()
+
+    def receive(self, tick: Tick) -> None:
+        """Take a tick from the worker's main thread."""
+        if self._host is not None:
+            self._thread.call_soon(self._host.take, tick)
+
+    # On the loop
+
+    async def _open(self) -> None:
+        self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
+        self._host = FleetHost(
+            self._worker,
+            clusters=settings.ROCKETSCOPE_CLUSTERS,
+            words=Words(self._client),
+            database=self._in_database,
+            now=time.time,
+        )
+        self._spawn(self._host.follow())
+        self._spawn(self._host.watch())
+        self._spawn(self._hear_wishes(self._host, self._client))
+
+    async def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._host is not None:
+            await self._host.close()
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _hear_wishes(self, host: FleetHost, client: redis.asyncio.Redis) -> None:
+        async for _channel, _message in hear(client, FLEET_WAKE_CHANNEL):
+            host.wake()
+
+    async def _in_database(self, work: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._database, _with_connections, work)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(work))
+
+
+def _with_connections(work: Callable[[], T]) -> T:
+    close_old_connections()
+    return work()

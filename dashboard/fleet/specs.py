@@ -1,0 +1,62 @@
+"""What one hosted member shall be: the wish of its row and group, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.models import ManagedMember
+
+from .claims import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSpec:
+    """Everything a worker needs to run a member.
+
+    `revision` is the group's; a member that runs another one is started anew.
+    """
+
+    member_id: int
+    cluster: str
+    group: str
+    number: int
+    revision: int
+    topics: tuple[tuple[str, str], ...]
+    mode: str
+    orderly: bool
+    strategy: str
+    strategy_options: Mapping[str, Any]
+    start_position: str
+    listener: str
+    listener_options: Mapping[str, Any]
+
+    def instance_name(self, claim: Claim) -> str:
+        """Return the name that makes the client id of one claim.
+
+        Each claim is another client to the broker: were the name kept, a member that
+        was frozen and its successor would be one client twice, which consumes one half
+        of the queues twice and the other never (behaviour A5b).
+        """
+        return f"{self.group}-{self.number}.{claim.fence}"
+
+
+def spec_of(member: ManagedMember) -> MemberSpec:
+    """Return the wish of a row that was read with its group and cluster."""
+    group = member.group
+    return MemberSpec(
+        member_id=member.pk,
+        cluster=group.cluster.name,
+        group=group.name,
+        number=member.number,
+        revision=group.revision,
+        topics=tuple((each["topic"], each["expression"]) for each in group.topics),
+        mode=group.mode,
+        orderly=group.orderly,
+        strategy=group.strategy,
+        strategy_options=group.strategy_options,
+        start_position=group.start_position,
+        listener=group.listener,
+        listener_options=group.listener_options,
+    )

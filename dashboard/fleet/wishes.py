@@ -1,0 +1,38 @@
+"""Checks a wish for a group before it is saved, as its members would at their start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rmqcore.allocation import make_strategy
+from rmqcore.errors import ArgumentError
+from rmqcore.model import ConsumeFromWhere, MessageModel
+from rmqcore.protocol.tags import parse_tag_expression
+
+from .listeners import make_listener
+
+
+def check(
+    *,
+    topics: Sequence[tuple[str, str]],
+    mode: str,
+    strategy: str,
+    strategy_options: Mapping[str, Any],
+    start_position: str,
+    listener: str,
+    listener_options: Mapping[str, Any],
+) -> None:
+    """Raise `ArgumentError` naming what no worker could host."""
+    if not topics:
+        raise ArgumentError("a group needs a topic, got none")
+    for topic, expression in topics:
+        if not topic:
+            raise ArgumentError("a subscription needs a topic, got an empty one")
+        parse_tag_expression(topic, expression)
+    if mode not in set(MessageModel):
+        raise ArgumentError(f"mode is {mode!r}, known are {', '.join(MessageModel)}")
+    if start_position not in set(ConsumeFromWhere):
+        raise ArgumentError(f"unknown start position {start_position!r}")
+    make_strategy(strategy, strategy_options)
+    make_listener(listener, listener_options)

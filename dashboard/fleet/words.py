@@ -1,0 +1,50 @@
+"""Tells the collector what a hosted member holds, at the moment it changes.
+
+The word goes into the cache (for a collector that starts later) and out on a channel
+(for the one that runs). It is repeated while the member lives, because a word that is
+not repeated is no longer believed; it is taken back when the member leaves. Nobody
+waits for it: a word that could not be sent is followed by the next.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import redis
+import redis.asyncio
+from redis.asyncio.client import Pipeline
+
+from dashboard.live.holdings import Holding, encode_holding, field_of
+from dashboard.live.names import allocation_channel, allocation_key
+
+logger = logging.getLogger(__name__)
+
+
+class Words:
+    """Sends the words of one worker's members."""
+
+    def __init__(self, client: redis.asyncio.Redis) -> None:
+        self._client = client
+
+    async def say(self, cluster: str, holding: Holding) -> None:
+        """Tell what a member holds; a failure is logged."""
+        text = encode_holding(holding)
+        field = field_of(holding.group, holding.client_id)
+        async with self._client.pipeline(transaction=False) as pipeline:
+            pipeline.hset(allocation_key(cluster), field, text.decode())
+            await self._send(pipeline, cluster, text)
+
+    async def take_back(self, cluster: str, holding: Holding) -> None:
+        """Tell that a member left, which holds nothing from now on."""
+        text = encode_holding(holding)
+        field = field_of(holding.group, holding.client_id)
+        async with self._client.pipeline(transaction=False) as pipeline:
+            pipeline.hdel(allocation_key(cluster), field)
+            await self._send(pipeline, cluster, text)
+
+    async def _send(self, pipeline: Pipeline, cluster: str, text: bytes) -> None:
+        pipeline.publish(allocation_channel(cluster), text)
+        try:
+            await pipeline.execute()
+        except (redis.RedisError, OSError) as error:
+            logger.warning("cluster=%s word not sent: %s", cluster, error)

@@ -1,0 +1,96 @@
+"""Connections to one cluster: how its settings become an admin client, and snapshots.
+
+One `ClusterConnection` belongs to one event loop and is kept open between sweeps;
+snapshots share with the one before what did not change.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Collection
+
+from dashboard.config.environment import ClusterSettings
+from rmqcore.admin import AclCredentials, Admin
+from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport import RequestHook
+
+
+class ClusterConnection:
+    """Reads one cluster; joins no group and writes nothing to it."""
+
+    def __init__(self, cluster: ClusterSettings) -> None:
+        self.cluster = cluster
+        self._admin = open_admin(cluster)
+        self._last: ClusterSnapshot | None = None
+        self._last_names: frozenset[str] = frozenset()
+        self._last_groups: ClusterSnapshot | None = None
+
+    async def snapshot(self) -> ClusterSnapshot:
+        """Sweep everything, asking no members; raise when no name server answers."""
+        self._last = await self._admin.snapshot(previous=self._last)
+        return self._last
+
+    async def groups(self, names: Collection[str]) -> ClusterSnapshot:
+        """Sweep some groups and their topics; their members say what they hold.
+
+        Asks for the age of the oldest messages as well.
+        """
+        wanted = frozenset(names)
+        previous = self._last_groups if wanted == self._last_names else None
+        snapshot = await self._admin.snapshot(
+            groups=wanted, running_info=True, time_lag=True, previous=previous
+        )
+        self._last_names, self._last_groups = wanted, snapshot
+        return snapshot
+
+    async def broker_names(self) -> list[str]:
+        """Return the brokers that the name server knows."""
+        return sorted((await self._admin.cluster_info()).brokers)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._admin.close()
+
+
+def open_admin(cluster: ClusterSettings) -> Admin:
+    """Return an admin client for a cluster of the settings; it connects when used."""
+    return Admin(
+        list(cluster.name_servers),
+        tls=tls_of(cluster),
+        credentials=credentials_of(cluster),
+    )
+
+
+def tls_of(cluster: ClusterSettings) -> ssl.SSLContext | None:
+    """Return the TLS context for a cluster, None where it speaks plain TCP.
+
+    Certificates are not verified, as in RocketMQ's own clients by default
+    (`tls.client.authServer=false`): brokers are reached by address and mostly show
+    certificates they signed themselves.
+    """
+    if not cluster.tls:
+        return None
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def credentials_of(cluster: ClusterSettings) -> AclCredentials | None:
+    """Return the keys that sign requests to a cluster, None where it has none."""
+    if not cluster.access_key:
+        return None
+    return AclCredentials(cluster.access_key, cluster.secret_key)
+
+
+def signing_hooks(cluster: ClusterSettings) -> tuple[RequestHook, ...]:
+    """Return the hooks by which a client of the cluster signs its requests."""
+    credentials = credentials_of(cluster)
+    if credentials is None:
+        return ()
+
+    def sign(_address: str, command: RemotingCommand) -> None:
+        command.ext_fields = credentials.sign(command.ext_fields, command.body)
+
+    return (sign,)

@@ -1,0 +1,53 @@
+"""What the analytics worker does: run a job, keep the lake in order.
+
+Tasks take ids and call one function. The Spark process is kept between tasks of one
+worker; `maintain_lake` needs none.
+"""
+
+from __future__ import annotations
+
+import time
+
+from celery import shared_task
+from celery.signals import worker_shutdown
+from django.conf import settings
+
+from analytics import contracts as c
+from analytics.lake.compaction import absorb, compact
+from analytics.lake.retention import expire, sweep
+from analytics.lake.storage import open_storage
+
+from .child import AnalyticsChild, child_environment
+from .runner import run_claimed
+
+_child = AnalyticsChild(
+    child_environment() | {"ROCKETSCOPE_VAR_DIR": str(settings.ROCKETSCOPE_VAR_DIR)}
+)
+
+
+@shared_task(name="dashboard.jobs.run", ignore_result=True)
+def run(pk: int) -> bool:
+    """Run the job of that key, unless another worker has it."""
+    return run_claimed(pk, _child)
+
+
+@shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
+def maintain_lake() -> dict[str, int]:
+    """List new files, merge small ones, let old ones go; return what was done."""
+    storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
+    now_ms = int(time.time() * 1000)
+    done = {"merged": 0, "retired": 0, "deleted": 0}
+    absorb(storage, c.SAMPLES)
+    done["merged"] = compact(storage, c.SAMPLES, now_ms)
+    done["retired"] = expire(storage, c.SAMPLES, now_ms)
+    done["deleted"] = sweep(storage, c.SAMPLES, now_ms)
+    # Epochs are few and explain samples for as long as there are any roll-ups.
+    absorb(storage, c.EPOCHS)
+    compact(storage, c.EPOCHS, now_ms)
+    sweep(storage, c.EPOCHS, now_ms)
+    return done
+
+
+@worker_shutdown.connect
+def _end_child(**_signal: object) -> None:
+    _child.stop()

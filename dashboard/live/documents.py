@@ -1,0 +1,240 @@
+"""The two documents that pages show, as they stand in the cache and on the socket.
+
+`GroupState` is all there is to know about one consumer group now; `Overview` is one
+row per group, worst first. Both are plain JSON values: they are written by the one
+collector that leads the cluster, kept as encoded text, and read by pages, by the API
+and by scripts. Rules that hold for every field:
+
+- A number is known or `None`; never -1, 0 or NaN in the place of unknown. Where it is
+  None for a queue, `unknown` names the reason under the field's name.
+- Times are milliseconds since the epoch by the clock of the collector; ages and
+  durations end in `_ms`; rates are messages per second.
+- Words meant for people are keys, translated where they are shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+# Python 3.11's own TypedDict cannot be turned into a schema of the API.
+from typing_extensions import TypedDict
+
+Level = Literal["ok", "warn", "crit", "unk"]
+
+Word = Literal[
+    "no_owner",
+    "falling_behind",
+    "stalled",
+    "catching_up",
+    "healthy",
+    "unknown",
+    "no_members",
+    "not_measured",
+]
+
+Kind = Literal["owned", "shared_pop", "assigned_by_hand", "broadcasting", "offline"]
+
+OwnerSource = Literal["reported", "inferred", "assumed"]
+
+
+class Subscription(TypedDict):
+    """One topic that a member says it reads, and which of its messages."""
+
+    topic: str
+    expression: str
+
+
+class Strategy(TypedDict):
+    """How the group divides its queues, and how that is known."""
+
+    name: str | None
+    source: Literal["reported", "assumed"] | None
+
+
+class Status(TypedDict):
+    """The state of a group in one word, and how bad that is."""
+
+    level: Level
+    word: Word
+
+
+class Text(TypedDict):
+    """A sentence to be translated: its key and what to fill in."""
+
+    at: int
+    text_key: str
+    params: dict[str, Any]
+
+
+class Member(TypedDict):
+    """One consumer of a group. `slot` is its hue and letter, kept while on screen."""
+
+    client_id: str
+    label: str
+    address: str | None
+    language: str | None
+    version: str | None
+    strategy: str | None
+    subscriptions: list[Subscription]
+    slot: int
+    queues: int
+    idle: str | None
+    lag: int | None
+    rate_out: float | None
+    in_hand: int | None
+    reported_at: NotRequired[int | None]
+    managed: NotRequired[bool]
+
+
+class Queue(TypedDict):
+    """One queue as the group sees it. Its key on the socket is topic|broker|id."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    min: int | None
+    max: int | None
+    committed: int | None
+    pulled: int | None
+    lag: int | None
+    lag_ms: int | None
+    owners: list[str]
+    owner_source: OwnerSource | None
+    expected: NotRequired[str | None]
+    moved_at: int | None
+    rate_in: float | None
+    rate_out: float | None
+    unknown: dict[str, str]
+
+
+class GroupTotals(TypedDict):
+    """Sums over the queues of a group; `lag_partial` when some are unknown."""
+
+    members: int
+    queues: int
+    owned: int
+    unowned: int
+    lag: int | None
+    lag_partial: bool
+    oldest_ms: int | None
+    rate_in: float | None
+    rate_out: float | None
+    skew: float | None
+    retry_lag: NotRequired[int | None]
+    reporting: NotRequired[int]
+
+
+class BrokerAge(TypedDict):
+    """Whether a broker of the group answered the last sweep, and how long ago."""
+
+    name: str
+    answered: bool
+    age_ms: int | None
+
+
+class EpochMark(TypedDict):
+    """The running epoch: its number within the group, and when it was first seen."""
+
+    number: int
+    began_at: int
+
+
+class GroupState(TypedDict):
+    """Everything shown about one consumer group."""
+
+    run: str
+    seq: int
+    cluster: str
+    group: str
+    taken_at: int
+    mode: str | None
+    kind: Kind
+    consume_type: str | None
+    orderly: bool | None
+    strategy: Strategy
+    managed: bool
+    members: list[Member]
+    queues: list[Queue]
+    totals: GroupTotals
+    status: Status
+    brokers: list[BrokerAge]
+    epoch: EpochMark | None
+    last_change: Text | None
+    findings: list[dict[str, Any]]
+
+
+class OverviewBroker(TypedDict):
+    """One broker of a cluster, as the last sweep met it."""
+
+    name: str
+    cluster: str | None
+    address: str | None
+    version: str | None
+    answered: bool
+    took_ms: float | None
+    age_ms: int | None
+    error: str | None
+
+
+class OverviewRow(TypedDict):
+    """One group in the list of groups."""
+
+    group: str
+    kind: Kind
+    mode: str | None
+    consume_type: str | None
+    managed: bool
+    topics: list[str]
+    members: int
+    queues: int
+    unowned: int
+    idle: int
+    lag: int | None
+    lag_partial: bool
+    oldest_ms: int | None
+    rate_in: float | None
+    rate_out: float | None
+    skew: float | None
+    strategy: Strategy
+    orderly: bool | None
+    status: Status
+
+
+class OverviewTotals(TypedDict):
+    """Sums over a cluster; `by_level` counts the groups of each level."""
+
+    groups: int
+    by_level: dict[str, int]
+    topics: int
+    members: int
+    queues: int
+    lag: int | None
+    lag_partial: bool
+    oldest_ms: int | None
+    oldest_group: str | None
+    rate_in: float | None
+    rate_out: float | None
+    brokers: int
+    brokers_answered: int
+
+
+class Overview(TypedDict):
+    """Everything shown about one cluster.
+
+    `error` is why the last sweep failed as a whole, such as a name server that cannot
+    be reached; the rest is then as old as `taken_at` says.
+    """
+
+    run: str
+    seq: int
+    cluster: str
+    taken_at: int
+    brokers: list[OverviewBroker]
+    totals: OverviewTotals
+    groups: list[OverviewRow]
+    error: NotRequired[str | None]
+
+
+def queue_key(queue: Queue) -> str:
+    """Return the key under which a queue's change stands in an update."""
+    return f"{queue['topic']}|{queue['broker']}|{queue['queue_id']}"

@@ -1,0 +1,44 @@
+"""Figures for /metrics: of this process, and what workers leave in the cache.
+
+Workers have no port of their own. Each leaves its figures under its name, for a
+minute; whoever is asked for metrics reads them all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import orjson
+
+from .names import BEAT_KEY, figures_key
+from .state import LiveState
+
+FIGURES_KEPT_SECONDS: Final = 60
+
+
+class SocketCount:
+    """How many live sockets this process serves."""
+
+    def __init__(self) -> None:
+        self.open = 0
+
+
+SOCKETS: Final = SocketCount()
+
+
+def worker_figures(state: LiveState) -> dict[str, dict[str, Any]]:
+    """Return the figures of each worker that left some within the last minute."""
+    prefix = figures_key("")
+    keys = sorted(state.client.scan_iter(match=prefix + "*", count=1000))
+    found: dict[str, dict[str, Any]] = {}
+    for key in keys:
+        text = cast("bytes | None", state.client.get(key))
+        if text is not None:
+            found[key.decode().removeprefix(prefix)] = orjson.loads(text)
+    return found
+
+
+def beat_pulse_ms(state: LiveState) -> int | None:
+    """Return when beat last showed that it lives, in ms; None when not of late."""
+    text = cast("bytes | None", state.client.get(BEAT_KEY))
+    return None if text is None else int(orjson.loads(text)["at"])

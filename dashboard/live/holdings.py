@@ -1,0 +1,53 @@
+"""What members of our own fleet say they hold, as it travels through the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from rmqcore.model.columns import QueueKey
+
+SEPARATOR: Final = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """All queues of one member, since when, and until when it vouched for that."""
+
+    group: str
+    client_id: str
+    queues: tuple[QueueKey, ...]
+    since_ms: int
+    vouched_ms: int
+
+
+def encode_holding(holding: Holding) -> bytes:
+    """Return a holding as the cache carries it."""
+    return orjson.dumps(
+        {
+            "group": holding.group,
+            "client_id": holding.client_id,
+            "queues": [list(key) for key in holding.queues],
+            "since": holding.since_ms,
+            "vouched": holding.vouched_ms,
+        }
+    )
+
+
+def decode_holding(text: bytes) -> Holding:
+    """Read a holding; raises ValueError or KeyError when it is not one."""
+    document: dict[str, Any] = orjson.loads(text)
+    return Holding(
+        document["group"],
+        document["client_id"],
+        tuple((topic, broker, number) for topic, broker, number in document["queues"]),
+        document["since"],
+        document["vouched"],
+    )
+
+
+def field_of(group: str, client_id: str) -> str:
+    """Return the field of the cache's hash that holds a member's word."""
+    return group + SEPARATOR + client_id

@@ -1,0 +1,72 @@
+"""Names of keys in the cache and of groups in the channel layer.
+
+Group names may hold 255 characters of RocketMQ's choosing; the channel layer takes
+fewer than 100 and only letters, digits, dots, hyphens and underscores. So layer
+names carry a digest; cache keys carry the name itself, because people read them.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Final
+
+PREFIX: Final = "rs:"
+BEAT_KEY: Final = PREFIX + "beat"
+WORKERS_KEY: Final = PREFIX + "workers"
+FLEET_WAKE_CHANNEL: Final = PREFIX + "fleet:wake"
+COLLECTOR_WAKE_CHANNEL: Final = PREFIX + "collector:wake"
+
+
+def overview_key(cluster: str) -> str:
+    """Return the key of a cluster's Overview document."""
+    return f"{PREFIX}overview:{cluster}"
+
+
+def group_key(cluster: str, group: str) -> str:
+    """Return the key of a group's GroupState document."""
+    return f"{PREFIX}group:{cluster}:{group}"
+
+
+def watch_key(cluster: str) -> str:
+    """Return the key of the sorted set group -> watched until (epoch seconds)."""
+    return f"{PREFIX}watch:{cluster}"
+
+
+def lease_key(cluster: str) -> str:
+    """Return the key that names the collector leading a cluster."""
+    return f"{PREFIX}lease:{cluster}"
+
+
+def fence_key(cluster: str) -> str:
+    """Return the key of the last fencing number given to a cluster's leader."""
+    return f"{PREFIX}fence:{cluster}"
+
+
+def figures_key(worker: str) -> str:
+    """Return the key of the figures a worker publishes for /metrics."""
+    return f"{PREFIX}figures:{worker}"
+
+
+def allocation_key(cluster: str) -> str:
+    """Return the hash group + client id -> what a fleet member holds."""
+    return f"{PREFIX}allocation:{cluster}"
+
+
+def allocation_channel(cluster: str) -> str:
+    """Return the channel on which fleet members tell changes of what they hold."""
+    return f"{PREFIX}allocated:{cluster}"
+
+
+def live_group_name(cluster: str, group: str) -> str:
+    """Return the channel-layer group that gets a group's updates."""
+    return f"live.group.{_digest(cluster, group)}"
+
+
+def live_overview_name(cluster: str) -> str:
+    """Return the channel-layer group that gets a cluster's digests."""
+    return f"live.overview.{_digest(cluster)}"
+
+
+def _digest(*parts: str) -> str:
+    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return blake2b(joined, digest_size=16).hexdigest()

@@ -1,0 +1,133 @@
+"""The live socket: watch groups or a cluster, and get changes as they are published.
+
+The socket relays text that the collector encoded once; it neither reads nor builds
+documents. A page watches first and loads the document afterwards, so that no change
+falls between the two; numbers in the updates show it what it has already.
+"""
+
+from __future__ import annotations
+
+import logging
+from operator import itemgetter
+from typing import Any, Final
+
+import orjson
+import redis
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from .figures import SOCKETS
+from .messages import MessageError, Ping, Unwatch, Watch, parse_message
+from .names import live_group_name, live_overview_name
+from .watching import watch_list
+
+logger = logging.getLogger(__name__)
+
+MAX_WATCHES: Final = 32
+CLOSE_TRY_AGAIN: Final = 1013
+
+
+class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One browser's socket. Only signed-in users are accepted."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._watches: set[tuple[str, str]] = set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket to its end; without the cache, ask to try again later."""
+        SOCKETS.open += 1
+        try:
+            await super().__call__(scope, receive, send)
+        except (redis.RedisError, OSError) as error:
+            logger.warning("live socket closed, the cache is away: %s", error)
+            await send({"type": "websocket.close", "code": CLOSE_TRY_AGAIN})
+        finally:
+            SOCKETS.open -= 1
+            for cluster, group in filter(itemgetter(1), self._watches):
+                await watch_list().discard(cluster, group)
+
+    async def connect(self) -> None:
+        """Accept a signed-in user; others are refused before the handshake ends."""
+        user = self.scope.get("user")
+        if user is None or not user.is_authenticated or not user.is_active:
+            await self.close()
+            return
+        await self.accept()
+
+    async def disconnect(self, _code: int) -> None:
+        """Leave everything that was watched."""
+        for cluster, group in list(self._watches):
+            await self._leave(cluster, group)
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        """Follow one message, or answer what is wrong with it and go on."""
+        try:
+            text = _text_of(text_data, bytes_data)
+            await self._follow(parse_message(text, settings.ROCKETSCOPE_CLUSTERS))
+        except MessageError as error:
+            await self._answer({"type": "error", "message": str(error)})
+
+    async def live_update(self, message: dict[str, Any]) -> None:
+        """Pass on one published change, as it is."""
+        await self.send(text_data=message["text"])
+
+    async def _follow(self, message: Watch | Unwatch | Ping) -> None:
+        match message:
+            case Ping():
+                await self._answer({"type": "pong"})
+            case Watch(cluster, group):
+                await self._join(cluster, group)
+                await self._answer(_named("watching", cluster, group))
+            case Unwatch(cluster, group):
+                await self._leave(cluster, group)
+                await self._answer(_named("unwatched", cluster, group))
+
+    async def _join(self, cluster: str, group: str) -> None:
+        if (cluster, group) in self._watches:
+            return
+        if len(self._watches) >= MAX_WATCHES:
+            raise MessageError(
+                f"{len(self._watches)} watches on this socket, limit {MAX_WATCHES}"
+            )
+        await self.channel_layer.group_add(_layer_name(cluster, group), self._channel)
+        self._watches.add((cluster, group))
+        if group:
+            await watch_list().add(cluster, group)
+
+    async def _leave(self, cluster: str, group: str) -> None:
+        if (cluster, group) not in self._watches:
+            return
+        self._watches.remove((cluster, group))
+        if group:
+            await watch_list().discard(cluster, group)
+        await self.channel_layer.group_discard(
+            _layer_name(cluster, group), self._channel
+        )
+
+    @property
+    def _channel(self) -> str:
+        return str(self.channel_name)
+
+    async def _answer(self, answer: dict[str, Any]) -> None:
+        await self.send(text_data=orjson.dumps(answer).decode())
+
+
+def _text_of(text_data: str | None, bytes_data: bytes | None) -> str:
+    if text_data is None:
+        size = len(bytes_data or b"")
+        raise MessageError(f"binary message of {size} bytes, expected text")
+    return text_data
+
+
+def _layer_name(cluster: str, group: str) -> str:
+    if group:
+        return live_group_name(cluster, group)
+    return live_overview_name(cluster)
+
+
+def _named(kind: str, cluster: str, group: str) -> dict[str, Any]:
+    answer = {"type": kind, "cluster": cluster}
+    return {**answer, "group": group} if group else answer

@@ -1,0 +1,134 @@
+"""The current documents in the cache: read by pages and API, written by the leader.
+
+Readers get plain dicts, or the encoded text where it is only passed on. Writers go
+through `LeaderState`, whose every write is made by a script that first compares the
+lease of the cluster: a leader that was frozen and lost its lease writes nothing, and
+is told so. A document lives for a day after its last write, so that a page still
+shows the last known state, with its age, when no collector runs.
+
+Cost: one round trip per call; a whole sweep's documents go in one pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, cast
+
+import orjson
+import redis
+import redis.asyncio
+from django.conf import settings
+
+from .documents import GroupState, Overview
+from .names import group_key, lease_key, overview_key, watch_key
+
+DOCUMENT_SECONDS: Final = 24 * 3600
+WATCH_SECONDS: Final = 15.0
+SOCKET_TIMEOUT_SECONDS: Final = 5.0
+
+_WRITE_AS_LEADER: Final = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[2]) end
+return 1
+"""
+
+_DELETE_AS_LEADER: Final = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
+return 1
+"""
+
+
+class LiveState:
+    """Reads the cache from synchronous code; one instance may serve many threads."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.client = client
+
+    def overview_text(self, cluster: str) -> bytes | None:
+        """Return the encoded Overview of a cluster, or None when there is none."""
+        return cast("bytes | None", self.client.get(overview_key(cluster)))
+
+    def group_text(self, cluster: str, group: str) -> bytes | None:
+        """Return the encoded GroupState of a group, or None when there is none."""
+        return cast("bytes | None", self.client.get(group_key(cluster, group)))
+
+    def overview(self, cluster: str) -> Overview | None:
+        """Return the Overview of a cluster, or None when none was collected yet."""
+        text = self.overview_text(cluster)
+        return None if text is None else cast("Overview", orjson.loads(text))
+
+    def group(self, cluster: str, group: str) -> GroupState | None:
+        """Return the GroupState of a group, or None when none was collected yet."""
+        text = self.group_text(cluster, group)
+        return None if text is None else cast("GroupState", orjson.loads(text))
+
+    def watch(self, cluster: str, group: str, now: float) -> None:
+        """Ask for the group to be swept each second until `now` + 15 s."""
+        self.client.zadd(watch_key(cluster), {group: now + WATCH_SECONDS})
+
+    def hash_of_json(self, key: str) -> dict[str, Any]:
+        """Return a hash whose values are JSON; an absent hash is empty."""
+        stored = cast("Mapping[bytes, bytes]", self.client.hgetall(key))
+        return {name.decode(): orjson.loads(text) for name, text in stored.items()}
+
+
+class LeaderState:
+    """Writes a cluster's documents while its lease is held; see the module's head."""
+
+    def __init__(self, client: redis.asyncio.Redis, cluster: str, token: str) -> None:
+        self.client = client
+        self.cluster = cluster
+        self.token = token
+        self._write = client.register_script(_WRITE_AS_LEADER)
+        self._delete = client.register_script(_DELETE_AS_LEADER)
+
+    async def write(self, documents: Mapping[str, bytes]) -> bool:
+        """Store encoded documents by key; False when the lead was lost."""
+        if not documents:
+            return True
+        done = await self._write(
+            keys=[lease_key(self.cluster), *documents],
+            args=[self.token, DOCUMENT_SECONDS, *documents.values()],
+        )
+        return bool(done)
+
+    async def delete(self, keys: list[str]) -> bool:
+        """Remove documents of groups that are gone; False when the lead was lost."""
+        if not keys:
+            return True
+        done = await self._delete(
+            keys=[lease_key(self.cluster), *keys], args=[self.token]
+        )
+        return bool(done)
+
+    async def watched(self, now: float) -> dict[str, float]:
+        """Return the groups watched now, each with the end of its watch."""
+        key = watch_key(self.cluster)
+        await self.client.zremrangebyscore(key, "-inf", f"({now}")
+        pairs = await self.client.zrange(key, 0, -1, withscores=True)
+        return {name.decode(): until for name, until in pairs}
+
+
+@lru_cache(maxsize=4)
+def _client(url: str) -> redis.Redis:
+    return redis.Redis.from_url(
+        url,
+        socket_timeout=SOCKET_TIMEOUT_SECONDS,
+        socket_connect_timeout=SOCKET_TIMEOUT_SECONDS,
+    )
+
+
+def live_state() -> LiveState:
+    """Return the reader of the cache named by the settings, one per process."""
+    return LiveState(_client(settings.ROCKETSCOPE_REDIS_URL))
+
+
+def make_async_client(url: str) -> redis.asyncio.Redis:
+    """Return a client for one event loop; the caller closes it with `aclose`."""
+    return redis.asyncio.Redis.from_url(
+        url,
+        socket_timeout=SOCKET_TIMEOUT_SECONDS,
+        socket_connect_timeout=SOCKET_TIMEOUT_SECONDS,
+    )

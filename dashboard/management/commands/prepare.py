@@ -1,0 +1,28 @@
+"""`manage.py prepare`: bring the database to where the programs expect it.
+
+Safe to run at every start and by several processes one after another: it migrates,
+syncs the clusters of the settings and, with `--demo`, registers the demo's group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+
+
+class Command(BaseCommand):
+    """Migrate, and prepare the demo when asked."""
+
+    help = "Migrate the database; with --demo also register the demo's group."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--demo", action="store_true", help="register the demo's managed group"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
+        if options["demo"]:
+            call_command("prepare_demo", stdout=self.stdout)

@@ -1,0 +1,46 @@
+"""`manage.py prepare_demo`: register the group that the demo watches.
+
+Adds the managed group `demo-consumers` on the embedded cluster: topic `orders`, one
+member, a listener that takes a few milliseconds. Running it again changes nothing that
+somebody changed since, and brings the group back when it was removed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard.models import ManagedGroup
+from dashboard.services.clusters import sync_clusters
+from dashboard.services.fleet import GroupWish, save_group
+
+CLUSTER: Final = "embedded"
+DEMO: Final = GroupWish(
+    cluster=CLUSTER,
+    name="demo-consumers",
+    topics=(("orders", "*"),),
+    listener="work",
+    listener_options={"ms": 8},
+)
+
+
+class Command(BaseCommand):
+    """Register the demo's managed group, once."""
+
+    help = "Register the managed group demo-consumers on the embedded cluster."
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        if CLUSTER not in settings.ROCKETSCOPE_CLUSTERS:
+            raise CommandError(
+                f"ROCKETSCOPE_CLUSTERS names no cluster {CLUSTER!r}, so there is no "
+                "demo to prepare"
+            )
+        sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+        known = ManagedGroup.objects.filter(cluster__name=CLUSTER, name=DEMO.name)
+        if known.exists():
+            self.stdout.write(f"{DEMO.name} is there already")
+            return
+        save_group(None, DEMO, members=1, reason="demo")
+        self.stdout.write(f"{DEMO.name} added with 1 member")

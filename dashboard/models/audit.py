@@ -1,0 +1,64 @@
+"""What was done, by whom and why. Rows are only ever added."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class AuditEntries(models.QuerySet["AuditEntry"]):
+    def search(self, text: str) -> AuditEntries:
+        """Keep the entries that name `text` as who, what, where or why."""
+        if not text:
+            return self
+        return self.filter(
+            Q(actor_name__icontains=text)
+            | Q(action__icontains=text)
+            | Q(cluster__icontains=text)
+            | Q(target__icontains=text)
+            | Q(reason__icontains=text)
+        )
+
+
+class AuditEntry(models.Model):
+    """One write through `dashboard.services`.
+
+    Names are kept beside the user, so that an entry outlives the account; `action` is
+    a dotted word such as `member.add`, `target` what it was done to.
+    """
+
+    class Outcome(models.TextChoices):
+        DONE = "done"
+        REFUSED = "refused"
+        FAILED = "failed"
+
+    at = models.DateTimeField(db_index=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    actor_name = models.CharField(max_length=150)
+    action = models.CharField(max_length=64)
+    cluster = models.CharField(max_length=63, blank=True)
+    target = models.CharField(max_length=255, blank=True)
+    reason = models.TextField(blank=True)
+    outcome = models.CharField(
+        max_length=16, choices=Outcome.choices, default=Outcome.DONE
+    )
+    details = models.JSONField(default=dict)
+
+    objects = AuditEntries.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.action} {self.target}"
+
+    @property
+    def details_text(self) -> str:
+        """The details on one line; empty when there are none."""
+        return json.dumps(self.details, ensure_ascii=False) if self.details else ""

@@ -1,0 +1,44 @@
+"""Who may do what: users with one of three roles, and their one-time sign-in links."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.TextChoices):
+    """What a user may do; each role may do what the ones before it may."""
+
+    VIEWER = "viewer", _("Viewer")
+    OPERATOR = "operator", _("Operator")
+    ADMIN = "admin", _("Admin")
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+
+class User(AbstractUser):
+    role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+
+    def allows(self, role: Role) -> bool:
+        """Say whether this user may do what `role` may."""
+        return self.is_active and Role(self.role).rank >= role.rank
+
+
+class SignInLink(models.Model):
+    """One link, used at most once; only the digest of its secret is kept."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["expires_at"])]
+
+    def __str__(self) -> str:
+        return f"sign-in link of {self.user} until {self.expires_at:%Y-%m-%d %H:%M}"

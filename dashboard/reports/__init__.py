@@ -1,0 +1,1 @@
+"""What people read and download of a finished analytics run."""

@@ -1,0 +1,192 @@
+"""The tables of a report: which columns, in which order, of which kind.
+
+The kind decides how a value is written: a time gets the reader's zone, a number stays
+a number, unknown stays empty. Keys are the names in CSV files and do not change with
+the language; titles and labels do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analytics import contracts as c
+
+Label = str | Promise
+
+
+class Kind(Enum):
+    """How a column's values are written."""
+
+    TEXT = "text"
+    COUNT = "count"
+    NUMBER = "number"
+    TIME = "time"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: the name in the data, what it is called, and its kind."""
+
+    key: str
+    label: Label
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a report; `key` is the data set it comes from."""
+
+    key: str
+    title: Label
+    columns: tuple[Column, ...]
+    order: tuple[str, ...]
+
+
+_CLUSTER: Final = Column(c.CLUSTER, _("Cluster"), Kind.TEXT)
+_GROUP: Final = Column(c.GROUP, _("Group"), Kind.TEXT)
+_SINCE: Final = Column(c.SINCE, _("Time"), Kind.TIME)
+_CONSUMER: Final = Column(c.CLIENT_ID, _("Consumer"), Kind.TEXT)
+_STRATEGY: Final = Column(c.STRATEGY, _("Strategy"), Kind.TEXT)
+_QUEUES: Final = Column(c.QUEUE_COUNT, _("Queues"), Kind.COUNT)
+_KNOWN: Final = Column(c.KNOWN_QUEUES, _("Queues known"), Kind.COUNT)
+_MEAN: Final = Column(c.LAG_MEAN, _("Lag, mean"), Kind.NUMBER)
+_PEAK: Final = Column(c.LAG_PEAK, _("Lag, peak"), Kind.COUNT)
+_LAST: Final = Column(c.LAG_LAST, _("Lag, last"), Kind.COUNT)
+_OLDEST: Final = Column(c.LAG_MS_PEAK, _("Oldest, peak (ms)"), Kind.COUNT)
+_IN: Final = Column(c.IN_RATE, _("In/s"), Kind.NUMBER)
+_OUT: Final = Column(c.OUT_RATE, _("Out/s"), Kind.NUMBER)
+_SECONDS: Final = Column(c.SECONDS, _("Seconds known"), Kind.NUMBER)
+_UNKNOWN: Final = Column(c.UNKNOWN_SECONDS, _("Seconds unknown"), Kind.NUMBER)
+
+BY_GROUP: Final = Table(
+    c.LAG_BY_GROUP,
+    _("Groups"),
+    (
+        _CLUSTER,
+        _GROUP,
+        _SINCE,
+        _QUEUES,
+        _KNOWN,
+        _MEAN,
+        _PEAK,
+        _LAST,
+        _OLDEST,
+        _IN,
+        _OUT,
+        _SECONDS,
+    ),
+    (c.GROUP, c.SINCE),
+)
+BY_QUEUE: Final = Table(
+    c.LAG_BY_QUEUE,
+    _("Queues"),
+    (
+        _CLUSTER,
+        _GROUP,
+        Column(c.TOPIC, _("Topic"), Kind.TEXT),
+        Column(c.BROKER, _("Broker"), Kind.TEXT),
+        Column(c.QUEUE_ID, _("Queue"), Kind.COUNT),
+        _SINCE,
+        _MEAN,
+        _PEAK,
+        _LAST,
+        _OLDEST,
+        _IN,
+        _OUT,
+        _SECONDS,
+        _UNKNOWN,
+    ),
+    (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE),
+)
+BY_CONSUMER: Final = Table(
+    c.LAG_BY_CONSUMER,
+    _("Consumers"),
+    (
+        _CLUSTER,
+        _GROUP,
+        _CONSUMER,
+        _SINCE,
+        _QUEUES,
+        _KNOWN,
+        _MEAN,
+        _LAST,
+        _OLDEST,
+        _IN,
+        _OUT,
+        _SECONDS,
+    ),
+    (c.GROUP, c.CLIENT_ID, c.SINCE),
+)
+MEMBERS: Final = Table(
+    c.LOAD_BY_MEMBER,
+    _("Members by strategy"),
+    (
+        _CLUSTER,
+        _GROUP,
+        Column(c.EPOCH, _("Epoch"), Kind.COUNT),
+        _STRATEGY,
+        _CONSUMER,
+        _QUEUES,
+        _MEAN,
+        Column(c.LAG_PEAK, _("Lag, peak"), Kind.NUMBER),
+        Column(c.LOAD, _("Load, msg/s"), Kind.NUMBER),
+        _SECONDS,
+    ),
+    (c.GROUP, c.EPOCH, c.STRATEGY, c.CLIENT_ID),
+)
+SKEW: Final = Table(
+    c.SKEW_BY_TIME,
+    _("Skew"),
+    (
+        _CLUSTER,
+        _GROUP,
+        Column(c.EPOCH, _("Epoch"), Kind.COUNT),
+        _STRATEGY,
+        _SINCE,
+        Column(c.MEMBER_COUNT, _("Members"), Kind.COUNT),
+        Column(c.IDLE_COUNT, _("Idle members"), Kind.COUNT),
+        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER),
+        Column("load_variation", _("Load, variation"), Kind.NUMBER),
+        Column("load_gini", _("Load, Gini"), Kind.NUMBER),
+        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER),
+        Column("lag_variation", _("Lag, variation"), Kind.NUMBER),
+        Column("lag_gini", _("Lag, Gini"), Kind.NUMBER),
+        Column(c.LOAD_PEAK, _("Load of the busiest, msg/s"), Kind.NUMBER),
+        Column(c.OVERLOAD, _("Overload"), Kind.FLAG),
+        _SECONDS,
+    ),
+    (c.GROUP, c.STRATEGY, c.SINCE, c.EPOCH),
+)
+STRATEGIES: Final = Table(
+    c.STRATEGIES,
+    _("Strategies"),
+    (
+        _CLUSTER,
+        _GROUP,
+        _STRATEGY,
+        Column(c.IN_USE, _("In use"), Kind.FLAG),
+        Column(c.STRATEGY_SOURCE, _("Known by"), Kind.TEXT),
+        Column(c.EPOCH_COUNT, _("Epochs"), Kind.COUNT),
+        Column(c.MOVES, _("Moves"), Kind.COUNT),
+        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER),
+        Column("load_variation", _("Load, variation"), Kind.NUMBER),
+        Column("load_gini", _("Load, Gini"), Kind.NUMBER),
+        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER),
+        Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER),
+        Column(c.IDLE_SHARE, _("Idle share"), Kind.NUMBER),
+        _SECONDS,
+    ),
+    (c.GROUP, c.STRATEGY),
+)
+
+TABLES: Final[Mapping[str, Table]] = {
+    table.key: table
+    for table in (BY_GROUP, BY_QUEUE, BY_CONSUMER, STRATEGIES, MEMBERS, SKEW)
+}

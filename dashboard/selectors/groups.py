@@ -1,0 +1,179 @@
+"""What the pages of one group show, worked out from its document.
+
+`static/js/queues.js` and `static/js/tiles.js` do the same for updates; the state of a
+queue is decided by `queue_status` here and `queueStatus` there, by one list of
+examples, `tests/dashboard/selectors/queue_status.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dashboard.live.documents import GroupState, Level, Member, Queue
+
+# Below this many messages nobody is falling behind: 1 against 5 is not an alarm.
+LAG_FLOOR: Final = 100
+RATE_FLOOR: Final = 1.0
+RATE_MARGIN: Final = 0.05
+_WORST: Final = {"crit": 0, "warn": 1, "unk": 2, "ok": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An owner of a queue as the table shows it; `slot` is None for one gone."""
+
+    client_id: str
+    label: str
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatus:
+    """How a queue fares, in one word, and how bad that is."""
+
+    level: Level
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """When the lag is gone: now, after a span, never, or it neither grows nor shrinks.
+
+    Unknown has a reason, a span its milliseconds.
+    """
+
+    kind: Literal["now", "span", "steady", "never", "unknown"]
+    ms: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One row of the queue table; `moved_ms` is how long ago the queue moved."""
+
+    key: str
+    queue: Queue
+    status: QueueStatus
+    holders: Sequence[Holder]
+    expected: Holder | None
+    drain: Drain
+    moved_ms: int | None
+
+    @property
+    def in_hand(self) -> int | None:
+        """Messages pulled and not yet committed."""
+        pulled, committed = self.queue["pulled"], self.queue["committed"]
+        if pulled is None or committed is None:
+            return None
+        return max(0, pulled - committed)
+
+
+def queue_rows(state: GroupState, now_ms: int) -> list[QueueRow]:
+    """Return the queues worst first: by state, then by lag, then in their order."""
+    members = {member["client_id"]: member for member in state["members"]}
+    rows = [_queue_row(state, queue, members, now_ms) for queue in state["queues"]]
+    return sorted(rows, key=_worst_first)
+
+
+def queue_status(state: GroupState, queue: Queue) -> QueueStatus:
+    """Say in one word how a queue fares."""
+    if state["kind"] == "broadcasting":
+        return QueueStatus("unk", "not_measured")
+    if queue["lag"] is None:
+        return QueueStatus("unk", "unknown")
+    if state["kind"] == "offline":
+        return QueueStatus("unk", "no_members")
+    if state["kind"] == "owned" and queue["owner_source"] and not queue["owners"]:
+        return QueueStatus("crit", "no_owner")
+    if state["kind"] == "owned" and len(queue["owners"]) > 1:
+        return QueueStatus("crit", "owned_twice")
+    return _pace(queue)
+
+
+def drain(queue: Queue) -> Drain:
+    """Say how long the lag takes to vanish at the present rates."""
+    lag, rate_in, rate_out = queue["lag"], queue["rate_in"], queue["rate_out"]
+    if lag is None:
+        return Drain("unknown", reason=queue["unknown"].get("lag"))
+    if lag < LAG_FLOOR:
+        return Drain("now")
+    if rate_in is None or rate_out is None:
+        return Drain("unknown", reason="first_sample")
+    if not rate_out:
+        known = bool(queue["owners"])
+        return Drain("never") if known else Drain("unknown", reason="no_rate")
+    growth = rate_in - rate_out
+    if abs(growth) <= max(RATE_FLOOR, rate_in * RATE_MARGIN):
+        return Drain("steady")
+    return Drain("never") if growth > 0 else Drain("span", lag / -growth * 1000)
+
+
+def strategy_reporters(state: GroupState) -> int:
+    """Count the members that report a strategy themselves."""
+    return sum(member["strategy"] is not None for member in state["members"])
+
+
+def oldest_queue(state: GroupState) -> Queue | None:
+    known = [queue for queue in state["queues"] if queue["lag_ms"]]
+    return max(known, key=lambda queue: queue["lag_ms"] or 0, default=None)
+
+
+def idle_members(state: GroupState) -> int:
+    return sum(member["idle"] is not None for member in state["members"])
+
+
+def topics(state: GroupState) -> list[str]:
+    return sorted({queue["topic"] for queue in state["queues"]})
+
+
+def silent_brokers(state: GroupState) -> list[str]:
+    return [broker["name"] for broker in state["brokers"] if not broker["answered"]]
+
+
+def _pace(queue: Queue) -> QueueStatus:
+    lag, rate_in, rate_out = queue["lag"] or 0, queue["rate_in"], queue["rate_out"]
+    if lag < LAG_FLOOR or rate_in is None or rate_out is None:
+        return QueueStatus("ok", "healthy")
+    margin = max(RATE_FLOOR, rate_in * RATE_MARGIN)
+    if rate_out > rate_in + margin:
+        return QueueStatus("ok", "catching_up")
+    if rate_out < rate_in - margin:
+        return QueueStatus("warn", "falling_behind")
+    return QueueStatus("ok", "healthy")
+
+
+def _queue_row(
+    state: GroupState, queue: Queue, members: dict[str, Member], now_ms: int
+) -> QueueRow:
+    expected, moved_at = queue.get("expected"), queue["moved_at"]
+    return QueueRow(
+        key=f"{queue['topic']}|{queue['broker']}|{queue['queue_id']}",
+        queue=queue,
+        status=queue_status(state, queue),
+        holders=[_holder(owner, members) for owner in queue["owners"]],
+        expected=_holder(expected, members) if expected else None,
+        drain=drain(queue),
+        moved_ms=None if moved_at is None else max(0, now_ms - moved_at),
+    )
+
+
+def _holder(client_id: str, members: dict[str, Member]) -> Holder:
+    member = members.get(client_id)
+    if member is None:
+        return Holder(client_id, client_id, None)
+    return Holder(client_id, member["label"], member["slot"])
+
+
+def _worst_first(row: QueueRow) -> tuple[int, int, str, str, int]:
+    """Sort by state and lag; small lags count as none, or rows would dance."""
+    queue = row.queue
+    lag = queue["lag"] or 0
+    return (
+        _WORST[row.status.level],
+        -lag if lag >= LAG_FLOOR else 0,
+        queue["topic"],
+        queue["broker"],
+        queue["queue_id"],
+    )

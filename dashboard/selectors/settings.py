@@ -1,0 +1,103 @@
+"""The settings as an operator may see them: every key, no secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from dashboard.models import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """One key, the value in use, and what it is for."""
+
+    key: str
+    value: str
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCluster:
+    """A cluster as the settings page lists it; whether there is a key, not which."""
+
+    name: str
+    name_servers: Sequence[str]
+    configured: bool
+    embedded: bool
+    tls: bool
+    has_key: bool
+
+
+def shown_clusters() -> Sequence[ShownCluster]:
+    """Return every cluster that was ever configured, with what the settings say now."""
+    return [_cluster(cluster) for cluster in Cluster.objects.all()]
+
+
+def shown_settings() -> Sequence[ShownSetting]:
+    """Return the settings in use, passwords in addresses replaced by stars."""
+    host, port = settings.ROCKETSCOPE_LISTEN
+    database: dict[str, Any] = settings.DATABASES["default"]
+    rows = [
+        ("LISTEN", f"{host}:{port}", _("address of the pages")),
+        ("ALLOWED_HOSTS", ", ".join(settings.ALLOWED_HOSTS), _("names it answers to")),
+        ("VAR_DIR", settings.ROCKETSCOPE_VAR_DIR, _("where it keeps its files")),
+        ("DATABASE_URL", _database(database), _("users, audit, epochs, desired state")),
+        (
+            "REDIS_URL",
+            without_password(settings.ROCKETSCOPE_REDIS_URL) or _("none"),
+            _("queues, current state, live updates"),
+        ),
+        (
+            "LAKE_URL",
+            without_password(str(settings.ROCKETSCOPE_LAKE_URL)),
+            _("samples and roll-ups"),
+        ),
+        ("SPARK_MASTER", settings.ROCKETSCOPE_SPARK_MASTER, _("where analytics run")),
+        ("LANGUAGE", settings.LANGUAGE_CODE, _("for browsers that ask for no other")),
+        ("TIME_ZONE", settings.TIME_ZONE, _("for users who chose no other")),
+        ("HTTPS", _on_off(settings.HTTPS), _("a proxy in front speaks TLS")),
+        ("DEBUG", _on_off(settings.DEBUG), _("for work on RocketScope itself")),
+    ]
+    return [
+        ShownSetting(settings.PREFIX + key, str(value), purpose)
+        for key, value, purpose in rows
+    ]
+
+
+def without_password(url: str) -> str:
+    """Replace the password of an address, if it has one, by three stars."""
+    parts = urlsplit(url)
+    if not parts.password:
+        return url
+    user, _at, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}:***@{host}"))
+
+
+def _cluster(cluster: Cluster) -> ShownCluster:
+    given = settings.ROCKETSCOPE_CLUSTERS.get(cluster.name)
+    return ShownCluster(
+        name=cluster.name,
+        name_servers=cluster.name_servers,
+        configured=cluster.configured,
+        embedded=cluster.embedded,
+        tls=bool(given and given.tls),
+        has_key=bool(given and given.access_key),
+    )
+
+
+def _database(database: dict[str, Any]) -> str:
+    if database["ENGINE"].endswith("sqlite3"):
+        return f"sqlite:///{database['NAME']}"
+    host = ":".join(filter(None, (database["HOST"], database["PORT"])))
+    return f"postgresql://{host}/{database['NAME']}"
+
+
+def _on_off(value: bool) -> str:
+    return _("on") if value else _("off")

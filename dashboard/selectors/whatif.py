@@ -1,0 +1,174 @@
+"""The rows of the what-if page, from a comparison.
+
+Figures stay raw here; the template writes them. The best value of a column gets a
+star, among the strategies that could be computed; "now" is what they are held to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+from dashboard.whatif import NOW, Comparison, Figures, Note, Row, Scenario, from_query
+
+BALANCED: Final = "BALANCED"
+MOVES_SHOWN: Final = 200
+MARKS_SHOWN: Final = 12
+SHOW: Final = "show"
+# Values this close are written alike, so they share the star.
+SAME: Final = 1.005
+# A member that takes as much as arrives drains its lag in theory only.
+NEVER_S: Final = 365 * 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """One line of the comparison; `best` names the columns in which it leads."""
+
+    key: str
+    title: str
+    figures: Figures | None
+    reason: Note | None
+    assumed: Mapping[str, Any]
+    best: frozenset[str]
+    chosen: bool
+
+    @property
+    def is_now(self) -> bool:
+        return self.key == NOW
+
+    @property
+    def is_balanced(self) -> bool:
+        return self.key == BALANCED
+
+    @property
+    def changes(self) -> int | None:
+        """How many queues would have another owner than now."""
+        if self.figures is None:
+            return None
+        return len(_changed(self.figures))
+
+    @property
+    def drains_never(self) -> bool:
+        drain_s = self.figures.worst_drain_s if self.figures else None
+        return drain_s is not None and drain_s >= NEVER_S
+
+    @property
+    def drain_ms(self) -> float | None:
+        if self.figures is None or self.figures.worst_drain_s is None:
+            return None
+        return self.figures.worst_drain_s * 1000
+
+    @property
+    def shares(self) -> str:
+        """Queues per member, such as 6/5/5; long lists are cut."""
+        if self.figures is None:
+            return ""
+        counts = [str(member.queues) for member in self.figures.members]
+        cut = "/…" if len(counts) > MARKS_SHOWN else ""
+        return "/".join(counts[:MARKS_SHOWN]) + cut
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """One queue that would change hands, by client ids."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+Measure = Callable[[ShownRow], float | None]
+# The lower, the better, in every column.
+COLUMNS: Final[Mapping[str, Measure]] = {
+    "changes": lambda row: row.changes,
+    "balance": lambda row: row.figures.by_load.max_over_mean if row.figures else None,
+    "gini": lambda row: row.figures.by_load.gini if row.figures else None,
+    "drain": lambda row: None if row.drains_never else row.drain_ms,
+}
+
+
+def read_scenario(query: str) -> tuple[Scenario, str]:
+    """Read the page's address: the scenario, and the row asked to be shown.
+
+    `show` may name the balanced plan, which is no strategy of RocketMQ and so no part
+    of a scenario. Empty fields of the page's form count as not given. Raises
+    ArgumentError naming what cannot be read.
+    """
+    pairs = parse_qsl(query, keep_blank_values=False)
+    show = next((value for key, value in pairs if key == SHOW), "")
+    kept = [(key, value) for key, value in pairs if key != SHOW]
+    given = any(key != "v" for key, _value in kept)
+    scenario = from_query(urlencode(kept) if given else "")
+    return scenario, show or scenario.strategy or ""
+
+
+def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:
+    """Return the comparison's rows in its own order, the best values marked."""
+    rows = [_shown(row, chosen, frozenset()) for row in comparison.rows]
+    rivals = [row for row in rows if row.figures is not None and not row.is_now]
+    best: dict[str, set[str]] = {row.key: set() for row in rows}
+    for column, measure in COLUMNS.items():
+        values = {row.key: measure(row) for row in rivals}
+        known = [value for value in values.values() if value is not None]
+        if len(set(known)) < 2:
+            continue
+        for key, value in values.items():
+            if value is not None and value <= min(known) * SAME:
+                best[key].add(column)
+    return [_shown(row, chosen, frozenset(best[row.key])) for row in comparison.rows]
+
+
+def chosen_row(comparison: Comparison, show: str) -> str:
+    """Return the key of the row to show in full: as asked, else the group's own."""
+    keys = {row.key for row in comparison.rows if row.figures is not None}
+    for wanted in (show, comparison.before.strategy or "", "AVG"):
+        # A reported name may carry the strategy inside it: MACHINE_ROOM_NEARBY-AVG.
+        key = wanted.partition("-")[0]
+        if key in keys:
+            return key
+    return NOW
+
+
+def worst_balance(rows: Sequence[ShownRow]) -> float:
+    """Return the largest max / mean load of all rows, for bars to be held against."""
+    values = (row.figures.by_load.max_over_mean for row in rows if row.figures)
+    return max((value for value in values if value is not None), default=1.0)
+
+
+def shown_moves(row: ShownRow) -> list[ShownMove]:
+    """Return the first of the queues that would change hands."""
+    if row.figures is None:
+        return []
+    moves = row.figures.moves(_changed(row.figures)[:MOVES_SHOWN])
+    return [
+        ShownMove(
+            move.queue.topic,
+            move.queue.broker_name,
+            move.queue.queue_id,
+            move.from_clients,
+            move.to_clients,
+        )
+        for move in moves
+    ]
+
+
+def _changed(figures: Figures) -> Sequence[int]:
+    """Return the positions of the queues whose owners differ from now."""
+    return (*figures.moved, *figures.gained, *figures.lost)
+
+
+def _shown(row: Row, chosen: str, best: frozenset[str]) -> ShownRow:
+    return ShownRow(
+        key=row.key,
+        title=row.strategy,
+        figures=row.figures,
+        reason=row.reason,
+        assumed=dict(row.assumed),
+        best=best,
+        chosen=row.key == chosen,
+    )

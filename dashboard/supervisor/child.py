@@ -1,0 +1,157 @@
+"""One process kept alive: started, watched, started again, ended.
+
+Theory. Each child leads a session of its own, so that Ctrl-C on the terminal reaches
+the supervisor alone, which then ends the children in order. The kernel ends a child
+whose supervisor was killed (PR_SET_PDEATHSIG); a child's own children are ended with
+its process group. A child that ends on its own is started again after a pause that
+doubles up to ten seconds and starts over once it has lived for a minute.
+
+Output goes to `logs/<name>.log`, kept for one earlier start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final
+
+logger = logging.getLogger(__name__)
+
+_PR_SET_PDEATHSIG: Final = 1
+_FIRST_PAUSE_S: Final = 0.5
+_LONGEST_PAUSE_S: Final = 10.0
+_STABLE_AFTER_S: Final = 60.0
+_KILL_AFTER_S: Final = 12.0
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    """What to run. `nice` is added to our own; `env` is added to our environment."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    nice: int = 0
+
+
+class Child:
+    """Keeps the process of one spec alive until `stop`."""
+
+    def __init__(
+        self,
+        spec: ChildSpec,
+        log_dir: Path,
+        on_event: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.starts = 0
+        self._log_path = log_dir / f"{spec.name}.log"
+        self._on_event = on_event or (lambda name, text: None)
+        self._process: asyncio.subprocess.Process | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, None while there is none."""
+        process = self._process
+        return process.pid if process and process.returncode is None else None
+
+    def last_lines(self, count: int = 8) -> list[str]:
+        """Return the end of the log, for a failure's words."""
+        try:
+            text = self._log_path.read_text("utf-8", errors="replace")
+        except OSError:
+            return []
+        return list(deque(text.splitlines(), maxlen=count))
+
+    async def start(self) -> None:
+        """Start the process and watch over it."""
+        self._log_path.parent.mkdir(parents=True, exist_ok=True)
+        if self._log_path.exists():
+            self._log_path.replace(self._log_path.with_suffix(".log.1"))
+        await self._spawn()
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def stop(self) -> None:
+        """End the process: SIGTERM, and SIGKILL to its group 12 s later."""
+        self._stopping = True
+        if self._watching is not None and self.pid is None:
+            self._watching.cancel()
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(_KILL_AFTER_S):
+                await process.wait()
+        except TimeoutError:
+            self._on_event(
+                self.spec.name, f"did not end in {_KILL_AFTER_S:g} s: killed"
+            )
+        # The leader may be gone while its own children live on.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+    async def _spawn(self) -> None:
+        log: IO[bytes] = self._log_path.open("ab")
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.spec.argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.spec.env},
+                start_new_session=True,
+                preexec_fn=_prepare(os.getpid(), self.spec.nice),
+            )
+        finally:
+            log.close()
+        self.starts += 1
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        pause = _FIRST_PAUSE_S
+        while True:
+            began = loop.time()
+            assert self._process is not None  # noqa: S101 - start spawned it
+            code = await self._process.wait()
+            if self._stopping:  # set by `stop` while we waited
+                return
+            if loop.time() - began > _STABLE_AFTER_S:
+                pause = _FIRST_PAUSE_S
+            self._on_event(
+                self.spec.name, f"ended ({_how(code)}), starts again in {pause:g} s"
+            )
+            await asyncio.sleep(pause)  # `stop` cancels it
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+            await self._spawn()
+
+
+def _prepare(supervisor_pid: int, nice: int) -> Callable[[], None]:
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != supervisor_pid:
+            # The supervisor died before the line above: nobody would end us.
+            os._exit(1)
+        if nice:
+            os.nice(nice)
+
+    return prepare
+
+
+def _how(code: int) -> str:
+    if code < 0:
+        return signal.Signals(-code).name
+    return f"exit code {code}"

@@ -1,0 +1,160 @@
+"""Which processes the settings ask for, as values; starts nothing.
+
+Without ROCKETSCOPE_CLUSTERS the embedded cluster is part of the plan, with traffic on
+its demo topic. Order: what others need comes first; the end is in reverse order.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .child import ChildSpec
+
+DEMO_TOPIC: Final = "orders"
+DEMO_QUEUES: Final = 16
+DEMO_MESSAGES_PER_SECOND: Final = 60
+FLEET_WORKERS: Final = 2
+ANALYTICS_NICE: Final = 10
+NAME_SERVER_PORT: Final = 9876
+"""RocketMQ's own; another free one is taken when it is in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What was found out before anything is planned."""
+
+    listen_host: str
+    listen_port: int
+    var_dir: Path
+    redis_url: str
+    embedded_name_server_port: int | None
+    """None when clusters are given by settings."""
+
+    @property
+    def embedded_name_server(self) -> str | None:
+        """The address of the embedded name server, None without one."""
+        port = self.embedded_name_server_port
+        return None if port is None else f"127.0.0.1:{port}"
+
+
+def environment(surroundings: Surroundings) -> dict[str, str]:
+    """Return the settings that every process of the stack shares."""
+    settings = {
+        "ROCKETSCOPE_VAR_DIR": str(surroundings.var_dir),
+        "ROCKETSCOPE_REDIS_URL": surroundings.redis_url,
+        "PYTHONUNBUFFERED": "1",
+    }
+    if surroundings.embedded_name_server is not None:
+        settings["ROCKETSCOPE_CLUSTERS"] = (
+            f"embedded={surroundings.embedded_name_server}"
+        )
+    return settings
+
+
+def embedded_cluster(surroundings: Surroundings) -> ChildSpec | None:
+    """Return the embedded cluster's process, None when clusters are given."""
+    port = surroundings.embedded_name_server_port
+    if port is None:
+        return None
+    return ChildSpec(
+        "cluster",
+        (
+            *_module("rmqcore", "cluster"),
+            "--nameserver-port",
+            str(port),
+            "--brokers",
+            "1",
+            "--store",
+            str(surroundings.var_dir / "embedded"),
+            "--topic",
+            f"{DEMO_TOPIC}:{DEMO_QUEUES}",
+        ),
+    )
+
+
+def demo_traffic(surroundings: Surroundings) -> ChildSpec | None:
+    """Return the producer of the demo topic, None when clusters are given."""
+    name_server = surroundings.embedded_name_server
+    if name_server is None:
+        return None
+    return ChildSpec(
+        "traffic",
+        (
+            *_module("rmqcore", "produce"),
+            "--nameserver",
+            name_server,
+            "--topic",
+            DEMO_TOPIC,
+            "--count",
+            "0",
+            "--rate",
+            str(DEMO_MESSAGES_PER_SECOND),
+            "--key-pattern",
+            "order-{n}",
+        ),
+        nice=5,
+    )
+
+
+def web(surroundings: Surroundings) -> ChildSpec:
+    """Return the web server's process."""
+    return ChildSpec(
+        "web",
+        (
+            *_module("uvicorn"),
+            "dashboard.config.asgi:application",
+            "--host",
+            surroundings.listen_host,
+            "--port",
+            str(surroundings.listen_port),
+            "--no-access-log",
+            "--ws-per-message-deflate",
+            "false",
+            "--timeout-graceful-shutdown",
+            "3",
+        ),
+    )
+
+
+def workers() -> list[ChildSpec]:
+    """Return the Celery workers and beat, those needed for the first page first."""
+    return [
+        _worker("collector", queue="collector", roles=("collector",)),
+        *(
+            _worker(f"fleet-{number}", queue="fleet", roles=("fleet",))
+            for number in range(1, FLEET_WORKERS + 1)
+        ),
+        ChildSpec("beat", (*_celery(), "beat", "--loglevel", "WARNING")),
+    ]
+
+
+def analytics() -> ChildSpec:
+    """Return the worker that runs Spark jobs; it starts late and yields to others."""
+    return _worker("analytics", queue="analytics", nice=ANALYTICS_NICE)
+
+
+def _worker(
+    name: str, *, queue: str, roles: tuple[str, ...] = (), nice: int = 0
+) -> ChildSpec:
+    argv = (
+        *_celery(),
+        "worker",
+        *("--hostname", f"{name}@%h"),
+        *("--queues", queue),
+        *("--pool", "solo"),
+        *("--loglevel", "INFO"),
+        *("--without-gossip", "--without-mingle"),
+        *(part for role in roles for part in ("--role", role)),
+    )
+    return ChildSpec(name, argv, nice=nice)
+
+
+def _celery() -> tuple[str, ...]:
+    return (*_module("celery"), "--app", "dashboard.config.celery:app", "--quiet")
+
+
+def _module(name: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", name, *arguments)

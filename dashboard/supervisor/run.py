@@ -1,0 +1,306 @@
+"""The order of start and stop, and what the person at the terminal is told.
+
+Start: lock the var directory; volatile state; embedded cluster beside migrations;
+web, collector, fleet, beat; traffic. The address is printed when, and only when, the
+page answers; the analytics worker starts after that. A process that keeps ending
+before the page answers stops the start, with its last words.
+
+Stop: everything in reverse order, on Ctrl-C, SIGTERM or SIGHUP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from . import plan
+from .child import Child, ChildSpec
+from .plan import Surroundings
+from .ports import answers, free_port, is_free
+from .redis_server import server_to_start
+
+_PAGE_TIMEOUT_S: Final = 90.0
+_SERVER_TIMEOUT_S: Final = 20.0
+_STARTS_BEFORE_GIVING_UP: Final = 4
+_POLL_S: Final = 0.1
+
+
+class CannotStartError(Exception):
+    """Why nothing runs, as a sentence for the person at the terminal."""
+
+
+async def run() -> int:
+    """Start everything, wait for a signal, stop everything; return the exit code."""
+    from django.conf import settings
+
+    var_dir: Path = settings.ROCKETSCOPE_VAR_DIR
+    host, port = settings.ROCKETSCOPE_LISTEN
+    with _only_one(var_dir, f"http://{host}:{port}/"):
+        if not is_free(host, port):
+            raise CannotStartError(
+                f"port {port} on {host} is in use by another program. Choose another "
+                f"one: ./rocketscope up --listen {host}:{port + 1}"
+            )
+        async with _stack(var_dir) as stack:
+            stopped = _stop_signal()
+            starting = asyncio.ensure_future(
+                _start(stack, settings, host=host, port=port)
+            )
+            done, _ = await asyncio.wait(
+                {starting, stopped}, return_when=asyncio.FIRST_COMPLETED
+            )
+            if starting in done:
+                starting.result()
+                await stopped
+            else:
+                starting.cancel()
+                await asyncio.gather(starting, return_exceptions=True)
+            say("stopping …")
+        say("stopped.")
+    return 0
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal."""
+    sys.stderr.write(f"rocketscope: {text}\n")
+    sys.stderr.flush()
+
+
+class Stack:
+    """The children in the order of their start."""
+
+    def __init__(self, log_dir: Path) -> None:
+        self.log_dir = log_dir
+        self.children: list[Child] = []
+
+    async def start(self, spec: ChildSpec) -> Child:
+        """Start one more child."""
+        child = Child(spec, self.log_dir, self._tell)
+        self.children.append(child)
+        await child.start()
+        return child
+
+    async def stop(self) -> None:
+        """Stop the last ones first; workers end side by side."""
+        servers = [child for child in self.children if child.spec.name in _SERVERS]
+        others = [child for child in self.children if child not in servers]
+        await asyncio.gather(*(child.stop() for child in reversed(others)))
+        for child in reversed(servers):
+            await child.stop()
+
+    async def until(
+        self, ready: Callable[[], bool], what: str, *, timeout: float
+    ) -> None:
+        """Wait until `ready`; raise `CannotStartError` when a child keeps ending."""
+        deadline = time.monotonic() + timeout
+        while not await asyncio.to_thread(ready):
+            for child in self.children:
+                if child.starts >= _STARTS_BEFORE_GIVING_UP:
+                    raise CannotStartError(
+                        _failure(child, f"{child.spec.name} keeps ending")
+                    )
+            if time.monotonic() > deadline:
+                raise CannotStartError(
+                    _failure(self.children[-1], f"{what} within {timeout:g} s")
+                )
+            await asyncio.sleep(_POLL_S)
+
+    def _tell(self, name: str, text: str) -> None:
+        say(f"{name} {text} (log: {self.log_dir / name}.log)")
+
+
+_SERVERS: Final = frozenset({"state", "cluster"})
+
+
+@contextlib.asynccontextmanager
+async def _stack(var_dir: Path) -> AsyncIterator[Stack]:
+    stack = Stack(var_dir / "logs")
+    try:
+        yield stack
+    finally:
+        await stack.stop()
+
+
+async def _start(stack: Stack, settings: object, *, host: str, port: int) -> None:
+    began = time.monotonic()
+    surroundings = await _servers(stack, settings, host=host, port=port)
+    say("starting the page, the collector and two workers …")
+    await stack.start(plan.web(surroundings))
+    for spec in plan.workers():
+        await stack.start(spec)
+    if (traffic := plan.demo_traffic(surroundings)) is not None:
+        await stack.start(traffic)
+    page = f"http://{_reachable(host)}:{port}/"
+    await stack.until(
+        lambda: _page_answers(page),
+        f"no answer from {page}",
+        timeout=_PAGE_TIMEOUT_S,
+    )
+    link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
+    took = time.monotonic() - began
+    say(f"ready after {took:.1f} s. Sign in once with this link (valid 15 minutes):")
+    sys.stdout.write(f"{link.strip().splitlines()[-1]}\n")
+    sys.stdout.flush()
+    say(f"the page is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
+    await stack.start(plan.analytics())
+
+
+async def _servers(
+    stack: Stack, settings: object, *, host: str, port: int
+) -> Surroundings:
+    """Start what everything else needs; leave the shared settings in os.environ."""
+    var_dir: Path = settings.ROCKETSCOPE_VAR_DIR  # type: ignore[attr-defined]
+    redis_url: str = settings.ROCKETSCOPE_REDIS_URL  # type: ignore[attr-defined]
+    redis_port = 0
+    if not redis_url:
+        server = server_to_start(var_dir / "state")
+        if server is None:
+            raise CannotStartError(
+                "no Valkey or Redis server was found. Install one, or name a running "
+                "one: ROCKETSCOPE_REDIS_URL=redis://host:6379/0"
+            )
+        say("starting Valkey for volatile state …")
+        await stack.start(ChildSpec("state", server.argv))
+        redis_url, redis_port = server.url, server.port
+    embedded = not settings.ROCKETSCOPE_CLUSTERS  # type: ignore[attr-defined]
+    surroundings = Surroundings(
+        listen_host=host,
+        listen_port=port,
+        var_dir=var_dir,
+        redis_url=redis_url,
+        embedded_name_server_port=(
+            free_port(prefer=plan.NAME_SERVER_PORT) if embedded else None
+        ),
+    )
+    os.environ.update(plan.environment(surroundings))
+    if redis_port:
+        await stack.until(
+            lambda: answers("127.0.0.1", redis_port),
+            "Valkey did not answer",
+            timeout=_SERVER_TIMEOUT_S,
+        )
+    await _cluster_and_database(stack, surroundings)
+    return surroundings
+
+
+async def _cluster_and_database(stack: Stack, surroundings: Surroundings) -> None:
+    cluster = plan.embedded_cluster(surroundings)
+    if cluster is None:
+        say("bringing the database up to date …")
+        await _manage("prepare")
+        return
+    say("starting the embedded cluster and bringing the database up to date …")
+    child = await stack.start(cluster)
+    preparing = asyncio.ensure_future(_manage("prepare", "--demo"))
+    try:
+        await stack.until(
+            lambda: _cluster_is_ready(child),
+            "the embedded cluster did not answer",
+            timeout=_SERVER_TIMEOUT_S,
+        )
+        await preparing
+    finally:
+        preparing.cancel()
+        await asyncio.gather(preparing, return_exceptions=True)
+    say(f"name server of the embedded cluster: {surroundings.embedded_name_server}")
+
+
+def _cluster_is_ready(child: Child) -> bool:
+    """The cluster prints one JSON line once its brokers are registered."""
+    for line in child.last_lines(50):
+        with contextlib.suppress(ValueError):
+            if "nameserver" in json.loads(line):
+                return True
+    return False
+
+
+async def _manage(*arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "manage.py",
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        raise
+    if process.returncode != 0:
+        words = err.decode(errors="replace").strip().splitlines()[-6:]
+        raise CannotStartError(
+            f"manage.py {' '.join(arguments)} failed:\n  " + "\n  ".join(words)
+        )
+    return out.decode(errors="replace")
+
+
+def _page_answers(page: str) -> bool:
+    try:
+        with urllib.request.urlopen(page + "healthz", timeout=2) as answer:  # noqa: S310
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _reachable(host: str) -> str:
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _failure(child: Child, what: str) -> str:
+    lines = child.last_lines()
+    log = "\n  ".join(lines) if lines else "(its log is empty)"
+    return f"{what}. The end of the log of {child.spec.name}:\n  {log}"
+
+
+@contextlib.contextmanager
+def _only_one(var_dir: Path, page: str) -> Iterator[None]:
+    try:
+        var_dir.mkdir(parents=True, exist_ok=True)
+        lock = (var_dir / "supervisor.lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        raise CannotStartError(
+            f"{var_dir} cannot be written to ({error.strerror}). Choose another place: "
+            "./rocketscope up --var-dir DIR"
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            raise CannotStartError(
+                f"RocketScope already runs from {var_dir} ({lock.read().strip()})."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()}, {page}")
+        lock.flush()
+        yield
+
+
+def _stop_signal() -> asyncio.Future[None]:
+    loop = asyncio.get_running_loop()
+    stopped: asyncio.Future[None] = loop.create_future()
+
+    def stop() -> None:
+        if not stopped.done():
+            stopped.set_result(None)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop)
+    return stopped

@@ -1,0 +1,30 @@
+"""Error pages: what happened, in words, and where to go from there."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(request, "errors/csrf.html", {"reason": reason}, status=403)
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "errors/403.html", {"reason": str(exception)}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Show the reason when one of our views gave it, not Django's resolver."""
+    reason = exception.args[0] if exception.args else ""
+    return render(
+        request,
+        "errors/404.html",
+        {"reason": reason if isinstance(reason, str) else ""},
+        status=404,
+    )
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer without touching the database, which may be what failed."""
+    return render(None, "errors/500.html", status=500)

@@ -1,0 +1,79 @@
+"""The pages of one group: allocation, members, what-if."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.accounts.permissions import allows, requires
+from dashboard.models import Role
+from dashboard.selectors.documents import read_group
+from dashboard.selectors.groups import (
+    idle_members,
+    oldest_queue,
+    queue_rows,
+    silent_brokers,
+    strategy_reporters,
+    topics,
+)
+
+from .clusters import find_cluster
+
+FIRST_ROWS = 100
+_LIVE_PAGES = ("allocation", "members")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def allocation(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    return _page(request, cluster, group, "allocation")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def members(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    return _page(request, cluster, group, "members")
+
+
+def _page(request: HttpRequest, cluster: str, group: str, tab: str) -> HttpResponse:
+    return render(
+        request, f"groups/{tab}.html", group_context(request, cluster, group, tab)
+    )
+
+
+def group_context(
+    request: HttpRequest, cluster: str, group: str, tab: str
+) -> dict[str, Any]:
+    """Return what the head, the tabs and the tables of a group's page need."""
+    found = find_cluster(cluster)
+    reading = read_group(found.name, group)
+    context: dict[str, Any] = {
+        "cluster": found,
+        "group": group,
+        "tab": tab,
+        "state": reading.document,
+        "problem": reading.problem,
+        "live": tab in _LIVE_PAGES,
+        "page": {
+            "cluster": found.name,
+            "group": group,
+            "token": get_token(request),
+        },
+    }
+    if state := reading.document:
+        context |= {
+            "rows": queue_rows(state, int(time.time() * 1000))[:FIRST_ROWS],
+            "hidden_rows": max(0, len(state["queues"]) - FIRST_ROWS),
+            "idle": idle_members(state),
+            "oldest": oldest_queue(state),
+            "topics": topics(state),
+            "silent": silent_brokers(state),
+            "reporters": strategy_reporters(state),
+            "may_change": state["managed"] and allows(request.user, Role.OPERATOR),
+        }
+    return context

@@ -1,0 +1,259 @@
+"""Every word that documents carry as a key and that scripts in the browser need.
+
+Documents hold keys, never text, so that two people can read one document in two
+languages. A key without an entry is shown as it is, with its underscores opened:
+better a plain English key than a hole. Sentences take their values by name in braces.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Word = str | Promise
+
+STATUS: Final[dict[str, Word]] = {
+    "no_owner": _("No owner"),
+    "owned_twice": _("Owned twice"),
+    "falling_behind": _("Falling behind"),
+    "stalled": _("Stalled"),
+    "lost_messages": _("Lost messages"),
+    "catching_up": _("Catching up"),
+    "healthy": _("Healthy"),
+    "unknown": _("Unknown"),
+    "no_members": _("No members"),
+    "not_measured": _("Not measured"),
+    "shared": _("Shared"),
+    "idle": _("Idle"),
+}
+
+KINDS: Final[dict[str, Word]] = {
+    "owned": _("one owner per queue"),
+    "shared_pop": _("shared (POP)"),
+    "assigned_by_hand": _("assigned by hand"),
+    "broadcasting": _("broadcasting"),
+    "offline": _("offline"),
+}
+
+KIND_SENTENCES: Final[dict[str, Word]] = {
+    "shared_pop": _(
+        "The members share every queue (POP): the broker hands out messages one by "
+        "one, no queue has an owner, and none is missing one."
+    ),
+    "assigned_by_hand": _(
+        "The members were assigned their queues by hand; RocketMQ divides nothing "
+        "here, so no queue counts as missing an owner."
+    ),
+    "broadcasting": _(
+        "BROADCASTING: every member has all queues and consumes every message. "
+        "Progress is kept in files of the members; the broker knows nothing of it, so "
+        "no lag is shown."
+    ),
+    "offline": _(
+        "Nobody is online in this group. The queues wait with the lag shown; whoever "
+        "joins will get them."
+    ),
+}
+
+IDLE: Final[dict[str, Word]] = {
+    "more_members_than_queues": _("idle: there are more members than queues"),
+    "not_subscribed": _("idle: it does not subscribe a topic of the group"),
+    "no_queues": _("idle: the strategy gives it no queue"),
+}
+
+UNKNOWN: Final[dict[str, Word]] = {
+    "not_asked": _("Not asked for"),
+    "nothing_committed": _("The group has never committed an offset for this queue"),
+    "expired": _("The committed offset is below the broker's minimum"),
+    "not_listed": _("The broker does not list this"),
+    "no_answer": _("No answer in time"),
+    "busy": _("The broker said that it is busy and is left alone for a while"),
+    "denied": _("The broker refused the credentials"),
+    "refused": _("The broker answered with an error"),
+    "unreadable": _("The answer could not be read"),
+    "offline": _("Nobody of the group is online"),
+    "shared": _("Queues of this group have no single owner"),
+    "unknown_strategy": _("The members divide by a rule that cannot be simulated"),
+    "mixed": _("Members report different values"),
+    "no_owner": _("No owner to ask"),
+    "no_rate": _("Nobody consumes this queue, so there is no rate to divide by"),
+    "broadcasting": _("Kept in files of the members; the broker does not know"),
+    "first_sample": _("Needs a second sample"),
+}
+
+CHANGES: Final[dict[str, Word]] = {
+    "first_seen": _("first seen, with {members} members"),
+    "member_joined": _("{joined} joined: {members_before} members became {members}"),
+    "member_left": _("{left} left: {members_before} members became {members}"),
+    "members_changed": _("{joined} joined, {left} left"),
+    "queues_changed": _("the queues changed, they are {queues} now"),
+    "strategy_changed": _("a member changed its strategy"),
+    "subscription_changed": _("a member changed its subscription"),
+}
+
+WHATIF: Final[dict[str, Word]] = {
+    "member_not_there": _("{client_id} is not a member, so nothing changes for it"),
+    "client_id_shared": _("{client_id} stands there {times} times: its parts overlap"),
+    "lag_left_behind": _("{queues} queues would go, with {lag} messages in them"),
+    "topic_not_there": _("The group does not read topic {topic}"),
+    "owners_unknown": _("Nobody told who owns what now, so moves cannot be counted"),
+    "no_members": _("The scenario has no members"),
+    "no_queues": _("The group has no queues"),
+    "refused": _("{message}"),
+    "needs_options": _("needs {options}, which clients do not report"),
+}
+
+OPTIONS: Final[dict[str, Word]] = {
+    "config": _("a list of queues per member"),
+    "rooms": _("the machine rooms that may consume"),
+    "queue_room": _("the machine room of each broker"),
+    "client_room": _("the machine room of each member"),
+    "inner": _("the strategy inside a room"),
+    "virtual_nodes": _("virtual nodes"),
+}
+
+INTERFACE: Final[dict[str, Word]] = {
+    "not_known": _("Not known"),
+    "live": _("live"),
+    "age": _("{age} ago"),
+    "paused": _("paused"),
+    "connecting": _("connecting"),
+    "reconnecting": _("reconnecting, showing {time}"),
+    "stale": _("stale since {time}"),
+    "partial": _("live · {answered} of {all} brokers"),
+    "waiting": _("waiting for the first data"),
+    "pause": _("Pause live updates (p)"),
+    "resume": _("Resume live updates (p)"),
+    "order_changed": _("order changed · apply"),
+    "seconds": _("{seconds} s"),
+    "minutes": _("{minutes} m {seconds} s"),
+    "hours": _("{hours} h {minutes} m"),
+    "days": _("{days} d {hours} h"),
+    "ago": _("{span} ago"),
+    "queues_one": _("1 queue"),
+    "queues_other": _("{n} queues"),
+    "waiting_one": _("1 queue waiting"),
+    "waiting_other": _("{n} queues waiting"),
+    "queues_none": _("every queue has one"),
+    "owned_unowned": _("{owned} owned · {unowned} waiting"),
+    "all_owned": _("all owned"),
+    "owned_known": _("{owned} owned, the others not known"),
+    "of_queues": _("{n} of {all} queues"),
+    "reported": _("reported"),
+    "inferred": _("inferred"),
+    "assumed": _("assumed"),
+    "expects": _("expects"),
+    "owner_unknown": _("owner not known"),
+    "reported_by": _("reported by {n} of {all}"),
+    "hosted_here": _("hosted here"),
+    "orderly": _("orderly"),
+    "idle": _("idle"),
+    "n_idle": _("{n} idle"),
+    "epoch": _("Epoch"),
+    "epoch_since": _("{number}, since {time}, {span}"),
+    "last_change": _("Last change"),
+    "owners": _("Owners"),
+    "owners_reported": _("as the members report, {n} of {all}"),
+    "owners_inferred": _("computed from strategy and members"),
+    "owners_assumed": _("computed with an assumed strategy"),
+    "strategy": _("Strategy"),
+    "consumes": _("Consumes"),
+    "push": _("push"),
+    "pull": _("pull"),
+    "concurrently": _("concurrently"),
+    "subscribes": _("Subscribes"),
+    "brokers": _("Brokers"),
+    "broker_answered": _("{name} answered"),
+    "broker_silent": _("{name} did not answer"),
+    "retry_lag": _("Retry lag"),
+    "in_and_none_out": _("{value} in, 0 out"),
+    "queue_names": _("Which queues"),
+    "remove": _("Remove"),
+    "one_consumer": _("one consumer"),
+    "no_owner": _("No owner"),
+    "messages_per_second": _("Msg/s"),
+    "mean": _("mean {value}"),
+    "lag": _("Lag"),
+    "sum": _("sum"),
+    "oldest": _("Oldest"),
+    "in_per_second": _("In/s"),
+    "out_per_second": _("Out/s"),
+    "in_hand": _("In hand"),
+    "member": _("Member"),
+    "members": _("Members"),
+    "queues": _("Queues"),
+    "queue": _("Queue"),
+    "owner": _("Owner"),
+    "minimum": _("Minimum"),
+    "committed": _("Committed"),
+    "maximum": _("Maximum"),
+    "sampled": _("Sampled"),
+    "moved": _("Moved"),
+    "never": _("never"),
+    "steady": _("steady"),
+    "now": _("now"),
+    "queues_worst_first": _("Queues, worst first"),
+    "map_label": _("{queues} queues over {members} members; {unowned} without owner"),
+    "map_keys": _(
+        "Arrow keys move, m: next moved, u: next without owner, Enter: its row below"
+    ),
+    "lag_from": _("Lag 0"),
+    "lag_to": _("100k+"),
+    "lag_steps": _("(steps 100, 1k, 10k)"),
+    "rate_from": _("In/s 0"),
+    "rate_to": _("1k+"),
+    "rate_steps": _("(steps 1, 10, 100)"),
+    "age_from": _("Age 0"),
+    "age_to": _("1 h+"),
+    "age_steps": _("(steps 1 s, 10 s, 1 m, 10 m)"),
+    "legend_moved": _("moved in the last rebalance"),
+    "legend_none": _("no owner"),
+    "legend_expected": _("expected owner"),
+    "legend_idle": _("idle member"),
+    "legend_twice": _("owned twice"),
+    "legend_changes": _("would change owner"),
+    "legend_strips": _(
+        "Hue says lag here; the owner is the row. More than 12 owners get no hue of "
+        "their own."
+    ),
+    "legend_blocks": _("Number: queues. Click or Enter opens the block as cells."),
+    "back_to_blocks": _("Back to all members"),
+    "max_mean_lag": _("max / mean lag"),
+    "asked_add": _("Asked for one more consumer; it shows here when it has joined."),
+    "asked_remove": _("Asked to remove {name}; it shows here when it has left."),
+    "action_failed": _("That did not work: {reason}"),
+    "server_said": _("the server answered {status}"),
+}
+
+WORDS: Final[dict[str, dict[str, Word]]] = {
+    "status": STATUS,
+    "kind": KINDS,
+    "kind_sentence": KIND_SENTENCES,
+    "idle": IDLE,
+    "unknown": UNKNOWN,
+    "change": CHANGES,
+    "whatif": WHATIF,
+    "option": OPTIONS,
+    "ui": INTERFACE,
+}
+
+
+def word(room: str, key: str | None, **values: Any) -> str:
+    """Return the text of a key; values fill its braces."""
+    if not key:
+        return ""
+    text = str(WORDS[room].get(key, key.replace("_", " ")))
+    for name, value in values.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        text = text.replace("{" + name + "}", shown)
+    return text
+
+
+def catalog() -> dict[str, dict[str, str]]:
+    """Return all words in the language of the request, for the page's scripts."""
+    return {
+        room: {key: str(text) for key, text in words.items()}
+        for room, words in WORDS.items()
+    }

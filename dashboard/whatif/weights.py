@@ -1,0 +1,80 @@
+"""What each queue weighs, and the queues of a comparison as columns.
+
+Loads are expected messages per second. A queue whose rate is unknown is taken to get
+the mean of its topic's queues, or of all; where no rate is known at all, queues are
+counted instead.
+
+Every row of a comparison looks at the same queues, so their values stand in lists,
+and a plan's queues are turned into positions once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from rmqcore.model import MessageQueue
+
+from .situation import QueueState
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each queue weighs: a rate, `assumed` of them by a mean, or 1 for each."""
+
+    loads: tuple[float, ...]
+    is_rate: bool
+    assumed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueColumns:
+    """The queues of a situation by position.
+
+    `present` are the owners before the edits, None for a queue that is new.
+    """
+
+    queues: tuple[MessageQueue, ...]
+    positions: Mapping[MessageQueue, int]
+    topics: tuple[str, ...]
+    lags: tuple[float | None, ...]
+    rates: tuple[float | None, ...]
+    present: tuple[tuple[str, ...] | None, ...]
+    weights: Weights
+
+
+def weigh(states: Sequence[QueueState]) -> Weights:
+    """Return the load of each queue, unknown rates filled by a mean."""
+    by_topic: dict[str, list[float]] = {}
+    for state in states:
+        if state.rate_in is not None:
+            by_topic.setdefault(state.queue.topic, []).append(state.rate_in)
+    if not by_topic:
+        return Weights((1.0,) * len(states), is_rate=False)
+    known = sum(map(len, by_topic.values()))
+    overall = fsum(rate for rates in by_topic.values() for rate in rates) / known
+    means = {topic: fsum(rates) / len(rates) for topic, rates in by_topic.items()}
+    loads = tuple(
+        means.get(state.queue.topic, overall)
+        if state.rate_in is None
+        else state.rate_in
+        for state in states
+    )
+    return Weights(loads, is_rate=True, assumed=len(states) - known)
+
+
+def columns_of(
+    states: Sequence[QueueState], present: Mapping[MessageQueue, tuple[str, ...]]
+) -> QueueColumns:
+    """Return the columns of queues, with the owners they had before the edits."""
+    queues = tuple(state.queue for state in states)
+    return QueueColumns(
+        queues=queues,
+        positions={queue: at for at, queue in enumerate(queues)},
+        topics=tuple(queue.topic for queue in queues),
+        lags=tuple(state.lag for state in states),
+        rates=tuple(state.rate_in for state in states),
+        present=tuple(present.get(queue) for queue in queues),
+        weights=weigh(states),
+    )

@@ -1,0 +1,9 @@
+/** What every page loads. */
+
+import { offerZone, tendMenus, tendTheme } from "./frame.js";
+import { listenForKeys } from "./keys.js";
+
+tendMenus();
+tendTheme();
+offerZone();
+listenForKeys();

@@ -1,0 +1,53 @@
+/** A group's document in the page, and how an update changes it. */
+
+import { queueKey, queueOrder } from "./status.js";
+
+/**
+ * Return the document with an update's changes in place. Keys of `changes` replace the
+ * ones of the document, except `queues`, which holds changed rows by key and null for
+ * rows that are gone.
+ */
+export function applyUpdate(state, update) {
+  const { queues, ...replaced } = update.changes;
+  const next = { ...state, ...replaced, run: update.run, seq: update.seq };
+  if (queues) next.queues = applyQueues(state.queues, queues);
+  return next;
+}
+
+function applyQueues(before, changes) {
+  if (Array.isArray(changes)) return changes;
+  const rows = new Map(before.map((queue) => [queueKey(queue), queue]));
+  for (const [key, row] of Object.entries(changes)) {
+    if (row === null) rows.delete(key);
+    else rows.set(key, row);
+  }
+  return [...rows.values()].sort(queueOrder);
+}
+
+/** Members by client id. */
+export function membersById(state) {
+  return new Map(state.members.map((member) => [member.client_id, member]));
+}
+
+export const LETTERS = "ABCDEFGHIJKL";
+
+/** More members than hues: letters and hues would repeat, so none are shown. */
+export function hasHues(state) {
+  return state.members.length <= LETTERS.length;
+}
+
+/** Get a group's document from the API; null while nothing was collected. */
+export async function loadGroup(cluster, group) {
+  const answer = await fetch(apiUrl(cluster, group), {
+    headers: { Accept: "application/json" },
+  });
+  if (answer.status === 401) location.reload();
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.json();
+}
+
+export function apiUrl(cluster, group, rest = "") {
+  const path = [cluster, "groups", group].map(encodeURIComponent).join("/");
+  return `/api/v1/clusters/${path}${rest}`;
+}

@@ -1,0 +1,72 @@
+/** The pages of one group: loads the document, follows its changes, draws all parts. */
+
+import { MemberActions } from "./actions.js";
+import { applyUpdate, loadGroup } from "./document.js";
+import { find, readJson } from "./dom.js";
+import { Facts } from "./facts.js";
+import { Findings } from "./findings.js";
+import { Heading } from "./heading.js";
+import { Feed } from "./live.js";
+import { AllocationMap } from "./map/map.js";
+import { MemberTable } from "./members.js";
+import { Pill } from "./pill.js";
+import { QueueTable } from "./queues.js";
+import { scheduler } from "./schedule.js";
+import { Tiles } from "./tiles.js";
+
+const page = readJson("page");
+let state = readJson("state");
+
+const part = (selector, make) => {
+  const element = find(selector);
+  return element ? make(element) : null;
+};
+const queues = part("[data-queues]", (element) => new QueueTable(element));
+const map = part(
+  "[data-map]",
+  (element) =>
+    new AllocationMap(element, {
+      onLight: (key) => queues?.light(key),
+      onOpen: (key) => queues?.mark(key),
+    }),
+);
+const parts = [
+  part("[data-heading]", (element) => new Heading(element)),
+  part("[data-tiles]", (element) => new Tiles(element)),
+  map,
+  part("[data-facts]", (element) => new Facts(element)),
+  part("[data-findings]", (element) => new Findings(element)),
+  queues,
+  part("[data-members]", (element) => new MemberTable(element)),
+].filter(Boolean);
+
+const pill = new Pill((paused) => paused || draw());
+const draw = scheduler(() => {
+  if (!state || pill.paused) return;
+  parts.forEach((each) => each.draw(state));
+});
+
+function show(next) {
+  const first = state === null;
+  state = next;
+  if (first) return location.reload();
+  showAge();
+  draw();
+}
+
+function showAge() {
+  if (!state) return;
+  const answered = state.brokers.filter((broker) => broker.answered).length;
+  pill.show({ takenAt: state.taken_at, answered, brokers: state.brokers.length });
+}
+
+new MemberActions({ ...page, page: document });
+showAge();
+if (state) parts.forEach((each) => each.draw(state));
+new Feed({
+  watch: { cluster: page.cluster, group: page.group },
+  load: () => loadGroup(page.cluster, page.group),
+  replace: show,
+  apply: (update) => show(applyUpdate(state, update)),
+  connection: (connected) => pill.setConnected(connected),
+}).start(state);

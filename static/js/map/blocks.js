@@ -1,0 +1,130 @@
+/**
+ * The aggregated form, for more than strips can hold: brokers by tens of members.
+ * The number is queues, heat the worst lag among them; a block opens as cells.
+ */
+
+import { s } from "../dom.js";
+import { MEASURES, levelOfValue } from "./scale.js";
+import { worstOf } from "./model.js";
+import { cutMiddle } from "./text.js";
+
+const TEN = 10;
+const CELL = 30;
+const LEFT = 130;
+
+/** The blocks of a model by "broker|ten". */
+export function blocksOf(model) {
+  const blocks = new Map();
+  model.rows.forEach(({ columns }, row) => {
+    columns.forEach((column) => add(blocks, column, Math.floor(row / TEN)));
+  });
+  model.unowned.forEach((column) => add(blocks, column, -1));
+  return blocks;
+}
+
+function add(blocks, column, ten) {
+  const key = `${column.queue.broker}|${ten}`;
+  const block = blocks.get(key) ?? { broker: column.queue.broker, ten, columns: [] };
+  block.columns.push(column);
+  blocks.set(key, block);
+}
+
+/** What of the document a block holds. */
+export function partOf(model, key) {
+  const block = blocksOf(model).get(key);
+  if (!block) return null;
+  const members =
+    block.ten < 0
+      ? []
+      : model.rows
+          .slice(block.ten * TEN, block.ten * TEN + TEN)
+          .map(({ member }) => member);
+  return { members, queues: block.columns.map(({ queue }) => queue) };
+}
+
+export function drawBlocks(model, { width, measure }) {
+  const brokers = [...new Set(model.columns.map(({ queue }) => queue.broker))];
+  const tens = Math.ceil(model.rows.length / TEN);
+  const blocks = blocksOf(model);
+  const none = model.unowned.length ? 1 : 0;
+  const pitch = Math.max(
+    16,
+    Math.min(CELL, Math.floor((width - LEFT) / Math.max(1, tens + none))),
+  );
+  const height = 20 + brokers.length * CELL;
+  return s(
+    "svg",
+    {
+      class: "map",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-hidden": "true",
+    },
+    ...heads(tens, none, pitch),
+    ...brokers.flatMap((broker, row) =>
+      drawBroker(broker, row, tens, none, pitch, blocks, measure),
+    ),
+  );
+}
+
+function heads(tens, none, pitch) {
+  const labels = Array.from({ length: tens }, (_none, ten) =>
+    s(
+      "text",
+      { class: "tick", x: LEFT + (ten + 0.5) * pitch, y: 12, "text-anchor": "middle" },
+      String(ten * TEN + 1),
+    ),
+  );
+  if (none) {
+    labels.push(
+      s(
+        "text",
+        {
+          class: "none-name",
+          x: LEFT + (tens + 0.5) * pitch,
+          y: 12,
+          "text-anchor": "middle",
+        },
+        "?",
+      ),
+    );
+  }
+  return labels;
+}
+
+function drawBroker(broker, row, tens, none, pitch, blocks, measure) {
+  const y = 20 + row * CELL;
+  const parts = [
+    s("text", { x: 0, y: y + 18 }, cutMiddle(broker, 18), s("title", {}, broker)),
+  ];
+  for (let at = 0; at < tens + none; at += 1) {
+    const ten = at < tens ? at : -1;
+    const box = { x: LEFT + at * pitch, y, width: pitch - 2, height: CELL - 2 };
+    const block = blocks.get(`${broker}|${ten}`);
+    parts.push(
+      block ? drawBlock(block, box, measure) : s("rect", { class: "slot", ...box }),
+    );
+  }
+  return parts;
+}
+
+function drawBlock(block, box, measure) {
+  const { field, steps } = MEASURES[measure];
+  const level = levelOfValue(worstOf(block.columns, field), steps);
+  const at = {
+    x: box.x + box.width / 2,
+    y: box.y + box.height / 2 + 4,
+    "text-anchor": "middle",
+  };
+  return s(
+    "g",
+    { class: "cell block", "data-block": `${block.broker}|${block.ten}` },
+    s("rect", { class: `heat-${level ?? "unknown"}`, ...box, rx: 2 }),
+    s(
+      "text",
+      { class: level !== null && level > 3 ? "number on-dark" : "number", ...at },
+      String(block.columns.length),
+    ),
+  );
+}

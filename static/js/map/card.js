@@ -1,0 +1,94 @@
+/**
+ * The card that tells everything about one queue, on hover or focus of its cell. It
+ * opens after 150 ms, stands under or over its row, and Escape closes it.
+ */
+
+import { known, ownerCell, stateBadge } from "../cells.js";
+import { membersById } from "../document.js";
+import { h } from "../dom.js";
+import { clock, count, duration, rate } from "../format.js";
+import { inHand, queueName } from "../queues.js";
+import { isUnowned, queueStatus } from "../status.js";
+import { ui } from "../words.js";
+
+const OPEN_AFTER_MS = 150;
+const WIDTH = 260;
+
+export class Card {
+  constructor(frame) {
+    this.frame = frame;
+    this.element = h("div", { class: "card", role: "presentation", hidden: true });
+    frame.append(this.element);
+    this.element.addEventListener("pointerenter", () => clearTimeout(this.closing));
+    this.element.addEventListener("pointerleave", () => this.close());
+  }
+
+  open(state, queue, anchor, { at = OPEN_AFTER_MS } = {}) {
+    clearTimeout(this.opening);
+    clearTimeout(this.closing);
+    this.opening = setTimeout(() => {
+      this.element.replaceChildren(...content(state, queue));
+      this.element.hidden = false;
+      this.place(anchor);
+    }, at);
+  }
+
+  /** Leave a moment to move the pointer from the cell onto the card. */
+  closeSoon() {
+    clearTimeout(this.opening);
+    clearTimeout(this.closing);
+    this.closing = setTimeout(() => this.close(), 120);
+  }
+
+  close() {
+    clearTimeout(this.opening);
+    this.element.hidden = true;
+  }
+
+  place(anchor) {
+    const frame = this.frame.getBoundingClientRect();
+    const cell = anchor.getBoundingClientRect();
+    const below = cell.bottom + this.element.offsetHeight + 12 < innerHeight;
+    const top = below
+      ? cell.bottom - frame.top + 6
+      : cell.top - frame.top - this.element.offsetHeight - 6;
+    const left = Math.min(
+      Math.max(0, cell.left - frame.left - 20),
+      Math.max(0, frame.width - WIDTH),
+    );
+    this.element.style.setProperty("top", `${top}px`);
+    this.element.style.setProperty("left", `${left}px`);
+  }
+}
+
+function content(state, queue) {
+  const members = membersById(state);
+  const { unknown } = queue;
+  const owner = ownerCell(queue, members, isUnowned(state, queue));
+  const pairs = [
+    ["owner", [...owner.childNodes]],
+    ["lag", known(queue.lag, count, unknown.lag)],
+    ["oldest", known(queue.lag_ms, duration, unknown.lag_ms)],
+    ["minimum", known(queue.min, count, unknown.min)],
+    ["committed", known(queue.committed, count, unknown.committed)],
+    ["maximum", known(queue.max, count, unknown.max)],
+    ["in_hand", known(inHand(queue), count, unknown.pulled)],
+    ["in_per_second", known(queue.rate_in, rate, unknown.rate_in ?? "first_sample")],
+    ["out_per_second", known(queue.rate_out, rate, unknown.rate_out ?? "first_sample")],
+    ["sampled", clock(state.taken_at)],
+  ];
+  return [
+    h(
+      "div",
+      { class: "card-head" },
+      h("strong", {}, queueName(queue, false)),
+      stateBadge(queueStatus(state, queue)),
+    ),
+    h("p", { class: "dim small card-topic" }, queue.topic),
+    h(
+      "dl",
+      { class: "evidence" },
+      ...pairs.flatMap(([key, value]) => [h("dt", {}, ui(key)), h("dd", {}, value)]),
+    ),
+  ];
+}

@@ -1,0 +1,171 @@
+/**
+ * The grid: members by queues, large cells with a number or small ones without.
+ *
+ * Owner is said by row, letter and hue; lag by the level of the fill. "No owner" is the
+ * last row at all times, so that nothing jumps when it fills.
+ */
+
+import { hasHues, LETTERS } from "../document.js";
+import { s } from "../dom.js";
+import { word } from "../words.js";
+import { drawCell, drawGhost, hatchPattern } from "./cell.js";
+import { marginBars, marginHeads } from "./margin.js";
+import { drawNobody, rowTexts } from "./nobody.js";
+import { GROUP_GAP, gridCell } from "./scale.js";
+import { cutMiddle, queuesText } from "./text.js";
+
+const LARGE = { height: 37, row: 41, gap: 2, top: 40 };
+const SMALL = { height: 20, row: 22, gap: 1, top: 40 };
+const ROOM_FOR_ID = 16;
+
+/** The width that labels need; a document's labels do not change while one looks. */
+export function labelWidth(members) {
+  const longest = Math.max(8, ...members.map(({ label }) => label.length));
+  return Math.min(200, Math.max(120, 50 + longest * 6.7));
+}
+
+/**
+ * @param {{width: number, measure: string, low?: boolean}} options `low` for rows of
+ *     small height even where cells are wide, so that two maps fit above each other
+ * @returns {SVGElement|null} null when the cells do not fit
+ */
+export function drawGrid(model, { width, measure, low = false }) {
+  const left = labelWidth(model.rows.map(({ member }) => member));
+  const cell = gridCell({
+    queues: model.columns.length,
+    members: model.rows.length,
+    width,
+    left,
+    groups: model.groups.length,
+  });
+  if (!cell) return null;
+  const large = cell.large && !low;
+  const size = { ...(large ? LARGE : SMALL), pitch: cell.pitch, large, left, measure };
+  size.topics = model.topics > 1 ? 16 : 0;
+  size.top += size.topics;
+  const xs = columnXs(model, size);
+  const right = (xs.at(-1) ?? left) + size.pitch + 14;
+  const rows = model.rows.map((row, at) => drawRow(row, at, model, xs, size, right));
+  const none = drawNobody(model, xs, size, right);
+  const height = size.top + size.row * (model.rows.length + 1);
+  return s(
+    "svg",
+    {
+      class: "map",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-hidden": "true",
+    },
+    s("defs", {}, hatchPattern()),
+    ...heads(model, xs, size),
+    ...marginHeads(model, right, size.topics),
+    ...rows,
+    none,
+  );
+}
+
+function columnXs(model, size) {
+  const xs = [];
+  let x = size.left;
+  model.groups.forEach(({ from, to }) => {
+    for (let at = from; at <= to; at += 1, x += size.pitch) xs.push(x);
+    x += GROUP_GAP;
+  });
+  return xs;
+}
+
+function heads(model, xs, size) {
+  let topic = null;
+  return model.groups.flatMap((group) => {
+    const [x1, x2] = [xs[group.from], xs[group.to] + size.pitch - size.gap];
+    const room = Math.max(3, Math.floor((x2 - x1) / 6.5));
+    const y = size.topics + 12;
+    const parts = [
+      s(
+        "text",
+        { x: x1, y },
+        cutMiddle(group.broker, room),
+        s("title", {}, group.broker),
+      ),
+      s("line", { class: "axis", x1, x2, y1: y + 7.5, y2: y + 7.5 }),
+    ];
+    if (size.topics && group.topic !== topic) {
+      parts.push(
+        s("text", { class: "strong", x: x1, y: 12 }, cutMiddle(group.topic, room + 8)),
+      );
+    }
+    topic = group.topic;
+    return [...parts, ...ids(model, group, xs, size, y + 21)];
+  });
+}
+
+/** Every queue id where there is room, else every eighth. */
+function ids(model, group, xs, size, y) {
+  const step = size.pitch >= ROOM_FOR_ID ? 1 : 8;
+  const labels = [];
+  for (let at = group.from; at <= group.to; at += 1) {
+    const id = model.columns[at].queue.queue_id;
+    if (id % step) continue;
+    const x = xs[at] + (size.pitch - size.gap) / 2;
+    labels.push(
+      s("text", { class: "tick", x, y, "text-anchor": "middle" }, String(id)),
+    );
+  }
+  return labels;
+}
+
+function drawRow({ member, columns }, at, model, xs, size, right) {
+  const y = size.top + at * size.row;
+  const mine = new Set(columns);
+  const slots = model.columns.map((column, index) => {
+    const box = { x: xs[index], y, width: size.pitch - size.gap, height: size.height };
+    if (mine.has(column)) return drawCell(column, box, size);
+    if (column.ghost === at) return drawGhost(column, box);
+    return s("rect", { class: "slot", ...box });
+  });
+  return s(
+    "g",
+    { class: `slot-${member.slot}`, "data-row": at },
+    ...label(member, columns.length, y, size, hasHues(model.state)),
+    ...(member.idle && !columns.length ? idleLine(member, y, size, xs) : slots),
+    ...marginBars(model, { member, columns }, y + size.height / 2, right),
+  );
+}
+
+function label(member, queues, y, size, hue) {
+  const middle = y + size.height / 2;
+  const most = Math.floor((size.left - (size.large ? 34 : 48)) / 6.6);
+  const name = cutMiddle(member.label, most);
+  const number = size.large ? queuesText(queues) : String(queues);
+  const texts = rowTexts({ name, number, css: "strong", middle, size });
+  texts[0].append(s("title", {}, member.client_id));
+  return hue ? [...badge(member, middle), ...texts] : texts;
+}
+
+function badge({ slot }, middle) {
+  const at = { x: 9, y: middle + 4, "text-anchor": "middle" };
+  return [
+    s("rect", {
+      class: "badge-box",
+      x: 0,
+      y: middle - 9,
+      width: 18,
+      height: 18,
+      rx: 4,
+    }),
+    s("text", { class: "letter", ...at }, LETTERS[slot]),
+  ];
+}
+
+function idleLine(member, y, size, xs) {
+  const middle = y + size.height / 2;
+  const text = word("idle", member.idle);
+  const end = (xs.at(-1) ?? size.left) + size.pitch;
+  const start = Math.min(end, size.left + 26 + text.length * 7.5);
+  return [
+    s("circle", { class: "idle-mark", cx: size.left + 8, cy: middle, r: 5.5 }),
+    s("text", { x: size.left + 20, y: middle + 4 }, text),
+    s("line", { class: "idle-line", x1: start, x2: end, y1: middle, y2: middle }),
+  ];
+}

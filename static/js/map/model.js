@@ -1,0 +1,84 @@
+/**
+ * What the map draws, from a group's document: rows are members in the order in which
+ * RocketMQ sorts them, columns are queues by topic, broker and id.
+ */
+
+import { serverNow } from "../clock.js";
+import { sortedMembers } from "../members.js";
+import { isTwice, isUnowned, queueKey, queueOrder } from "../status.js";
+
+const MOVED_MS = 5 * 60 * 1000;
+/** A sweep sees a new epoch up to a second after the moves that it brought. */
+const SEEN_LATE_MS = 1000;
+
+/**
+ * @param {object} state the document
+ * @param {{members?: object[], queues?: object[]}} [part] only these, for one block
+ */
+export function buildModel(state, part = {}) {
+  const members = part.members ?? sortedMembers(state);
+  const queues = [...(part.queues ?? state.queues)].sort(queueOrder);
+  const index = new Map(members.map((member, row) => [member.client_id, row]));
+  const columns = queues.map((queue) => column(state, queue, index));
+  return {
+    state,
+    rows: members.map((member, row) => ({
+      member,
+      columns: columns.filter((c) => c.rows.includes(row)),
+    })),
+    columns,
+    groups: brokerGroups(columns),
+    unowned: columns.filter((c) => c.unowned),
+    topics: new Set(queues.map((queue) => queue.topic)).size,
+  };
+}
+
+function column(state, queue, index) {
+  const rows = queue.owners
+    .map((id) => index.get(id))
+    .filter((row) => row !== undefined);
+  const expected = queue.expected == null ? undefined : index.get(queue.expected);
+  return {
+    key: queueKey(queue),
+    queue,
+    rows,
+    unowned: isUnowned(state, queue) || state.kind === "offline",
+    twice: isTwice(state, queue),
+    ghost: expected !== undefined && !rows.includes(expected) ? expected : null,
+    moved: isMoved(state, queue),
+  };
+}
+
+/** Moved in the last rebalance: for five minutes, or until the next epoch. */
+function isMoved({ epoch }, { moved_at: movedAt }) {
+  if (movedAt === null || serverNow() - movedAt > MOVED_MS) return false;
+  return !epoch || movedAt >= epoch.began_at - SEEN_LATE_MS;
+}
+
+/** Runs of columns on one broker; a gap stands between two. */
+function brokerGroups(columns) {
+  const groups = [];
+  columns.forEach(({ queue }, at) => {
+    const last = groups.at(-1);
+    if (last && last.topic === queue.topic && last.broker === queue.broker)
+      last.to = at;
+    else groups.push({ topic: queue.topic, broker: queue.broker, from: at, to: at });
+  });
+  return groups;
+}
+
+/** Sum of a field over columns; null when none of them is known. */
+export function sumOf(columns, field) {
+  const known = columns
+    .map(({ queue }) => queue[field])
+    .filter((value) => value !== null);
+  return known.length ? known.reduce((a, b) => a + b, 0) : null;
+}
+
+/** Largest value of a field over columns; null when none is known. */
+export function worstOf(columns, field) {
+  const known = columns
+    .map(({ queue }) => queue[field])
+    .filter((value) => value !== null);
+  return known.length ? Math.max(...known) : null;
+}

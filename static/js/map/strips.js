@@ -1,0 +1,146 @@
+/**
+ * Strips, for up to some hundred queues: a member per line in three columns, heaviest
+ * first, its queues packed worst first. Hue says lag here; the owner is the line.
+ */
+
+import { s } from "../dom.js";
+import { compact } from "../format.js";
+import { ui } from "../words.js";
+import { hatchPattern } from "./cell.js";
+import { sumOf } from "./model.js";
+import { levelOf } from "./scale.js";
+import { cutMiddle } from "./text.js";
+
+const PITCH = 20;
+const NAME = 110;
+const LAG = 124;
+const BAR = 70;
+const GAP = 24;
+
+export function drawStrips(model, { width, measure }) {
+  const lines = linesOf(model);
+  const across = width >= 1080 ? 3 : width >= 720 ? 2 : 1;
+  const down = Math.ceil(lines.length / across);
+  const part = (width - GAP * (across - 1)) / across;
+  const most = Math.max(1, ...lines.map(({ lag }) => lag ?? 0));
+  const height = 22 + down * PITCH;
+  const heads = Array.from({ length: across }, (_none, at) =>
+    head(at * (part + GAP), part),
+  );
+  const body = lines.map((line, at) => {
+    const x = Math.floor(at / down) * (part + GAP);
+    return drawLine(line, x, 22 + (at % down) * PITCH, part, most, measure);
+  });
+  return s(
+    "svg",
+    {
+      class: "map",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-hidden": "true",
+    },
+    s("defs", {}, hatchPattern()),
+    ...heads.flat(),
+    ...body,
+  );
+}
+
+function linesOf(model) {
+  const lines = model.rows.map(({ member, columns }) => ({
+    member,
+    columns,
+    lag: member.lag ?? sumOf(columns, "lag"),
+  }));
+  lines.sort((a, b) => (b.lag ?? 0) - (a.lag ?? 0));
+  if (!model.unowned.length) return lines;
+  return [
+    { member: null, columns: model.unowned, lag: sumOf(model.unowned, "lag") },
+    ...lines,
+  ];
+}
+
+function head(x, part) {
+  return [
+    s("text", { class: "tick", x, y: 11 }, ui("member")),
+    s("text", { class: "tick", x: x + NAME, y: 11 }, ui("queues_worst_first")),
+    s("text", { class: "tick", x: x + part - LAG + 6, y: 11 }, ui("lag")),
+  ];
+}
+
+function drawLine({ member, columns, lag }, x, y, part, most, measure) {
+  const name = member?.label ?? ui("no_owner");
+  const label = s(
+    "text",
+    { class: member ? "name" : "none-name", x, y: y + 14 },
+    cutMiddle(name, 15),
+  );
+  if (member) label.append(s("title", {}, member.client_id));
+  const room = part - NAME - LAG;
+  const pitch = Math.min(
+    11,
+    Math.max(3, Math.floor(room / Math.max(1, columns.length))),
+  );
+  const worst = [...columns].sort((a, b) => (b.queue.lag ?? -1) - (a.queue.lag ?? -1));
+  const right = x + part - LAG + 6;
+  return s(
+    "g",
+    {},
+    label,
+    ...worst.map((column, at) =>
+      cell(column, x + NAME + at * pitch, y + 3, pitch - 1, measure),
+    ),
+    ...(columns.length ? [] : idle(x + NAME, y + 10)),
+    s("rect", { class: "bar-track", x: right, y: y + 5, width: BAR, height: 10 }),
+    s("rect", {
+      class: "lag-bar",
+      x: right,
+      y: y + 5,
+      width: lag ? Math.max(1, (BAR * lag) / most) : 0,
+      height: 10,
+    }),
+    s(
+      "text",
+      { class: "bar-value", x: right + BAR + 8, y: y + 14 },
+      lag === null ? "—" : compact(lag),
+    ),
+  );
+}
+
+function cell(column, x, y, width, measure) {
+  const level = levelOf(column.queue, measure);
+  const box = { x, y, width, height: 14, rx: 2 };
+  return s(
+    "g",
+    { class: "cell", "data-key": column.key },
+    s("rect", {
+      class: column.unowned ? "hatch" : `heat-${level ?? "unknown"}`,
+      ...box,
+    }),
+    column.moved &&
+      s("rect", {
+        class: "moved",
+        ...box,
+        x: x + 0.75,
+        y: y + 0.75,
+        width: Math.max(1, width - 1.5),
+        height: 12.5,
+      }),
+    column.twice &&
+      s("rect", {
+        class: "twice",
+        ...box,
+        x: x + 1,
+        y: y + 1,
+        width: Math.max(1, width - 2),
+        height: 12,
+      }),
+  );
+}
+
+function idle(x, y) {
+  return [
+    s("circle", { class: "idle-mark", cx: x + 6, cy: y, r: 5 }),
+    s("text", { x: x + 16, y: y + 4 }, ui("idle")),
+  ];
+}

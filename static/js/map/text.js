@@ -1,0 +1,63 @@
+/** Words and short names that several forms of the map share. */
+
+import { compact, count, duration, rate } from "../format.js";
+import { queueName } from "../queues.js";
+import { plural, ui, word } from "../words.js";
+
+/** Cut in the middle and keep the tail, where names differ. */
+export function cutMiddle(text, most) {
+  if (text.length <= most) return text;
+  const tail = Math.ceil((most - 1) * 0.6);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(-tail)}`;
+}
+
+/** What stands in a large cell. */
+export function cellNumber(queue, measure) {
+  const value = { lag: queue.lag, rate: queue.rate_in, age: queue.lag_ms }[measure];
+  if (value === null) return "—";
+  if (measure === "lag") return compact(value);
+  if (measure === "rate") return value < 10 ? rate(value) : compact(value);
+  return shortAge(value);
+}
+
+/** An age in at most three characters: 42s, 3m, 9h */
+function shortAge(value) {
+  const seconds = Math.floor(value / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 86_400
+    ? `${Math.floor(seconds / 3600)}h`
+    : `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** One cell in a sentence, for the announcement while arrows move. */
+export function cellSentence(column, model) {
+  const { queue } = column;
+  const owners = column.rows.map((row) => model.rows[row].member.label).join(", ");
+  const lag =
+    queue.lag === null
+      ? word("unknown", queue.unknown.lag ?? "not_asked")
+      : count(queue.lag);
+  const parts = [queueName(queue, model.topics > 1)];
+  parts.push(column.unowned ? ui("no_owner") : owners || ui("owner_unknown"));
+  parts.push(`${ui("lag")} ${lag}`);
+  if (queue.lag_ms) parts.push(`${ui("oldest")} ${duration(queue.lag_ms)}`);
+  return parts.join(" · ");
+}
+
+/** What the row of queues without an owner says, and whether that is a known fact. */
+export function nobodyText({ state, columns, unowned }) {
+  if (unowned.length) return { text: plural("waiting", unowned.length), known: true };
+  if (columns.every(({ rows }) => rows.length)) {
+    return { text: ui("queues_none"), known: true };
+  }
+  const shared = state.kind === "shared_pop" || state.kind === "assigned_by_hand";
+  return {
+    text: shared ? word("kind", state.kind) : ui("owner_unknown"),
+    known: false,
+  };
+}
+
+export function queuesText(n) {
+  return ui(n === 1 ? "queues_one" : "queues_other", { n });
+}

@@ -1,0 +1,68 @@
+/** The table of members, in the order in which RocketMQ sorts them. */
+
+import { known, numberCell, ownerBadge } from "./cells.js";
+import { hasHues } from "./document.js";
+import { find, h, icon } from "./dom.js";
+import { compact, count, rate } from "./format.js";
+import { morph } from "./morph.js";
+import { compareText } from "./status.js";
+import { ui, word } from "./words.js";
+
+export class MemberTable {
+  constructor(table) {
+    this.body = find("tbody", table);
+    this.mayChange = table.dataset.mayChange === "true";
+  }
+
+  draw(state) {
+    const rows = sortedMembers(state).map((member) => this.row(state, member));
+    morph(this.body, h("tbody", {}, ...rows));
+  }
+
+  row(state, member) {
+    return h(
+      "tr",
+      { "data-key": member.client_id },
+      h("td", {}, hasHues(state) && ownerBadge(member), ` ${member.label}`),
+      h("td", { class: "cut dim", title: member.client_id }, member.client_id),
+      h("td", { class: "num strong" }, String(member.queues)),
+      numberCell(member.lag, count),
+      numberCell(member.rate_out, rate, "first_sample"),
+      numberCell(member.in_hand, compact, "not_asked"),
+      h("td", {}, known(member.strategy, String, "not_asked")),
+      h("td", { class: "cut", title: subscriptions(member) }, subscriptions(member)),
+      h("td", {}, language(member)),
+      h("td", { class: "cut" }, idle(member)),
+      this.mayChange && h("td", { class: "num" }, removeButton(member)),
+    );
+  }
+}
+
+export function sortedMembers(state) {
+  return [...state.members].sort((a, b) => compareText(a.client_id, b.client_id));
+}
+
+function subscriptions(member) {
+  return member.subscriptions
+    .map(({ topic, expression }) => `${topic} ${expression}`)
+    .join(", ");
+}
+
+function language({ language: name, version }) {
+  const short = version?.replace(/^V/, "").replaceAll("_", ".");
+  return [name, short].filter(Boolean).join(" ") || known(null, String, "not_asked");
+}
+
+function idle(member) {
+  if (!member.idle) return "";
+  return h("span", { class: "state unk" }, icon("idle"), word("idle", member.idle));
+}
+
+function removeButton(member) {
+  return h(
+    "button",
+    { class: "button button-small", type: "button", "data-remove": member.client_id },
+    icon("minus", "icon-small"),
+    ui("remove"),
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * Make one tree of elements equal to another by changing as little as can be, so that
+ * focus, selection, scroll and open menus survive an update.
+ *
+ * Children with `data-key` are matched by it, the others by place; where one child has
+ * a key, all its siblings need one. A cell with `data-flash` flashes when its text
+ * changes. With `hold` keyed children keep the order they have.
+ */
+
+const GONE_MS = 5000;
+const FLASH_MS = 900;
+
+/** What the reader did to an element, which the server knows nothing of. */
+const KEPT = { TR: "aria-current", DETAILS: "open" };
+
+/**
+ * @param {Element} from the element in the page @param {Element} to what it shall be
+ * @param {{hold?: boolean}} [options]
+ * @returns {boolean} whether an order was held back
+ */
+export function morph(from, to, options = {}) {
+  if (from.isEqualNode(to)) return false;
+  syncAttributes(from, to);
+  if (from === document.activeElement && "value" in from) return false;
+  const keyed = [...to.children].some((child) => child.dataset?.key);
+  return keyed ? syncKeyed(from, to, options) : syncPlaced(from, to, options);
+}
+
+function syncAttributes(from, to) {
+  const kept = KEPT[from.tagName];
+  for (const { name } of [...from.attributes]) {
+    if (!to.hasAttribute(name) && name !== kept) from.removeAttribute(name);
+  }
+  for (const { name, value } of to.attributes) {
+    if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+  }
+}
+
+function syncPlaced(from, to, options) {
+  let held = false;
+  const wanted = [...to.childNodes];
+  const had = [...from.childNodes];
+  wanted.forEach((node, index) => {
+    const old = had[index];
+    if (!old) from.append(node);
+    else if (!alike(old, node)) old.replaceWith(node);
+    else if (node.nodeType === Node.ELEMENT_NODE)
+      held = sync(old, node, options) || held;
+    else if (old.nodeValue !== node.nodeValue) old.nodeValue = node.nodeValue;
+  });
+  had.slice(wanted.length).forEach((node) => node.remove());
+  return held;
+}
+
+function sync(old, node, options) {
+  const changed =
+    node.dataset?.flash !== undefined && old.textContent !== node.textContent;
+  const held = morph(old, node, options);
+  if (changed) flash(old);
+  return held;
+}
+
+/** The colour fades; where motion is unwelcome, a dot stands for the same time. */
+function flash(cell) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (still) {
+    cell.classList.add("changed");
+    setTimeout(() => cell.classList.remove("changed"), FLASH_MS);
+  } else {
+    const colour = getComputedStyle(cell).getPropertyValue("--accent-soft");
+    cell.animate([{ background: colour }, { background: "transparent" }], FLASH_MS);
+  }
+}
+
+function alike(one, other) {
+  return one.nodeType === other.nodeType && one.nodeName === other.nodeName;
+}
+
+function syncKeyed(from, to, options) {
+  const had = new Map(
+    [...from.children].filter((c) => c.dataset.key).map((c) => [c.dataset.key, c]),
+  );
+  const wanted = [...to.children];
+  const before = [...had.keys()].filter(
+    (key) => !had.get(key).classList.contains("gone"),
+  );
+  const after = wanted.map((child) => child.dataset.key);
+  const reordered =
+    after.filter((key) => had.has(key)).join("\n") !==
+    before.filter((key) => after.includes(key)).join("\n");
+  const hold = Boolean(options.hold && reordered);
+  let heldInside = false;
+  const result = wanted.map((child) => {
+    const old = had.get(child.dataset.key);
+    if (!old) return child;
+    had.delete(child.dataset.key);
+    old.classList.remove("gone");
+    heldInside = sync(old, child, options) || heldInside;
+    return old;
+  });
+  had.forEach((child) => leave(child));
+  if (hold)
+    result.filter((child) => !child.isConnected).forEach((child) => from.append(child));
+  else place(from, result);
+  return hold || heldInside;
+}
+
+/** A row that left stays for five seconds, struck through. */
+function leave(child) {
+  if (child.classList.contains("gone") || child.tagName !== "TR") {
+    if (child.tagName !== "TR") child.remove();
+    return;
+  }
+  child.classList.add("gone");
+  setTimeout(() => child.classList.contains("gone") && child.remove(), GONE_MS);
+}
+
+function place(parent, children) {
+  let next = parent.firstElementChild;
+  for (const child of children) {
+    while (next?.classList.contains("gone")) next = next.nextElementSibling;
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The pill in the top bar: live, paused, reconnecting or stale, with the age of the
+ * data. The age ticks each second for the eye; it is told to a screen reader only
+ * when the state changes.
+ */
+
+import { serverNow } from "./clock.js";
+import { find, findAll, icon } from "./dom.js";
+import { clock, duration } from "./format.js";
+import { ui } from "./words.js";
+
+const STALE_AFTER_MS = 25_000;
+
+export class Pill {
+  /** @param {() => void} onPause called with the new state of the pause button */
+  constructor(onPause) {
+    this.element = find("[data-pill]");
+    this.buttons = findAll("[data-pause]");
+    this.connected = null;
+    this.paused = false;
+    this.onPause = onPause;
+    this.buttons.forEach((button) =>
+      button.addEventListener("click", () => this.toggle()),
+    );
+    setInterval(() => this.tick(), 1000);
+  }
+
+  /** Say what is known of the data: when it was taken, and by how many brokers. */
+  show({ takenAt, answered, brokers }) {
+    Object.assign(this, { takenAt, answered, brokers });
+    this.tick();
+  }
+
+  setConnected(connected) {
+    this.connected = connected;
+    this.tick();
+  }
+
+  toggle() {
+    this.paused = !this.paused;
+    const label = ui(this.paused ? "resume" : "pause");
+    for (const button of this.buttons) {
+      button.setAttribute("aria-pressed", String(this.paused));
+      button.setAttribute("aria-label", label);
+      button.title = label;
+      button.replaceChildren(icon(this.paused ? "play" : "pause"));
+    }
+    this.tick();
+    this.onPause(this.paused);
+  }
+
+  tick() {
+    if (!this.element) return;
+    const age = this.takenAt ? Math.max(0, serverNow() - this.takenAt) : null;
+    const [state, word] = this.state(age);
+    const withAge = age !== null && (state === "live" || state === "paused");
+    find("[data-pill-word]", this.element).textContent = withAge
+      ? `${word} · ${ui("age", { age: duration(age) })}`
+      : word;
+    this.element.dataset.state = state;
+    if (this.last === state) return;
+    this.last = state;
+    find("[data-pill-status]", this.element).textContent = word;
+  }
+
+  state(age) {
+    const time = this.takenAt ? clock(this.takenAt) : "";
+    if (this.paused) return ["paused", ui("paused")];
+    if (this.connected === null) return ["connecting", ui("connecting")];
+    if (!this.takenAt) return ["connecting", ui("waiting")];
+    if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];
+    if (age > STALE_AFTER_MS) return ["stale", ui("stale", { time })];
+    if (this.brokers && this.answered < this.brokers) {
+      return ["partial", ui("partial", { answered: this.answered, all: this.brokers })];
+    }
+    return ["live", ui("live")];
+  }
+}

@@ -1,0 +1,111 @@
+/** The table of queues, worst first: what the server wrote, kept fresh in place. */
+
+import { known, numberCell, ownerCell, stateBadge } from "./cells.js";
+import { serverNow } from "./clock.js";
+import { membersById } from "./document.js";
+import { find, h } from "./dom.js";
+import { count, duration, rate } from "./format.js";
+import { morph } from "./morph.js";
+import { drain, isUnowned, queueKey, queueStatus, worstFirst } from "./status.js";
+import { ui } from "./words.js";
+
+/** Rows shown before one asks for all; the server cuts its own at the same number. */
+const FIRST_ROWS = 100;
+const DRAIN_CSS = { now: "", steady: "dim", never: "rising" };
+
+export class QueueTable {
+  constructor(table) {
+    this.table = table;
+    this.all = find("[data-all-queues]");
+    this.limit = FIRST_ROWS;
+    this.all?.addEventListener("click", () => this.showAll());
+    this.body = find("tbody", table);
+    this.apply = find("[data-apply-order]");
+    this.apply?.addEventListener("click", () => this.draw(this.state, { hold: false }));
+    table.addEventListener("pointerleave", () => this.held && this.draw(this.state));
+  }
+
+  draw(state, { hold = this.isHeld() } = {}) {
+    this.state = state;
+    const fresh = h("tbody", {}, ...queueRows(state, this.limit));
+    this.held = morph(this.body, fresh, { hold });
+    if (this.apply) this.apply.hidden = !this.held;
+    if (this.all) this.all.hidden = state.queues.length <= this.limit;
+  }
+
+  showAll() {
+    this.limit = Infinity;
+    if (this.state) this.draw(this.state);
+  }
+
+  /** Mark the row of a queue and bring it into view. */
+  mark(key) {
+    if (!this.rowOf(key)) this.showAll();
+    const row = this.rowOf(key);
+    if (!row) return;
+    find("tr[aria-current]", this.body)?.removeAttribute("aria-current");
+    row.setAttribute("aria-current", "true");
+    row.scrollIntoView({ block: "center" });
+  }
+
+  light(key) {
+    find("tr.lit", this.body)?.classList.remove("lit");
+    if (key) this.rowOf(key)?.classList.add("lit");
+  }
+
+  rowOf(key) {
+    return [...this.body.children].find((row) => row.dataset.key === key);
+  }
+
+  isHeld() {
+    return this.table.matches(":hover") || Boolean(find("tr[aria-current]", this.body));
+  }
+}
+
+/** The first rows of the table, in its order. */
+export function queueRows(state, limit = Infinity) {
+  const members = membersById(state);
+  const topics = new Set(state.queues.map((queue) => queue.topic));
+  const worst = worstFirst(state).slice(0, limit);
+  return worst.map((queue) => queueRow(state, queue, members, topics.size > 1));
+}
+
+function queueRow(state, queue, members, withTopic) {
+  const { unknown } = queue;
+  return h(
+    "tr",
+    { "data-key": queueKey(queue) },
+    h("td", { "data-flash": true }, stateBadge(queueStatus(state, queue))),
+    h("td", { class: "strong cut", title: queue.topic }, queueName(queue, withTopic)),
+    ownerCell(queue, members, isUnowned(state, queue)),
+    numberCell(queue.lag, count, unknown.lag, "num strong"),
+    numberCell(queue.lag_ms, duration, unknown.lag_ms),
+    numberCell(queue.rate_in, rate, unknown.rate_in ?? "first_sample"),
+    numberCell(queue.rate_out, rate, unknown.rate_out ?? "first_sample"),
+    numberCell(inHand(queue), count, unknown.pulled),
+    h("td", { class: "num" }, drained(queue)),
+    h("td", { class: "num dim" }, moved(queue)),
+  );
+}
+
+export function queueName(queue, withTopic) {
+  const name = `${queue.broker} / ${queue.queue_id}`;
+  return withTopic ? `${queue.topic} · ${name}` : name;
+}
+
+/** Messages pulled and not yet committed. */
+export function inHand({ pulled, committed }) {
+  return pulled === null || committed === null ? null : Math.max(0, pulled - committed);
+}
+
+function drained(queue) {
+  const { kind, ms, reason } = drain(queue);
+  if (kind === "span") return duration(ms);
+  if (kind === "unknown") return known(null, String, reason);
+  return h("span", { class: DRAIN_CSS[kind] }, ui(kind));
+}
+
+function moved(queue) {
+  if (queue.moved_at === null) return "";
+  return ui("ago", { span: duration(serverNow() - queue.moved_at) });
+}

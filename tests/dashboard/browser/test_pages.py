@@ -1,0 +1,94 @@
+"""Every page in a browser: no complaint in the console, nothing wider than a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.async_api import expect
+
+from tests.dashboard.documents import now_ms, overview, waiting_for_locks
+
+from .conftest import Open
+
+GROUP = "/clusters/hangzhou/groups/order-settlement/"
+PAGES = ["/clusters/hangzhou/", "/clusters/hangzhou/groups/", GROUP]
+PAGES += [f"{GROUP}members/", f"{GROUP}whatif/", "/audit/", "/settings/", "/account/"]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+async def test_no_page_complains_or_is_too_wide(
+    open_page: Open, write: Callable[..., None], width: int
+) -> None:
+    write(overview(now_ms()), waiting_for_locks(now_ms()))
+    page = await open_page("/settings/", width=width)
+    base = page.url.removesuffix("/settings/")
+    for path in PAGES:
+        await page.goto(base + path)
+        wide = "() => document.documentElement.scrollWidth - innerWidth"
+        assert await page.evaluate(wide) <= 0, path
+
+
+async def test_the_theme_changes_without_a_reload_and_stays(open_page: Open) -> None:
+    page = await open_page("/settings/")
+    await page.evaluate("() => { window.loadedOnce = true; }")
+    await page.click('summary[title="Theme"]')
+    await page.click('button[value="dark"]')
+    root = page.locator("html")
+    await expect(root).to_have_attribute("data-theme", "dark")
+    assert await page.evaluate("() => window.loadedOnce")
+    await page.reload()
+    await expect(root).to_have_attribute("data-theme", "dark")
+
+
+async def test_menus_close_by_a_click_elsewhere_and_by_escape(open_page: Open) -> None:
+    page = await open_page("/settings/")
+    menu = page.locator("details[data-menu]", has=page.locator('[title="Theme"]'))
+    await page.click('summary[title="Theme"]')
+    await expect(menu).to_have_attribute("open", "")
+    await page.click("h1")
+    await expect(menu).not_to_have_attribute("open", "")
+    await page.click('summary[title="Theme"]')
+    await page.keyboard.press("Escape")
+    await expect(menu).not_to_have_attribute("open", "")
+
+
+async def test_keys_search_help_and_go(
+    open_page: Open, write: Callable[..., None]
+) -> None:
+    write(overview(now_ms()))
+    page = await open_page("/settings/")
+    await page.keyboard.press("?")
+    await expect(page.locator("dialog[data-help]")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("/")
+    await page.keyboard.type("invoice")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/groups/?q=invoice")
+    await expect(page.locator("[data-rows] tbody tr")).to_have_count(1)
+    await page.keyboard.press("g")
+    await page.keyboard.press("c")
+    await page.wait_for_url("**/clusters/hangzhou/")
+
+
+async def test_what_if_draws_both_divisions_over_the_same_columns(
+    open_page: Open, write: Callable[..., None]
+) -> None:
+    write(waiting_for_locks(now_ms()))
+    page = await open_page(f"{GROUP}whatif/?v=1&s=AVG")
+    rows = """stage => [...document.querySelectorAll(`${stage} g[data-row]`)].map(
+      row => row.querySelectorAll("g.cell").length)"""
+    await page.wait_for_selector("[data-after] svg")
+    assert await page.evaluate(rows, "[data-before]") == [6, 5, 1]
+    assert await page.evaluate(rows, "[data-after]") == [6, 5, 5]
+    await expect(page.locator("[data-after] .moved")).to_have_count(4)
+    columns = """stage => [...document.querySelectorAll(`${stage} [data-key]`)]
+      .filter(cell => cell.querySelector("rect"))
+      .map(cell => [cell.dataset.key,
+                    Math.floor(cell.querySelector("rect").getAttribute("x"))])
+      .sort()"""
+    before = await page.evaluate(columns, "[data-before]")
+    assert before == await page.evaluate(columns, "[data-after]")
+    await page.fill('[name="n"]', "40")
+    await page.click("[data-scenario] button")
+    await page.wait_for_url("**n=40**")

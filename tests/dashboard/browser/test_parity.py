@@ -1,0 +1,152 @@
+"""What the browser writes is what the server wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.templatetags.static import static
+from playwright.async_api import expect
+
+from tests.dashboard.documents import (
+    BROKERS,
+    group_state,
+    large_group,
+    member,
+    now_ms,
+    queue,
+    waiting_for_locks,
+)
+
+from .conftest import Open
+
+FOLDER = Path(__file__).resolve().parents[1]
+FIGURES = json.loads((FOLDER / "views" / "figures.json").read_text())
+STATUSES = json.loads((FOLDER / "selectors" / "queue_status.json").read_text())
+GROUP = "/clusters/hangzhou/groups/order-settlement/"
+
+CELLS = """root => [...root.querySelectorAll("tbody tr")].map(row =>
+  [...row.cells].map(cell => cell.textContent.replace(/\\s+/g, " ").trim()))"""
+TILES = """root => [...root.querySelectorAll(".stat")].map(tile =>
+  [...tile.children].map(part => part.textContent.replace(/\\s+/g, " ").trim()))"""
+SERVER = f"""async selector => {{
+  const text = await (await fetch(location.href)).text();
+  const page = new DOMParser().parseFromString(text, "text/html");
+  return ({CELLS})(page.querySelector(selector));
+}}"""
+BROWSER = f"selector => ({CELLS})(document.querySelector(selector))"
+
+
+async def test_figures_are_written_as_listed(open_page: Open) -> None:
+    page = await open_page("/settings/")
+    written = await page.evaluate(
+        """async ([module, examples]) => {
+          const format = await import(module);
+          return Object.entries(examples).flatMap(([name, cases]) =>
+            cases.map(([value]) => [name, value, format[name](value)]));
+        }""",
+        [static("js/format.js"), FIGURES],
+    )
+    assert written == [
+        [name, *case] for name, cases in FIGURES.items() for case in cases
+    ]
+
+
+async def test_queues_get_the_words_listed(open_page: Open) -> None:
+    page = await open_page("/settings/")
+    examples = [
+        {
+            "state": {"kind": example.get("kind", "owned")},
+            "queue": queue(BROKERS[0], 0, **{"owners": ["a"], **example["queue"]}),
+        }
+        for example in STATUSES
+    ]
+    found = await page.evaluate(
+        """async ([module, examples]) => {
+          const { queueStatus, drain } = await import(module);
+          return examples.map(({ state, queue }) => {
+            const { level, word } = queueStatus(state, queue);
+            const { kind, ms, reason } = drain(queue);
+            return { level, word, drain: ms ?? reason ?? kind };
+          });
+        }""",
+        [static("js/status.js"), examples],
+    )
+    wanted = [
+        {key: example[key] for key in ("level", "word", "drain")}
+        for example in STATUSES
+    ]
+    assert found == wanted
+
+
+def faulty_group(at: int) -> Any:
+    """Return a group with something of everything in its tables."""
+    members = [member(0), member(1, idle="no_queues", strategy=None, in_hand=None)]
+    first, second = (each["client_id"] for each in members)
+    queues = [
+        queue(BROKERS[0], 0, owners=[first], moved_at=at - 260_000_000),
+        queue(BROKERS[0], 1, owners=[first, second]),
+        queue(BROKERS[0], 2, owners=[], expected=second, lag=9_000),
+        queue(BROKERS[0], 3, owners=["gone@1"], owner_source="inferred"),
+        queue(
+            BROKERS[1],
+            0,
+            lag=None,
+            lag_ms=None,
+            rate_in=None,
+            rate_out=None,
+            pulled=None,
+            owners=[],
+            owner_source=None,
+            unknown={"lag": "expired", "lag_ms": "expired", "owners": "no_answer"},
+        ),
+    ]
+    return group_state(members, queues, taken_at=at)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-CN"])
+@pytest.mark.parametrize(
+    ("path", "table"), [("", "[data-queues]"), ("members/", "[data-members]")]
+)
+async def test_tables_read_the_same_from_both(
+    open_page: Open, write: Callable[..., None], lang: str, path: str, table: str
+) -> None:
+    at = now_ms()
+    write(faulty_group(at))
+    page = await open_page(GROUP + path, lang=lang)
+    await expect(page.locator("[data-pill]")).to_have_attribute("data-state", "live")
+    server = await page.evaluate(SERVER, table)
+    browser = await page.evaluate(BROWSER, table)
+    assert browser == server
+    assert len(browser) == (2 if path else 5)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-CN"])
+async def test_tiles_read_the_same_from_both(
+    open_page: Open, write: Callable[..., None], lang: str
+) -> None:
+    state = waiting_for_locks(now_ms())
+    state["totals"]["rate_in"] = state["totals"]["rate_out"]
+    write(state)
+    page = await open_page(GROUP, lang=lang)
+    server = await page.evaluate(SERVER.replace(CELLS, TILES), "[data-tiles]")
+    browser = await page.evaluate(BROWSER.replace(CELLS, TILES), "[data-tiles]")
+    assert len(browser) == 8
+    assert browser == server
+
+
+async def test_a_large_group_is_cut_at_the_same_row(
+    open_page: Open, write: Callable[..., None]
+) -> None:
+    write(large_group(480, 60, now_ms(), group="order-settlement"))
+    page = await open_page(GROUP)
+    server = await page.evaluate(SERVER, "[data-queues]")
+    assert len(server) == 100
+    assert [row[1] for row in await page.evaluate(BROWSER, "[data-queues]")] == [
+        row[1] for row in server
+    ]
+    await page.click("[data-all-queues]")
+    assert await page.locator("[data-queues] tbody tr").count() == 480

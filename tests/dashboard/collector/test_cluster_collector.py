@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+import redis.asyncio
+from channels.layers import get_channel_layer
+
+from dashboard import models
+from dashboard.collector.cluster_collector import ClusterCollector
+from dashboard.collector.keeping import Keeper
+from dashboard.live.documents import GroupState
+from dashboard.live.holdings import Holding, encode_holding, field_of
+from dashboard.live.names import (
+    allocation_key,
+    lease_key,
+    live_group_name,
+    live_overview_name,
+)
+from dashboard.live.state import live_state, make_async_client
+from rmqcore.errors import ConnectError
+from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
+from tests.support.eventually import eventually, until
+from tests.support.valkey import Valkey
+
+from .sights import cluster as cluster_of
+from .sights import group, keys, member, table
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUEUES = keys(4)
+
+
+def now_ms() -> int:
+    return round(time.time() * 1000)
+
+
+class Seen:
+    """A source that shows the groups it was last told to."""
+
+    def __init__(self, *groups: GroupSnapshot) -> None:
+        self.groups_now = groups
+        self.fails: Exception | None = None
+        self.asked: list[frozenset[str]] = []
+        self.gate: asyncio.Event | None = None
+
+    async def snapshot(self) -> ClusterSnapshot:
+        if self.gate is not None:
+            await self.gate.wait()
+        return self._taken([without_reports(each) for each in self.groups_now])
+
+    async def groups(self, names: Collection[str]) -> ClusterSnapshot:
+        self.asked.append(frozenset(names))
+        return self._taken([each for each in self.groups_now if each.name in names])
+
+    def _taken(self, groups: list[GroupSnapshot]) -> ClusterSnapshot:
+        if self.fails is not None:
+            raise self.fails
+        seen = cluster_of(*groups)
+        return ClusterSnapshot(now_ms(), seen.brokers, seen.topics, seen.groups)
+
+
+def without_reports(seen: GroupSnapshot) -> GroupSnapshot:
+    expected = [owners[0] for owners in seen.inferred.by_row]
+    members = [member(each.client_id) for each in seen.members]
+    return group(seen.queues, members, expected=expected, name=seen.name)
+
+
+def divided(*clients: str, name: str = "g") -> GroupSnapshot:
+    """A group whose members hold equal blocks of the four queues."""
+    size = len(QUEUES) // len(clients)
+    members = [
+        member(client, QUEUES[place * size : (place + 1) * size])
+        for place, client in enumerate(clients)
+    ]
+    expected = [client for client in clients for _ in range(size)]
+    return group(table(QUEUES), members, expected=expected, name=name)
+
+
+Make = Callable[..., ClusterCollector]
+
+
+@pytest.fixture
+async def client(valkey: Valkey) -> AsyncIterator[redis.asyncio.Redis]:
+    client = make_async_client(valkey.url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def make(client: redis.asyncio.Redis, tmp_path: Path) -> AsyncIterator[Make]:
+    row = await models.Cluster.objects.acreate(name="east")
+    made: list[ClusterCollector] = []
+
+    def make(source: Seen, holder: str = "one") -> ClusterCollector:
+        keeper = Keeper("east", row.pk, str(tmp_path / holder), f"run{len(made)}")
+        collector = ClusterCollector(
+            "east",
+            source,
+            client=client,
+            layer=get_channel_layer(),
+            keeper=keeper,
+            holder=holder,
+            managed_groups=frozenset,
+            now_ms=now_ms,
+            chance=Random(len(made)),
+        )
+        made.append(collector)
+        return collector
+
+    yield make
+    for collector in made:
+        await collector.close()
+
+
+@asynccontextmanager
+async def listening(name: str) -> AsyncIterator[Callable[[], Any]]:
+    """Listen to a group of the channel layer; the value gives the next message."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(name, channel)
+
+    async def next_message() -> Any:
+        message = await asyncio.wait_for(layer.receive(channel), 5)
+        return orjson.loads(message["text"])
+
+    yield next_message
+    await layer.group_discard(name, channel)
+    await layer.flush()
+
+
+def shown(name: str = "g") -> GroupState:
+    document = live_state().group("east", name)
+    assert document is not None
+    return document
+
+
+def owners(name: str = "g") -> list[list[str]]:
+    return [queue["owners"] for queue in shown(name)["queues"]]
+
+
+async def test_a_sweep_of_all_writes_documents_and_the_overview(make: Make) -> None:
+    await make(Seen(divided("c1", name="a"), divided("c1", "c2", name="b"))).sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert [row["group"] for row in overview["groups"]] == ["a", "b"]
+    assert overview["seq"] == 1
+    assert owners("b") == [["c1"], ["c1"], ["c2"], ["c2"]]
+    assert shown("a")["run"] == overview["run"]
+
+
+async def test_members_of_groups_nobody_watches_are_asked_too(make: Make) -> None:
+    source = Seen(divided("c1"))
+    await make(source).sweep_all()
+    assert source.asked == [frozenset({"g"})]
+    assert shown()["queues"][0]["owner_source"] == "reported"
+
+
+async def test_watched_groups_get_numbered_updates(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    live_state().watch("east", "g", time.time())
+    async with listening(live_group_name("east", "g")) as next_message:
+        source.groups_now = (divided("c1", "c2"),)
+        before = shown()
+        await collector.sweep_watched()
+        update = await next_message()
+    assert (update["run"], update["seq"]) == (before["run"], before["seq"] + 1)
+    assert sorted(update["changes"]["queues"]) == ["orders|a|2", "orders|a|3"]
+    assert update["changes"]["last_change"]["text_key"] == "member_joined"
+    assert [m["client_id"] for m in update["changes"]["members"]] == ["c1", "c2"]
+    assert owners() == [["c1"], ["c1"], ["c2"], ["c2"]]
+
+
+async def test_the_first_tick_of_a_lead_sweeps_everything(make: Make) -> None:
+    await make(Seen(divided("c1"))).sweep_watched()
+    assert live_state().overview("east") is not None
+
+
+async def test_unwatched_groups_are_not_swept_each_second(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    source.asked.clear()
+    await collector.sweep_watched()
+    assert source.asked == []
+
+
+async def test_an_overlapping_sweep_is_skipped_and_counted(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    source.gate = asyncio.Event()
+    slow = asyncio.ensure_future(collector.sweep_all())
+    await asyncio.sleep(0)
+    await collector.sweep_all()
+    assert collector.figures.skipped == 1
+    source.gate.set()
+    await slow
+    assert collector.figures.sweeps == 1
+
+
+async def test_only_the_leader_sweeps(make: Make) -> None:
+    second = Seen(divided("c1"))
+    await make(Seen(divided("c1")), "one").sweep_all()
+    standby = make(second, "two")
+    await standby.sweep_all()
+    assert second.asked == []
+    assert standby.figures.leading == 0
+
+
+async def test_a_leader_that_lost_its_lease_meanwhile_writes_nothing(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    before = shown()
+    source.gate = asyncio.Event()
+    frozen = asyncio.ensure_future(collector.sweep_all())
+    await asyncio.sleep(0.05)
+    await client.set(lease_key("east"), "other|9")
+    source.groups_now = (divided("c1", "c2"),)
+    source.gate.set()
+    await frozen
+    assert shown() == before
+
+
+async def test_a_new_lead_has_a_new_run_and_goes_on_with_the_epoch(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    first = make(Seen(divided("c1")), "one")
+    await first.sweep_all()
+    before = shown()
+    await first.close()
+    await make(Seen(divided("c1")), "two").sweep_all()
+    assert shown()["run"] != before["run"]
+    assert shown()["epoch"] == before["epoch"]
+    assert await models.Epoch.objects.acount() == 1
+
+
+async def test_a_cluster_that_cannot_be_reached_is_told(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    source.fails = ConnectError("127.0.0.1:9876: connection refused")
+    async with listening(live_overview_name("east")) as next_message:
+        await collector.sweep_all()
+        digest = await next_message()
+    assert digest["error"] == "127.0.0.1:9876: connection refused"
+    assert [row["group"] for row in digest["groups"]] == ["g"]
+    assert collector.figures.failed == 1
+    source.fails = None
+    await collector.sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert "error" not in overview
+
+
+async def test_a_cluster_never_reached_has_an_overview_with_the_reason(
+    make: Make,
+) -> None:
+    source = Seen()
+    source.fails = ConnectError("127.0.0.1:9876: connection refused")
+    await make(source).sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert (overview["error"], overview["groups"]) == (str(source.fails), [])
+
+
+async def test_a_group_that_is_gone_loses_its_document(make: Make) -> None:
+    source = Seen(divided("c1", name="a"), divided("c1", name="b"))
+    collector = make(source)
+    await collector.sweep_all()
+    source.groups_now = source.groups_now[:1]
+    await collector.sweep_all()
+    assert live_state().group("east", "b") is None
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert [row["group"] for row in overview["groups"]] == ["a"]
+
+
+async def test_a_fleet_members_word_is_shown_at_once(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    following = asyncio.ensure_future(collector.follow_notices())
+    source.groups_now = (without_reports(divided("c1", "c2")),)
+    for client_id, queues in (("c1", QUEUES[:1]), ("c2", QUEUES[1:])):
+        word = Holding("g", client_id, queues, now_ms(), now_ms())
+        collector.take_holding(encode_holding(word))
+
+    async def seen() -> list[list[str]]:
+        return owners()
+
+    await eventually(seen, [["c1"], ["c2"], ["c2"], ["c2"]])
+    assert shown()["queues"][1]["owner_source"] == "reported"
+    assert all(each["managed"] for each in shown()["members"])
+    following.cancel()
+
+
+async def test_words_from_before_the_lead_are_known(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    word = Holding("g", "c1", QUEUES, now_ms(), now_ms())
+    await client.hset(allocation_key("east"), field_of("g", "c1"), encode_holding(word))
+    await make(Seen(without_reports(divided("c1")))).sweep_all()
+    assert shown()["queues"][0]["owner_source"] == "reported"
+
+
+async def test_an_unreadable_word_is_ignored(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    collector = make(Seen(divided("c1")))
+    await collector.sweep_all()
+    collector.take_holding(b"{")
+    assert "unreadable holding" in caplog.text
+
+
+async def test_a_changed_group_is_looked_at_again_soon(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+    following = asyncio.ensure_future(collector.follow_notices())
+    live_state().watch("east", "g", time.time())
+    source.groups_now = (divided("c1", "c2"),)
+    source.asked.clear()
+    await collector.sweep_watched()
+
+    async def asked() -> int:
+        return len(source.asked)
+
+    await until(asked, lambda count: count == 2)
+    following.cancel()

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.collector.epochs import (
+    Epoch,
+    EpochBook,
+    EpochMember,
+    Membership,
+    difference,
+    membership_of,
+)
+from rmqcore.model.columns import QueueKey
+
+from .sights import group, keys, member, table
+
+
+def of(
+    *members: str | EpochMember, queues: tuple[QueueKey, ...] = keys(2)
+) -> Membership:
+    return Membership(
+        tuple(EpochMember(m) if isinstance(m, str) else m for m in members), queues
+    )
+
+
+def test_the_first_whole_sweep_opens_epoch_one() -> None:
+    turn = EpochBook().observe(of("c1"), (), 1000)
+    assert turn is not None
+    assert turn.ended is None
+    assert turn.begun == Epoch(1, of("c1"), "first_seen", None, 1000)
+    assert turn.joined == ("c1",)
+
+
+def test_the_same_state_opens_nothing() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    assert book.observe(of("c1"), (), 2000) is None
+
+
+def test_a_join_ends_one_and_begins_the_next_as_intervals() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    book.observe(of("c1"), (), 2000)
+    turn = book.observe(of("c1", "c2"), (), 3000)
+    assert turn is not None
+    assert turn.ended is not None
+    assert (turn.ended.ended_after_ms, turn.ended.ended_by_ms) == (2000, 3000)
+    assert (turn.begun.number, turn.begun.cause) == (2, "member_joined")
+    assert (turn.begun.began_after_ms, turn.begun.began_by_ms) == (2000, 3000)
+    assert (turn.joined, turn.left) == (("c2",), ())
+
+
+def test_a_silent_broker_neither_opens_nor_closes() -> None:
+    book = EpochBook()
+    assert book.observe(of("c1"), ["a"], 1000) is None
+    book.observe(of("c1"), ["b"], 2000)
+    assert book.observe(of(queues=()), ["a"], 3000) is None
+    turn = book.observe(of("c1", "c2"), (), 4000)
+    assert turn is not None
+    assert turn.begun.began_after_ms == 2000
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cause"),
+    [
+        (of("c1"), of("c1", "c2"), "member_joined"),
+        (of("c1", "c2"), of("c1"), "member_left"),
+        (of("c1", "c2"), of("c1", "c3"), "members_changed"),
+        (of("c1"), of("c1", queues=keys(3)), "queues_changed"),
+        (
+            of(EpochMember("c1", "AVG")),
+            of(EpochMember("c1", "CONFIG")),
+            "strategy_changed",
+        ),
+        (
+            of(EpochMember("c1", None, (("t", "*"),))),
+            of(EpochMember("c1", None, (("t", "a"),))),
+            "subscription_changed",
+        ),
+        (of("c1"), of(EpochMember("c1", "AVG", (("t", "*"),))), None),
+        (of(EpochMember("c1", "AVG")), of("c1"), None),
+    ],
+)
+def test_each_difference_has_its_cause(
+    before: Membership, after: Membership, cause: str | None
+) -> None:
+    assert difference(before, after) == cause
+
+
+def test_what_becomes_known_belongs_to_the_running_epoch() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    book.observe(of(EpochMember("c1", "AVG")), (), 2000)
+    book.observe(of("c1"), (), 3000)
+    assert book.current is not None
+    assert book.current.membership == of(EpochMember("c1", "AVG"))
+    turn = book.observe(of(EpochMember("c1", "CONFIG")), (), 4000)
+    assert turn is not None
+    assert turn.begun.cause == "strategy_changed"
+
+
+def test_goes_on_from_a_stored_epoch() -> None:
+    stored = Epoch(7, of("c1"), "member_joined", 500, 600)
+    book = EpochBook(stored)
+    assert book.observe(of("c1"), (), 5000) is None
+    turn = book.observe(of(), (), 6000)
+    assert turn is not None
+    assert turn.begun.number == 8
+    assert turn.left == ("c1",)
+
+
+def test_numbers_go_on_after_the_last_one_that_ended() -> None:
+    turn = EpochBook(last_number=4).observe(of("c1"), (), 1000)
+    assert turn is not None
+    assert (turn.begun.number, turn.ended) == (5, None)
+
+
+def test_a_snapshot_says_what_counts() -> None:
+    seen = group(
+        table(keys(2)),
+        [member("c1", (), topics=["b", "a"], strategy="AVG"), member("c2")],
+    )
+    assert membership_of(seen) == of(
+        EpochMember("c1", "AVG", (("a", "*"), ("b", "*"))), "c2"
+    )

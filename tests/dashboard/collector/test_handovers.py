@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.collector.handovers import Handover, Handovers
+from dashboard.collector.ownership import Ownership, RowOwners
+
+from .sights import keys
+
+KEYS = keys(1)
+
+
+def owned(*owners: str, source: str | None = "reported") -> Ownership:
+    row = RowOwners(owners, source)  # type: ignore[arg-type]
+    return Ownership((row,), True, 1)
+
+
+def test_the_first_report_is_no_event() -> None:
+    assert Handovers().observe(KEYS, owned("c1"), 1000) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        (("c1",), ("c2",), "moved"),
+        (("c1",), (), "lost"),
+        ((), ("c1",), "taken"),
+        (("c1",), ("c1", "c2"), "double"),
+        (("c1", "c2"), ("c2",), "settled"),
+    ],
+)
+def test_a_change_is_an_interval_with_its_kind(
+    before: tuple[str, ...], after: tuple[str, ...], kind: str
+) -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned(*before), 1000)
+    handovers.observe(KEYS, owned(*before), 2000)
+    assert handovers.observe(KEYS, owned(*after), 3000) == [
+        Handover(KEYS[0], kind, before, after, 2000, 3000)
+    ]
+    assert handovers.moved_at_ms == {KEYS[0]: 3000}
+
+
+def test_guesses_are_no_events_and_widen_the_interval() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1"), 1000)
+    assert handovers.observe(KEYS, owned("c2", source="inferred"), 2000) == []
+    (event,) = handovers.observe(KEYS, owned("c2"), 3000)
+    assert (event.after_ms, event.by_ms) == (1000, 3000)
+
+
+def test_the_order_of_two_owners_does_not_matter() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1", "c2"), 1000)
+    assert handovers.observe(KEYS, owned("c2", "c1"), 2000) == []
+
+
+def test_queues_that_are_gone_are_forgotten() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1"), 1000)
+    handovers.observe(KEYS, owned("c2"), 2000)
+    handovers.observe((), Ownership((), True, 1), 3000)
+    assert handovers.moved_at_ms == {}
+    assert handovers.observe(KEYS, owned("c1"), 4000) == []

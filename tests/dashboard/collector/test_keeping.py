@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+from pyarrow import parquet
+
+from dashboard import models
+from dashboard.collector import keeping
+from dashboard.collector.epochs import EpochBook, EpochMember, EpochTurn, Membership
+from dashboard.collector.handovers import Handover
+from dashboard.collector.keeping import Keeper
+from dashboard.collector.records import GroupHandover
+from dashboard.collector.samples import SampleColumns
+
+from .sights import NOW, keys, table
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def turn(*members: str) -> EpochTurn:
+    state = Membership(tuple(EpochMember(name, "AVG") for name in members), keys(2))
+    found = EpochBook().observe(state, (), NOW)
+    assert found is not None
+    return found
+
+
+def samples() -> SampleColumns:
+    columns = SampleColumns()
+    columns.add("g", table(keys(2)), [(0, 10.0), (1, 60.0)], epoch=1, ownership=None)
+    return columns
+
+
+def rows_of(lake: Path, dataset: str) -> list[dict[str, Any]]:
+    return [
+        row
+        for path in sorted(lake.rglob("*.parquet"))
+        if dataset in path.parts
+        for row in parquet.ParquetFile(path).read().to_pylist()
+    ]
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    cluster = models.Cluster.objects.create(name="east")
+    return Keeper("east", cluster.pk, str(tmp_path / "lake"), "run1")
+
+
+async def test_epochs_go_to_the_database_and_samples_to_the_lake(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    keeper.add_turn("g", turn("c1"))
+    await keeper.keep(samples(), NOW)
+    assert await models.Epoch.objects.acount() == 1
+    await keeper.close(NOW + 1000)
+    written = rows_of(tmp_path / "lake", "samples")
+    assert [row["queue_id"] for row in written] == [0, 1]
+    assert [row["weight"] for row in written] == [10.0, 60.0]
+    assert {row["cluster"] for row in written} == {"east"}
+    (epoch,) = rows_of(tmp_path / "lake", "epochs")
+    assert (epoch["epoch"], epoch["strategy"], epoch["ended"]) == (1, "AVG", None)
+    assert [member["client_id"] for member in epoch["members"]] == ["c1"]
+    assert len(epoch["queues"]) == 2
+
+
+async def test_what_the_database_refuses_comes_again(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_arguments: object) -> None:
+        raise DatabaseError("database is locked")
+
+    handover = Handover(keys(1)[0], "moved", ("c1",), ("c2",), NOW, NOW + 1000)
+    with monkeypatch.context() as patched:
+        patched.setattr(keeping, "save_turns", locked)
+        keeper.add_turn("g", turn("c1"))
+        keeper.add_handovers([GroupHandover("g", 1, handover)])
+        await keeper.keep(None, NOW)
+        assert keeper.pending_rows == 2
+    await keeper.keep(None, NOW + 1000)
+    assert await models.Epoch.objects.acount() == 1
+    assert await models.OwnershipEvent.objects.acount() == 1
+    await keeper.close(NOW + 2000)
+
+
+async def test_a_lake_that_cannot_be_written_keeps_its_rows(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    (tmp_path / "lake").write_text("not a folder")
+    await keeper.keep(samples(), NOW)
+    await keeper.keep(None, NOW + 120_000)
+    assert keeper.lake_error is not None
+    assert keeper.pending_rows == 2
+    (tmp_path / "lake").unlink()
+    await keeper.keep(None, NOW + 240_000)
+    assert (keeper.lake_error, keeper.pending_rows) == (None, 0)
+    await keeper.close(NOW + 240_000)
+
+
+async def test_running_epochs_are_loaded_back(keeper: Keeper) -> None:
+    keeper.add_turn("g", turn("c1"))
+    await keeper.keep(None, NOW)
+    books = await keeper.load_books()
+    assert books["g"].current is not None
+    assert books["g"].current.membership.client_ids == ("c1",)
+    await keeper.close(NOW)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dashboard.collector.ownership import (
+    CONFIRM_AFTER_MS,
+    OwnershipTracker,
+    RowOwners,
+)
+from rmqcore.model.columns import Reason
+from rmqcore.model.snapshot import GroupSnapshot, StrategySource
+
+from .sights import NOW, group, keys, member, table
+
+QUEUES = keys(4)
+A, B = QUEUES[:2], QUEUES[2:]
+
+
+def divided(first: object, second: object, **options: object) -> GroupSnapshot:
+    members = [member("c1", first), member("c2", second)]  # type: ignore[arg-type]
+    return group(table(QUEUES), members, expected=["c1", "c1", "c2", "c2"], **options)  # type: ignore[arg-type]
+
+
+def test_what_members_say_is_reported() -> None:
+    ownership = OwnershipTracker().judge(divided(A, B), NOW)
+    assert [row.owners for row in ownership.rows] == [
+        ("c1",),
+        ("c1",),
+        ("c2",),
+        ("c2",),
+    ]
+    assert {row.source for row in ownership.rows} == {"reported"}
+    assert ownership.complete
+    assert ownership.reporting == 2
+
+
+def test_reported_wins_over_expected_which_is_kept_beside() -> None:
+    ownership = OwnershipTracker().judge(divided(B, A), NOW)
+    assert ownership.rows[0] == RowOwners(("c2",), "reported", "c1")
+
+
+def test_without_reports_owners_are_inferred_or_assumed() -> None:
+    unasked = divided(None, None)
+    assert OwnershipTracker().judge(unasked, NOW).rows[0].source == "assumed"
+    known = divided(None, None, source=StrategySource.REPORTED)
+    row = OwnershipTracker().judge(known, NOW).rows[0]
+    assert (row.owners, row.source) == (("c1",), "inferred")
+
+
+def test_one_silent_member_leaves_its_part_inferred() -> None:
+    ownership = OwnershipTracker().judge(divided(A, None), NOW)
+    assert [row.source for row in ownership.rows] == [
+        "reported",
+        "reported",
+        "assumed",
+        "assumed",
+    ]
+    assert not ownership.complete
+
+
+def test_a_queue_is_unowned_only_after_two_rounds_two_seconds_apart() -> None:
+    tracker = OwnershipTracker()
+    lost = divided(A, B[1:])
+    first = tracker.judge(lost, NOW).rows[2]
+    assert (first.owners, first.source, first.wrong) == (("c2",), "assumed", None)
+    early = tracker.judge(lost, NOW + CONFIRM_AFTER_MS - 1).rows[2]
+    assert early.wrong is None
+    ownership = tracker.judge(lost, NOW + CONFIRM_AFTER_MS)
+    assert ownership.rows[2] == RowOwners((), "reported", "c2", "unowned", NOW)
+    assert ownership.count("unowned") == 1
+
+
+def test_a_queue_that_only_changed_hands_was_never_unowned() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(divided(A, B[1:]), NOW)
+    assert tracker.judge(divided(A, B), NOW + 1000).rows[2].wrong is None
+    assert tracker.judge(divided(A, B[1:]), NOW + 3000).rows[2].wrong is None
+
+
+def test_two_owners_are_shown_only_once_confirmed() -> None:
+    tracker = OwnershipTracker()
+    both = divided((*A, B[0]), B)
+    first = tracker.judge(both, NOW).rows[2]
+    assert (first.owners, first.wrong) == (("c2",), None)
+    confirmed = tracker.judge(both, NOW + CONFIRM_AFTER_MS).rows[2]
+    assert (confirmed.owners, confirmed.wrong) == (("c1", "c2"), "double")
+
+
+def test_two_unexpected_holders_show_the_first_until_confirmed() -> None:
+    members = [member(name, QUEUES) for name in ("c1", "c2")]
+    seen = group(table(QUEUES), [*members, member("c3", ())], expected=["c3"] * 4)
+    assert OwnershipTracker().judge(seen, NOW).rows[0].owners == ("c1",)
+
+
+def test_an_incomplete_round_confirms_nothing_new() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(divided(A[1:], None), NOW)
+    row = tracker.judge(divided(A[1:], None), NOW + 10_000).rows[0]
+    assert (row.owners, row.wrong) == (("c1",), None)
+
+
+def test_a_known_gap_stays_while_its_expected_owner_still_denies_it() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(divided(A[1:], B), NOW)
+    tracker.judge(divided(A[1:], B), NOW + CONFIRM_AFTER_MS)
+    assert tracker.judge(divided(A[1:], None), NOW + 3000).rows[0].wrong == "unowned"
+    silent = tracker.judge(divided(None, B), NOW + 4000).rows[0]
+    assert (silent.owners, silent.wrong) == (("c1",), None)
+
+
+def test_shared_groups_claim_no_owners_and_say_why() -> None:
+    seen = group(table(QUEUES), [member("c1")], reason=Reason.SHARED)
+    ownership = OwnershipTracker().judge(seen, NOW)
+    assert ownership.reason is Reason.SHARED
+    assert ownership.rows == (RowOwners((), None),) * 4
+
+
+def test_reports_count_even_where_the_strategy_is_unknown() -> None:
+    members = [member("c1", QUEUES[:3])]
+    seen = group(table(QUEUES), members, reason=Reason.UNKNOWN_STRATEGY)
+    rows = OwnershipTracker().judge(seen, NOW).rows
+    assert rows[0] == RowOwners(("c1",), "reported")
+    assert rows[3] == RowOwners((), None)
+
+
+def test_queues_that_are_gone_are_forgotten() -> None:
+    tracker = OwnershipTracker()
+    lost = divided(A, B[1:])
+    tracker.judge(lost, NOW)
+    tracker.judge(group(table(A), [member("c1", A)], expected=["c1"] * 2), NOW + 1000)
+    assert tracker.judge(lost, NOW + 2500).rows[2].wrong is None

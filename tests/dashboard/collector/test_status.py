@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dashboard.collector.status import Figures, status_of
+from rmqcore.model.snapshot import GroupKind
+
+CALM = Figures(
+    kind=GroupKind.OWNED,
+    members=3,
+    unowned=0,
+    lag=10,
+    oldest_ms=500,
+    rate_in=100.0,
+    rate_out=100.0,
+    still_for_ms=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "word"),
+    [
+        ({}, "ok", "healthy"),
+        ({"lag": 0, "still_for_ms": 600_000}, "ok", "healthy"),
+        ({"kind": GroupKind.BROADCASTING}, "unk", "not_measured"),
+        ({"kind": GroupKind.OFFLINE, "members": 0}, "unk", "no_members"),
+        ({"unowned": 1}, "crit", "no_owner"),
+        ({"unowned": 1, "lag": None}, "crit", "no_owner"),
+        ({"lag": None}, "unk", "unknown"),
+        ({"still_for_ms": 60_000}, "crit", "stalled"),
+        ({"still_for_ms": 59_999}, "ok", "healthy"),
+        ({"still_for_ms": None}, "ok", "healthy"),
+        ({"lag": 5000, "rate_in": 200.0}, "warn", "falling_behind"),
+        ({"oldest_ms": 60_000, "rate_in": 200.0}, "warn", "falling_behind"),
+        ({"lag": 5000, "rate_out": 200.0}, "ok", "catching_up"),
+        ({"lag": 5000, "rate_in": 104.0}, "ok", "healthy"),
+        ({"lag": 5000, "rate_in": None}, "ok", "healthy"),
+        # 1 message against 5 is not an alarm.
+        ({"lag": 5, "rate_in": 5.0, "rate_out": 1.0}, "ok", "healthy"),
+        ({"lag": 5000, "rate_in": 1.5, "rate_out": 0.6}, "ok", "healthy"),
+    ],
+)
+def test_the_first_rule_that_holds_gives_the_word(
+    changes: dict[str, Any], level: str, word: str
+) -> None:
+    assert status_of(replace(CALM, **changes)) == {"level": level, "word": word}

@@ -1,0 +1,157 @@
+"""The collector on a real embedded cluster: joins and leaves, within their time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+from channels.layers import get_channel_layer
+
+from dashboard import models
+from dashboard.collector.cluster_collector import ClusterCollector
+from dashboard.collector.keeping import Keeper
+from dashboard.gateway.connections import ClusterConnection
+from dashboard.live.documents import GroupState
+from dashboard.live.state import live_state, make_async_client
+from tests.support.cluster import join, local_cluster, produce, settings_of
+from tests.support.eventually import until
+from tests.support.valkey import Valkey
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SWEEP_SECONDS = 0.2
+
+
+@asynccontextmanager
+async def collecting(
+    connection: ClusterConnection, valkey: Valkey, folder: Path
+) -> AsyncIterator[ClusterCollector]:
+    """Collect with a watched sweep every 0.2 s, as ticks would."""
+    row = await models.Cluster.objects.acreate(name="east")
+    client = make_async_client(valkey.url)
+    collector = ClusterCollector(
+        "east",
+        connection,
+        client=client,
+        layer=get_channel_layer(),
+        keeper=Keeper("east", row.pk, str(folder), "run"),
+        holder="test",
+        managed_groups=frozenset,
+        now_ms=lambda: round(time.time() * 1000),
+        chance=Random(1),
+    )
+
+    async def sweep() -> None:
+        while True:
+            live_state().watch("east", "billing", time.time())
+            await collector.sweep_watched()
+            await asyncio.sleep(SWEEP_SECONDS)
+
+    await collector.sweep_all()
+    tasks = [
+        asyncio.ensure_future(sweep()),
+        asyncio.ensure_future(collector.follow_notices()),
+    ]
+    yield collector
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await collector.close()
+    await client.aclose()
+
+
+def blocks(document: GroupState | None) -> dict[str, list[int]]:
+    """Return the queue ids by the label of their reported owner."""
+    found: dict[str, list[int]] = {}
+    for queue in document["queues"] if document else []:
+        if queue["owner_source"] == "reported" and len(queue["owners"]) == 1:
+            label = queue["owners"][0].partition("@")[2]
+            found.setdefault(label, []).append(queue["queue_id"])
+    return found
+
+
+async def shown() -> dict[str, list[int]]:
+    return blocks(live_state().group("east", "billing"))
+
+
+def ids(first: int, last: int) -> list[int]:
+    return list(range(first, last + 1))
+
+
+async def test_shows_the_division_after_each_join_and_leave(
+    valkey: Valkey, tmp_path: Path
+) -> None:
+    async with local_cluster() as cluster:
+        await produce(cluster, 16)
+        one = await join(cluster, "m1")
+        connection = ClusterConnection(settings_of(cluster))
+        async with collecting(connection, valkey, tmp_path):
+            await until(shown, lambda s: s == {"m1": ids(0, 15)}, seconds=3)
+            two = await join(cluster, "m2")
+            await until(
+                shown, lambda s: s == {"m1": ids(0, 7), "m2": ids(8, 15)}, seconds=3
+            )
+            three = await join(cluster, "m3")
+            await until(
+                shown,
+                lambda s: s == {"m1": ids(0, 5), "m2": ids(6, 10), "m3": ids(11, 15)},
+                seconds=3,
+            )
+            await two.shutdown()
+            await until(
+                shown, lambda s: s == {"m1": ids(0, 7), "m3": ids(8, 15)}, seconds=3
+            )
+            document = live_state().group("east", "billing")
+            for consumer in (one, three):
+                await consumer.shutdown()
+        await connection.close()
+    assert document is not None
+    assert document["strategy"] == {"name": "AVG", "source": "reported"}
+    assert document["last_change"] is not None
+    assert document["last_change"]["text_key"] == "member_left"
+    assert {m["label"]: m["slot"] for m in document["members"]} == {"m1": 0, "m3": 2}
+    causes = models.Epoch.objects.order_by("number").values_list("cause", flat=True)
+    assert [cause async for cause in causes][:4] == [
+        "first_seen",
+        "member_joined",
+        "member_joined",
+        "member_left",
+    ]
+
+
+async def test_an_idle_member_says_why(valkey: Valkey, tmp_path: Path) -> None:
+    async with local_cluster(queues=1) as cluster:
+        members = [await join(cluster, name) for name in ("m1", "m2")]
+        connection = ClusterConnection(settings_of(cluster))
+
+        async def idle() -> list[str | None]:
+            document = live_state().group("east", "billing")
+            return [m["idle"] for m in document["members"]] if document else []
+
+        async with collecting(connection, valkey, tmp_path):
+            await until(idle, lambda seen: seen == [None, "more_members_than_queues"])
+        for consumer in members:
+            await consumer.shutdown()
+        await connection.close()
+
+
+async def test_a_broker_that_stopped_is_shown_as_silent(
+    valkey: Valkey, tmp_path: Path
+) -> None:
+    async with local_cluster(brokers=2) as cluster:
+        connection = ClusterConnection(settings_of(cluster))
+        async with collecting(connection, valkey, tmp_path) as collector:
+            await cluster.kill_broker("broker-b")
+            await collector.sweep_all()
+        await connection.close()
+    overview = live_state().overview("east")
+    assert overview is not None
+    totals = overview["totals"]
+    assert totals["brokers_answered"] == 1
+    silent = [broker for broker in overview["brokers"] if not broker["answered"]]
+    assert all(broker["error"] for broker in silent)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.templatetags.static import static
+from django.test import Client
+
+from dashboard.config.assets import digest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_digest_follows_names_and_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.css").write_text("x")
+    first = digest(tmp_path)
+    (tmp_path / "a.css").write_text("y")
+    second = digest(tmp_path)
+    (tmp_path / "a.css").rename(tmp_path / "b.css")
+    assert len({first, second, digest(tmp_path)}) == 3
+    assert len(first) == 12
+
+
+def test_files_may_be_kept_for_a_year_by_our_pages_only() -> None:
+    answer = Client().get(static("css/tokens.css"))
+    assert answer.status_code == 200
+    assert "max-age=31536000" in answer["Cache-Control"]
+    assert answer["Content-Type"].startswith("text/css")
+    assert not answer.has_header("Access-Control-Allow-Origin")
+    assert b"--accent" in answer.content
+
+
+def test_a_file_that_has_not_changed_is_not_sent_again() -> None:
+    address = static("js/app.js")
+    changed = Client().get(address)["Last-Modified"]
+    again = Client().get(address, headers={"if-modified-since": changed})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("name", ["../settings.py", "css/nothing.css"])
+def test_what_is_not_there_is_not_found(db: None, name: str) -> None:
+    assert Client().get(f"{static('css/')}{name}").status_code == 404
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "static" / "js").rglob("*.js")))
+def test_modules_import_only_what_exists(path: Path) -> None:
+    for line in path.read_text().splitlines():
+        if not line.startswith(("import ", "} from ", "export ")) or '"' not in line:
+            continue
+        name = line.rpartition('from "')[2].rstrip('";')
+        if name.startswith("."):
+            assert (path.parent / name).resolve().is_file(), f"{path.name}: {name}"
+
+
+def test_finders_see_our_files() -> None:
+    assert finders.find("img/icons.svg")

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from dashboard.config import environment
+
+KEY = "ROCKETSCOPE_THING"
+Set = Callable[[str], None]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Set:
+    return lambda value: monkeypatch.setenv(KEY, value)
+
+
+@pytest.mark.parametrize("value", ["", "   "])
+def test_an_empty_value_gives_the_default(given: Set, value: str) -> None:
+    given(value)
+    assert environment.text(KEY, "x") == "x"
+    assert environment.integer(KEY, 7, low=1, high=9) == 7
+    assert environment.flag(KEY, default=True)
+    assert environment.words(KEY, "a, b") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [("1", True), ("Yes", True), ("off", False), ("FALSE", False)]
+)
+def test_a_switch_is_read(given: Set, value: str, meant: bool) -> None:
+    given(value)
+    assert environment.flag(KEY, default=not meant) is meant
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "parts"),
+    [
+        (environment.flag, "maybe", ["'maybe'", "true", "off"]),
+        (
+            lambda key: environment.integer(key, 1, low=1, high=9),
+            "12",
+            ["12", "1 and 9"],
+        ),
+        (
+            lambda key: environment.integer(key, 1, low=1, high=9),
+            "x",
+            ["'x'", "1 and 9"],
+        ),
+        (lambda key: environment.choice(key, "a", ["a", "b"]), "c", ["'c'", "a, b"]),
+        (lambda key: environment.host_port(key, ""), "host", ["'host'", "host:port"]),
+        (lambda key: environment.host_port(key, ""), "h:0", ["0", "1 and 65535"]),
+        (lambda key: environment.host_port(key, ""), "h:70000", ["70000", "65535"]),
+        (environment.redis_url, "http://x", ["http://x", "redis://"]),
+        (lambda key: environment.time_zone(key, "UTC"), "Mars/Base", ["Mars/Base"]),
+        (lambda key: environment.time_zone(key, "UTC"), "../etc", ["../etc"]),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_key_and_limit(
+    given: Set, read: Callable[[str], Any], value: str, parts: list[str]
+) -> None:
+    given(value)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read(KEY)
+    for part in [KEY, *parts]:
+        assert part in str(refused.value)
+
+
+def test_addresses_of_both_kinds_are_split(given: Set) -> None:
+    given("127.0.0.1:8300")
+    assert environment.host_port(KEY, "") == ("127.0.0.1", 8300)
+    given("[::1]:80")
+    assert environment.host_port(KEY, "") == ("::1", 80)
+
+
+class TestClusters:
+    def test_names_and_servers_are_read(self, given: Set) -> None:
+        given("prod=10.0.0.1:9876;10.0.0.2:9876, embedded=127.0.0.1:9876")
+        found = environment.clusters(KEY)
+        assert list(found) == ["prod", "embedded"]
+        assert found["prod"].name_servers == ("10.0.0.1:9876", "10.0.0.2:9876")
+        assert [cluster.embedded for cluster in found.values()] == [False, True]
+
+    def test_each_cluster_has_keys_of_its_own(
+        self, given: Set, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given("eu-1=h:1")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY", "me")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_SECRET_KEY", "hush")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_TLS", "on")
+        cluster = environment.clusters(KEY)["eu-1"]
+        assert (cluster.access_key, cluster.secret_key) == ("me", "hush")
+        assert cluster.tls
+
+    def test_half_a_pair_of_keys_is_refused(
+        self, given: Set, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given("a=h:1")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_A_ACCESS_KEY", "me")
+        with pytest.raises(ImproperlyConfigured, match="set both or none"):
+            environment.clusters(KEY)
+
+    @pytest.mark.parametrize(
+        ("value", "part"),
+        [
+            ("prod", "'prod' is not name=host:port"),
+            ("/x=h:1", "'/x=h:1'"),
+            ("a=", "'a' has no name server"),
+            ("a=h", "'h' is not host:port"),
+            ("a=h:1,a=h:2", "'a' stands there twice"),
+            (f"{'a' * 64}=h:1", "1 to 63"),
+        ],
+    )
+    def test_what_cannot_be_read_is_named(
+        self, given: Set, value: str, part: str
+    ) -> None:
+        given(value)
+        with pytest.raises(ImproperlyConfigured, match=KEY) as refused:
+            environment.clusters(KEY)
+        assert part in str(refused.value)
+
+
+class TestDatabase:
+    def test_nothing_given_is_sqlite_with_wal(self, tmp_path: Path) -> None:
+        read = environment.database(KEY, sqlite_path=tmp_path / "db")
+        options: Any = read["OPTIONS"]
+        assert read["NAME"] == str(tmp_path / "db")
+        assert options["transaction_mode"] == "IMMEDIATE"
+        assert "journal_mode=WAL" in options["init_command"]
+        assert options["timeout"] > 0
+
+    def test_postgresql_is_read_from_its_url(self, given: Set, tmp_path: Path) -> None:
+        given("postgresql://me:p%40ss@db.example:5433/scope")
+        read = environment.database(KEY, sqlite_path=tmp_path)
+        assert read["ENGINE"] == "django.db.backends.postgresql"
+        assert (read["USER"], read["PASSWORD"]) == ("me", "p@ss")
+        assert (read["HOST"], read["PORT"], read["NAME"]) == (
+            "db.example",
+            "5433",
+            "scope",
+        )
+
+    @pytest.mark.parametrize(
+        "value",
+        ["mysql://me:hush@h/x", "postgresql://me:hush@h", "postgresql://me:hush@h:x/y"],
+    )
+    def test_a_refusal_does_not_tell_the_password(
+        self, given: Set, tmp_path: Path, value: str
+    ) -> None:
+        given(value)
+        with pytest.raises(ImproperlyConfigured, match=KEY) as refused:
+            environment.database(KEY, sqlite_path=tmp_path)
+        assert "hush" not in str(refused.value)
+
+
+class TestSecret:
+    def test_it_is_made_once_and_kept(self, tmp_path: Path) -> None:
+        path = tmp_path / "var" / "secret_key"
+        made = environment.secret(KEY, path=path)
+        assert len(made) >= 50
+        assert environment.secret(KEY, path=path) == made
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_the_environment_wins(self, given: Set, tmp_path: Path) -> None:
+        given("from-the-environment")
+        path = tmp_path / "secret_key"
+        assert environment.secret(KEY, path=path) == "from-the-environment"
+        assert not path.exists()
+
+    def test_all_who_race_get_the_same(self, tmp_path: Path) -> None:
+        path, found = tmp_path / "secret_key", set()
+        start = threading.Barrier(8)
+
+        def race() -> None:
+            start.wait()
+            found.add(environment.secret(KEY, path=path))
+
+        threads = [threading.Thread(target=race) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == {path.read_text()}
+
+    def test_a_kept_one_that_is_too_short_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "secret_key"
+        path.write_text("short")
+        with pytest.raises(ImproperlyConfigured, match=r"5 characters, at least 32"):
+            environment.secret(KEY, path=path)

@@ -1,0 +1,58 @@
+"""Fixtures that every room of the dashboard may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+import redis
+from django.test import Client
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.live.names import group_key, overview_key
+from dashboard.models import Role, User
+from dashboard.services.clusters import sync_clusters
+from tests.support.valkey import Valkey, valkey, valkey_server
+
+__all__ = ["valkey", "valkey_server"]
+
+SignIn = Callable[[Role], Client]
+Write = Callable[..., None]
+
+
+@pytest.fixture
+def sign_in(db: None) -> SignIn:
+    """Return a browser signed in as a user of the role asked for."""
+
+    def make(role: Role) -> Client:
+        user, _made = User.objects.get_or_create(username=role.value, role=role)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return make
+
+
+@pytest.fixture
+def hangzhou(db: None, settings: Any) -> ClusterSettings:
+    """One configured cluster of that name."""
+    cluster = ClusterSettings("hangzhou", ("10.20.6.1:9876", "10.20.6.2:9876"))
+    settings.ROCKETSCOPE_CLUSTERS = {cluster.name: cluster}
+    sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+    return cluster
+
+
+@pytest.fixture
+def write(valkey: Valkey, hangzhou: ClusterSettings) -> Write:
+    """Put documents into the cache, as the collector does."""
+
+    def put(*documents: Any) -> None:
+        with redis.Redis(port=valkey.port) as client:
+            for document in documents:
+                cluster, group = document["cluster"], document.get("group")
+                key = group_key(cluster, group) if group else overview_key(cluster)
+                client.set(key, orjson.dumps(document))
+
+    return put

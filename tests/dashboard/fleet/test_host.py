@@ -1,0 +1,333 @@
+"""Hosting on a real embedded cluster: wishes followed, claims kept, timers run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import redis.asyncio
+from django.db import connections
+
+from dashboard.config.ticks import Tick, tick_at
+from dashboard.fleet.claims import CLAIM_SECONDS
+from dashboard.fleet.host import FleetHost
+from dashboard.fleet.planning import WorkerName
+from dashboard.fleet.words import Words
+from dashboard.live.holdings import decode_holding
+from dashboard.live.names import allocation_channel, allocation_key
+from dashboard.live.state import make_async_client
+from dashboard.models import ManagedGroup, ManagedMember, TimerRun
+from rmqcore.admin import Admin
+from rmqcore.client import PERIOD_S, Timer
+from rmqcore.cluster import LocalCluster
+from tests.support.cluster import local_cluster, produce, settings_of
+from tests.support.eventually import eventually, until
+from tests.support.valkey import Valkey
+
+from .wishes import group
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Now:
+    """Wall time that a test can move on."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[LocalCluster]:
+    async with local_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def client(valkey: Valkey) -> AsyncIterator[redis.asyncio.Redis]:
+    client = make_async_client(valkey.url)
+    yield client
+    await client.aclose()
+
+
+Make = Callable[..., FleetHost]
+
+
+@pytest.fixture
+async def make(
+    cluster: LocalCluster, client: redis.asyncio.Redis
+) -> AsyncIterator[Make]:
+    thread = ThreadPoolExecutor(1)
+    made: list[FleetHost] = []
+
+    async def database(work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+    def make(name: str = "w1", now: Callable[[], float] = time.time) -> FleetHost:
+        host = FleetHost(
+            WorkerName(name, "h", 1, datetime.now(UTC)),
+            clusters={"east": settings_of(cluster)},
+            words=Words(client),
+            database=database,
+            now=now,
+        )
+        made.append(host)
+        return host
+
+    yield make
+    for host in made:
+        await host.close()
+    thread.submit(connections.close_all).result()
+    thread.shutdown()
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    def run() -> Any:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(run)
+
+
+def held(*hosts: FleetHost) -> Callable[[], Awaitable[list[int]]]:
+    """Return a question: how many queues of the topic each member holds."""
+
+    async def ask() -> list[int]:
+        members = [m for host in hosts for m in host.hosted.values()]
+        return sorted(len(m._holding().queues) for m in members)
+
+    return ask
+
+
+async def followed(host: FleetHost, expected: list[int]) -> None:
+    """Follow wishes until the members hold that many queues each."""
+
+    async def step() -> list[int]:
+        await host.follow_once()
+        return await held(host)()
+
+    await eventually(step, expected)
+
+
+def tick(timer: Timer, now: float) -> Tick:
+    return tick_at(timer, PERIOD_S[timer], now, "beat@test")
+
+
+async def test_members_join_and_leave_as_wished(make: Make) -> None:
+    await in_thread(group)
+    host = make()
+    await followed(host, [16])
+    await ManagedMember.objects.acreate(
+        group=await ManagedGroup.objects.aget(), number=2
+    )
+    await followed(host, [8, 8])
+    await ManagedMember.objects.filter(number=1).aupdate(wanted=False)
+    await followed(host, [16])
+    assert await ManagedMember.objects.acount() == 1
+
+
+async def test_the_row_tells_host_and_client(make: Make) -> None:
+    await in_thread(group)
+    host = make()
+    await followed(host, [16])
+
+    async def row() -> tuple[str, bool]:
+        found = await ManagedMember.objects.aget()
+        return found.worker, found.client_id.endswith("@billing-1.1")
+
+    await eventually(row, ("w1", True))
+
+
+async def test_a_changed_wish_starts_the_member_anew(make: Make) -> None:
+    await in_thread(group)
+    host = make()
+    await followed(host, [16])
+    (before,) = host.hosted.values()
+    await ManagedGroup.objects.aupdate(revision=2, strategy="AVG_BY_CIRCLE")
+
+    async def step() -> str:
+        await host.follow_once()
+        return ",".join(m.spec.strategy for m in host.hosted.values() if m.started)
+
+    await eventually(step, "AVG_BY_CIRCLE")
+    (after,) = host.hosted.values()
+    assert after is not before
+    assert after.claim.fence == before.claim.fence
+
+
+async def test_each_change_of_queues_is_told_at_once(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    async with client.pubsub(ignore_subscribe_messages=True) as words:
+        await words.subscribe(allocation_channel("east"))
+        await in_thread(group)
+        host = make()
+        await followed(host, [16])
+
+        async def next_word() -> int:
+            message = await words.get_message(timeout=1)
+            return len(decode_holding(message["data"]).queues) if message else -1
+
+        await eventually(next_word, 16)
+    stored = await client.hvals(allocation_key("east"))
+    assert len(decode_holding(stored[0]).queues) == 16
+
+
+async def test_closing_gives_everything_back_and_keeps_progress(
+    make: Make, cluster: LocalCluster, client: redis.asyncio.Redis
+) -> None:
+    await in_thread(lambda: group(start_position="CONSUME_FROM_FIRST_OFFSET"))
+    await produce(cluster, 32)
+    host = make()
+    await followed(host, [16])
+    async with Admin(cluster.nameserver_address) as admin:
+
+        async def consumed() -> int:
+            await host._run_timer(tick(Timer.PERSIST_OFFSETS, time.time()))
+            snapshot = await admin.snapshot(groups=["billing"])
+            return snapshot.groups["billing"].queues.committed.total()
+
+        await eventually(consumed, 32)
+        await host.close()
+        snapshot = await admin.snapshot(groups=["billing"])
+    assert snapshot.groups["billing"].members == ()
+    row = await ManagedMember.objects.aget()
+    assert (row.worker, row.claimed_until) == ("", None)
+    assert await client.hlen(allocation_key("east")) == 0
+
+
+async def test_a_slot_runs_once_for_all_members_and_is_recorded(make: Make) -> None:
+    await in_thread(lambda: group(members=2))
+    host = make()
+    await followed(host, [8, 8])
+    slot = tick(Timer.REBALANCE, time.time() + PERIOD_S[Timer.REBALANCE])
+    for _ in range(3):
+        host.take(slot)
+
+    async def ran() -> int:
+        return len(host._runs)
+
+    await eventually(ran, 1)
+    host._saved_at = 0.0
+    await host.follow_once()
+    run = await TimerRun.objects.aget()
+    assert (run.slot, run.members, run.outcome) == (slot.slot, 2, "done")
+    assert run.asked_by == "beat@test"
+
+
+async def test_late_slots_are_run_without_their_tick(make: Make) -> None:
+    now = Now()
+    host = make(now=now)
+    now.ahead = PERIOD_S[Timer.PERSIST_OFFSETS] + 2
+    watching = asyncio.ensure_future(host.watch())
+
+    async def asked_by() -> set[str]:
+        return {run.tick.asked_by for run in host._runs}
+
+    await eventually(asked_by, {"worker"})
+    watching.cancel()
+
+
+async def test_a_worker_that_stood_still_abandons_its_members(
+    make: Make, cluster: LocalCluster
+) -> None:
+    await in_thread(group)
+    now = Now()
+    frozen = make("frozen", now)
+    await followed(frozen, [16])
+    (member,) = frozen.hosted.values()
+    now.ahead = CLAIM_SECONDS + 1
+    assert not member.may_act
+    slot = tick(Timer.PERSIST_OFFSETS, now())
+    frozen.take(slot)
+    frozen.look_at_claims()
+    assert frozen.hosted == {}
+
+    async def runs() -> list[int]:
+        return [run.members for run in frozen._runs]
+
+    await eventually(runs, [0])
+
+
+async def test_what_it_held_is_taken_over_under_another_client_id(
+    make: Make, cluster: LocalCluster
+) -> None:
+    await in_thread(group)
+    now = Now()
+    frozen = make("frozen", now)
+    await followed(frozen, [16])
+    now.ahead = CLAIM_SECONDS + 1
+    other = make("other", now)
+    await other.follow_once()
+    assert [m.client_id.rpartition(".")[2] for m in other.hosted.values()] == ["2"]
+    frozen.look_at_claims()
+    await followed(other, [16])
+    await frozen.follow_once()
+    assert frozen.hosted == {}
+
+
+async def test_listeners_wait_while_the_claim_is_over(
+    make: Make, cluster: LocalCluster
+) -> None:
+    await in_thread(lambda: group(start_position="CONSUME_FROM_FIRST_OFFSET"))
+    now = Now()
+    host = make(now=now)
+    await followed(host, [16])
+    (member,) = host.hosted.values()
+    now.ahead = CLAIM_SECONDS + 1
+    await produce(cluster, 1)
+    waiting = asyncio.ensure_future(member._until_it_may_act())
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    await host.follow_once()
+    await asyncio.wait_for(waiting, 5)
+    assert member.may_act
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"cluster": "west"}, "cluster 'west' is not in ROCKETSCOPE_CLUSTERS"),
+        ({"listener": "sing"}, "unknown listener 'sing'"),
+        ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
+    ],
+)
+async def test_a_member_that_cannot_be_hosted_says_why(
+    fields: dict[str, str], said: str, make: Make
+) -> None:
+    await in_thread(lambda: group(**fields))
+    host = make()
+    await host.follow_once()
+
+    async def error() -> str:
+        return (await ManagedMember.objects.aget()).error
+
+    assert said in await until(error, bool)
+    assert host.hosted == {}
+
+
+async def test_a_member_that_cannot_start_is_tried_again(
+    make: Make, cluster: LocalCluster
+) -> None:
+    await in_thread(group)
+    now = Now()
+    host = make(now=now)
+    port = int(cluster.nameserver_address.rpartition(":")[2])
+    await cluster.nameserver.stop()
+    await host.follow_once()
+
+    async def error() -> str:
+        return (await ManagedMember.objects.aget()).error
+
+    assert str(port) in await until(error, bool, seconds=10)
+    await host.follow_once()
+    assert not next(iter(host.hosted.values())).started

@@ -1,0 +1,137 @@
+"""The fleet as processes: workers killed and frozen, beat and the cache lost."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from dashboard.fleet.claims import CLAIM_SECONDS
+from tests.support.stack import Stack
+
+pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(240)]
+
+HOSTS = """
+    select worker, count(*) from dashboard_managedmember
+    where worker <> '' and wanted group by worker
+"""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    stack = Stack(tmp_path_factory.mktemp("stack"))
+    try:
+        stack.start()
+        yield stack
+    finally:
+        stack.stop()
+
+
+@pytest.fixture
+def stack(running: Stack) -> Stack:
+    """The stack with everything alive and two members, one on each worker."""
+    running.ensure("collector", "fleet-1", "fleet-2", "beat")
+    running.want_members(2)
+    running.until(
+        lambda: sorted(hosts(running).values()) == [1, 1], "two workers host a member"
+    )
+    running.until(
+        lambda: sorted(running.owned().values()) == [8, 8], "each member owns 8 queues"
+    )
+    return running
+
+
+def hosts(stack: Stack) -> dict[str, int]:
+    return {name.partition("@")[0]: count for name, count in stack.rows(HOSTS)}
+
+
+def all_owned(stack: Stack) -> bool:
+    return sum(stack.owned().values()) == 16
+
+
+def test_members_added_are_shown_divided_within_three_seconds(stack: Stack) -> None:
+    stack.want_members(3)
+    took = stack.until(
+        lambda: sorted(stack.owned().values()) == [5, 5, 6], "5, 5 and 6 queues"
+    )
+    assert took < 3
+    document = stack.group()
+    assert document is not None
+    assert document["managed"]
+    assert [m["label"].rpartition(".")[0] for m in document["members"]] == [
+        f"demo-consumers-{number}" for number in (1, 2, 3)
+    ]
+
+
+def test_a_killed_workers_members_are_hosted_elsewhere(stack: Stack) -> None:
+    stack.processes["fleet-1"].kill()
+    took = stack.until(
+        lambda: hosts(stack) == {"fleet-2": 2} and all_owned(stack),
+        "the other worker hosts both and owns everything",
+    )
+    assert took < CLAIM_SECONDS + 5
+
+
+def test_a_frozen_worker_wakes_as_nobodys_owner(stack: Stack) -> None:
+    stack.signal("fleet-2", signal.SIGSTOP)
+    stack.until(lambda: hosts(stack) == {"fleet-1": 2}, "the other worker hosts both")
+    stack.signal("fleet-2", signal.SIGCONT)
+    stack.until(lambda: all_owned(stack), "everything is owned by those who may")
+    assert "claim ran out" in stack.processes["fleet-2"].log.read_text()
+    document = stack.group()
+    assert document is not None
+    assert len(document["members"]) == 2
+
+
+def test_each_worker_runs_each_slot_once_when_beat_asks(stack: Stack) -> None:
+    runs = """
+        select worker, slot, count(*), min(asked_by) from dashboard_timerrun
+        where timer = 'persist_offsets' group by worker, slot
+    """
+    stack.until(
+        lambda: (
+            {row[0].partition("@")[0] for row in stack.rows(runs)}
+            == {"fleet-1", "fleet-2"}
+        ),
+        "both workers recorded runs",
+    )
+    assert {row[2] for row in stack.rows(runs)} == {1}
+
+
+def test_without_beat_workers_run_the_timers_themselves(stack: Stack) -> None:
+    stack.processes["beat"].kill()
+    own = "select distinct worker from dashboard_timerrun where asked_by = 'worker'"
+    stack.until(
+        lambda: (
+            {row[0].partition("@")[0] for row in stack.rows(own)}
+            == {"fleet-1", "fleet-2"}
+        ),
+        "both workers ran slots by themselves",
+    )
+    assert all_owned(stack)
+
+
+def test_the_state_comes_back_after_the_cache_was_lost(stack: Stack) -> None:
+    with redis.Redis(port=stack.valkey.port) as client:
+        client.set("held", "before")
+    stack.valkey.kill()
+    stack.valkey.start()
+    with redis.Redis(port=stack.valkey.port) as client:
+        assert client.get("held") is None, "the new server holds nothing of the old"
+    stack.until(
+        lambda: sorted(stack.owned().values()) == [8, 8], "the group is shown again"
+    )
+    stack.want_members(1)
+    stack.until(lambda: list(stack.owned().values()) == [16], "a wish is followed")
+
+
+def test_a_stopped_worker_hands_its_members_over_at_once(stack: Stack) -> None:
+    stack.signal("fleet-1", signal.SIGTERM)
+    took = stack.until(
+        lambda: hosts(stack) == {"fleet-2": 2} and all_owned(stack),
+        "the other worker hosts both and owns everything",
+    )
+    assert took < CLAIM_SECONDS
+    assert stack.processes["fleet-1"].wait(20) == 0

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from dashboard.gateway.bridge import LoopThread
+
+
+@pytest.fixture
+def loop_thread() -> Iterator[LoopThread]:
+    thread = LoopThread("bridge-test")
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+def test_runs_a_coroutine_on_its_own_thread(loop_thread: LoopThread) -> None:
+    async def where() -> str:
+        await asyncio.sleep(0)
+        return threading.current_thread().name
+
+    assert loop_thread.run(where(), timeout=5) == "bridge-test"
+
+
+def test_hands_errors_to_the_caller(loop_thread: LoopThread) -> None:
+    async def fail() -> None:
+        raise KeyError("queue")
+
+    with pytest.raises(KeyError, match="queue"):
+        loop_thread.run(fail(), timeout=5)
+
+
+def test_a_timeout_cancels_and_names_the_limit(loop_thread: LoopThread) -> None:
+    cancelled = threading.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with pytest.raises(TimeoutError, match="no result in"):
+        loop_thread.run(wait(), timeout=0.01)
+    assert cancelled.wait(5)
+
+
+def test_a_timeout_raised_inside_is_passed_on(loop_thread: LoopThread) -> None:
+    async def fail() -> None:
+        raise TimeoutError("the broker")
+
+    with pytest.raises(TimeoutError, match="the broker"):
+        loop_thread.run(fail(), timeout=5)
+
+
+def test_plain_calls_are_made_on_the_loop(loop_thread: LoopThread) -> None:
+    seen: list[str] = []
+    done = threading.Event()
+    loop_thread.call_soon(
+        lambda: (seen.append(threading.current_thread().name), done.set())
+    )
+    assert done.wait(5)
+    assert seen == ["bridge-test"]
+
+
+def test_stop_cancels_what_runs_and_refuses_more() -> None:
+    thread = LoopThread("bridge-test")
+    thread.start()
+    assert thread.running
+
+    async def forever() -> None:
+        await asyncio.sleep(3600)
+
+    future = thread.submit(forever())
+    thread.stop()
+    assert not thread.running
+    assert future.cancelled()
+    with pytest.raises(RuntimeError, match="bridge-test does not run"):
+        thread.submit(forever())
+    thread.call_soon(print)
+    thread.stop()

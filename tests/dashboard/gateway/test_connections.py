@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+
+import pytest
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.connections import (
+    ClusterConnection,
+    credentials_of,
+    signing_hooks,
+    tls_of,
+)
+from rmqcore.cluster import LocalCluster
+from rmqcore.errors import ConnectError
+from rmqcore.protocol.command import RemotingCommand
+from tests.support.cluster import TOPIC, join, local_cluster, produce, settings_of
+from tests.support.eventually import until
+from tests.support.ports import free_port
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[LocalCluster]:
+    async with local_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def connection(cluster: LocalCluster) -> AsyncIterator[ClusterConnection]:
+    connection = ClusterConnection(settings_of(cluster))
+    yield connection
+    await connection.close()
+
+
+async def test_sees_members_without_asking_them(
+    cluster: LocalCluster, connection: ClusterConnection
+) -> None:
+    consumer = await join(cluster, "one")
+    group = (await connection.snapshot()).groups["billing"]
+    assert [member.client_id for member in group.members] == ["10.0.0.1@one"]
+    assert group.members[0].queues is None
+    await consumer.shutdown()
+
+
+async def test_asked_members_say_what_they_hold(
+    cluster: LocalCluster, connection: ClusterConnection
+) -> None:
+    consumer = await join(cluster, "one")
+    await until(lambda: held(connection), lambda count: count == 16)
+    await consumer.shutdown()
+
+
+async def held(connection: ClusterConnection) -> int:
+    group = (await connection.groups({"billing"})).groups["billing"]
+    held = [key for member in group.members for key in member.queues or ()]
+    return sum(topic == TOPIC for topic, _broker, _queue_id in held)
+
+
+async def test_reading_writes_nothing(
+    cluster: LocalCluster, connection: ClusterConnection
+) -> None:
+    await produce(cluster, 3)
+    before = await connection.snapshot()
+    await connection.groups({"made up"})
+    after = await connection.snapshot()
+    assert set(after.topics) == set(before.topics)
+    assert set(after.groups) == set(before.groups)
+
+
+async def test_names_the_brokers(connection: ClusterConnection) -> None:
+    assert await connection.broker_names() == ["broker-a"]
+
+
+async def test_an_unreachable_name_server_is_named() -> None:
+    address = f"127.0.0.1:{free_port()}"
+    connection = ClusterConnection(ClusterSettings("east", (address,)))
+    with pytest.raises(ConnectError, match=address):
+        await connection.snapshot()
+    await connection.close()
+
+
+def test_plain_clusters_have_neither_tls_nor_keys() -> None:
+    plain = ClusterSettings("east", ("h:1",))
+    assert tls_of(plain) is None
+    assert credentials_of(plain) is None
+    assert signing_hooks(plain) == ()
+
+
+def test_tls_encrypts_without_judging_certificates() -> None:
+    context = tls_of(ClusterSettings("east", ("h:1",), tls=True))
+    assert context is not None
+    assert context.verify_mode is ssl.CERT_NONE
+
+
+def test_requests_are_signed_with_the_clusters_keys() -> None:
+    cluster = ClusterSettings("east", ("h:1",), access_key="ak", secret_key="sk")
+    (sign,) = signing_hooks(cluster)
+    command = RemotingCommand.request(34, {"clientID": "c"}, b"body")
+    sign("h:1", command)
+    credentials = credentials_of(cluster)
+    assert credentials is not None
+    assert credentials.verify(command.ext_fields, b"body")
+    assert command.ext_fields["AccessKey"] == "ak"

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from analytics import contracts as c
+from analytics.lake.manifest import load_manifest
+from analytics.lake.storage import open_storage
+from analytics.lake.writer import LandingWriter
+from dashboard.config.celery import ANALYTICS_QUEUE, app
+from dashboard.jobs import tasks
+from dashboard.services.reports import RUN_TASK
+from tests.analytics.rows import MINUTE, START_MS, sample_columns
+
+
+def test_tasks_go_to_the_queue_of_analytics() -> None:
+    app.loader.import_default_modules()
+    for task in (tasks.run, tasks.maintain_lake):
+        assert task.name in app.tasks
+        route = app.amqp.router.route({}, task.name)
+        assert route["queue"].name == ANALYTICS_QUEUE
+    assert tasks.run.name == RUN_TASK
+
+
+def test_beat_asks_for_maintenance() -> None:
+    entries = app.conf.beat_schedule.values()
+    assert tasks.maintain_lake.name in {entry["task"] for entry in entries}
+
+
+def test_maintenance_lists_merges_and_lets_go(settings: Any, tmp_path: Path) -> None:
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    writer = LandingWriter(str(tmp_path), run_id="run")
+    for minute in range(12):
+        writer.append(sample_columns(START_MS + minute * MINUTE))
+    writer.close(START_MS)
+    done = tasks.maintain_lake()
+    # Rows of months ago are merged, and then too old to be kept.
+    assert done == {"merged": 12, "retired": 1, "deleted": 0}
+    manifest = load_manifest(open_storage(str(tmp_path)), c.SAMPLES)
+    assert manifest.files == ()
+    assert len(manifest.retired) == 13

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.models import ManagedGroup
+from dashboard.services.fleet import add_member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def embedded(settings: Any) -> None:
+    cluster = ClusterSettings("embedded", ("127.0.0.1:9876",))
+    settings.ROCKETSCOPE_CLUSTERS = {"embedded": cluster}
+
+
+def prepare() -> str:
+    out = StringIO()
+    call_command("prepare_demo", stdout=out)
+    return out.getvalue()
+
+
+def test_registers_the_demos_group(embedded: None) -> None:
+    assert "added with 1 member" in prepare()
+    group = ManagedGroup.objects.get()
+    assert (group.cluster.name, group.name) == ("embedded", "demo-consumers")
+    assert group.topics == [{"topic": "orders", "expression": "*"}]
+    assert group.members.count() == 1
+
+
+def test_running_it_again_keeps_what_was_changed(embedded: None) -> None:
+    prepare()
+    add_member(None, "embedded", "demo-consumers")
+    assert "there already" in prepare()
+    assert ManagedGroup.objects.get().members_wanted == 2
+
+
+def test_without_the_embedded_cluster_there_is_no_demo(settings: Any) -> None:
+    settings.ROCKETSCOPE_CLUSTERS = {}
+    with pytest.raises(CommandError, match="names no cluster 'embedded'"):
+        prepare()

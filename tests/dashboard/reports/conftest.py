@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def lake(settings: Any, tmp_path: Path) -> Path:
+    """The lake of this test, by its settings."""
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    return tmp_path

@@ -1,0 +1,166 @@
+"""A finished run whose data sets are written by hand, in the schemas of the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from django.utils import timezone
+from pyarrow import parquet
+
+from analytics import contracts as c
+from dashboard.models import Cluster, Epoch, JobRun
+from dashboard.reports.tables import TABLES, Kind
+
+SINCE: Final = datetime(2026, 3, 13, tzinfo=UTC)
+STEP: Final = timedelta(minutes=1)
+STEPS: Final = 10
+MISSING: Final = (4, 5, 6)
+"""Steps in which nothing was collected."""
+
+_TYPES: Final = {
+    Kind.TEXT: pa.string(),
+    Kind.COUNT: pa.int64(),
+    Kind.NUMBER: pa.float64(),
+    Kind.TIME: pa.timestamp("us", tz="UTC"),
+    Kind.FLAG: pa.bool_(),
+}
+
+
+def moment(step: int) -> datetime:
+    return SINCE + STEP * step
+
+
+def write_table(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows as a job would: missing columns are null, in several files."""
+    schema = pa.schema(
+        [(column.key, _TYPES[column.kind]) for column in TABLES[key].columns]
+    )
+    (folder / key).mkdir(parents=True)
+    half = len(rows) // 2
+    for number, part in enumerate((rows[half:], rows[:half])):
+        table = pa.Table.from_pylist(list(part), schema=schema)
+        parquet.write_table(table, folder / key / f"part-{number}.parquet")
+    (folder / key / "_SUCCESS").touch()
+
+
+def finished_run(
+    lake: Path, *, group: str = "settlement", groups: Sequence[str] = ("settlement",)
+) -> JobRun:
+    """Return a run that is done: two queues a group, ten minutes, three missing."""
+    tables = _tables(groups)
+    run = JobRun.objects.create(
+        job="report",
+        cluster="hangzhou",
+        group=group,
+        since=SINCE,
+        until=moment(STEPS),
+        state=JobRun.State.DONE,
+        part=1.0,
+        asked_at=timezone.now(),
+        asked_by_name="olga",
+        finished_at=timezone.now(),
+        size_bytes=12_345,
+        summary={
+            "since": SINCE.isoformat(),
+            "until": moment(STEPS).isoformat(),
+            "step_seconds": 60,
+            "rows": {key: len(rows) for key, rows in tables.items()},
+        },
+    )
+    for key, rows in tables.items():
+        write_table(lake / "results" / str(run.pk), key, rows)
+    return run
+
+
+def two_epochs(group: str = "settlement") -> None:
+    """Keep two epochs: one member, and from the third minute on two."""
+    cluster, _made = Cluster.objects.get_or_create(name="hangzhou")
+    for number, began, ended in ((7, SINCE - STEP, moment(3)), (8, moment(3), None)):
+        Epoch.objects.create(
+            cluster=cluster,
+            group=group,
+            number=number,
+            members=[{"client_id": str(place)} for place in range(number - 6)],
+            cause=Epoch.Cause.FIRST_SEEN,
+            began_by=began,
+            ended_by=ended,
+        )
+
+
+def _tables(groups: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    steps = [step for step in range(STEPS) if step not in MISSING]
+    keyed = [
+        ({c.CLUSTER: "hangzhou", c.GROUP: group}, place, step)
+        for place, group in enumerate(groups)
+        for step in steps
+    ]
+    return {
+        c.LAG_BY_GROUP: [
+            keys
+            | {
+                c.SINCE: moment(step),
+                c.SECONDS: 60.0,
+                c.QUEUE_COUNT: 2,
+                c.KNOWN_QUEUES: 1 if step == 0 else 2,
+                c.LAG_MEAN: 100.0 * step * (place + 1),
+                c.LAG_PEAK: 150 * step * (place + 1),
+                c.LAG_LAST: 100 * step,
+                c.LAG_MS_PEAK: 10_000 * step if step else None,
+                c.IN_RATE: 20.0,
+                c.OUT_RATE: 10.0,
+            }
+            for keys, place, step in keyed
+        ],
+        c.LAG_BY_QUEUE: [
+            keys
+            | {
+                c.TOPIC: "orders",
+                c.BROKER: "broker-a",
+                c.QUEUE_ID: queue,
+                c.SINCE: moment(step),
+                c.SECONDS: 60.0 if step else 0.0,
+                c.UNKNOWN_SECONDS: 0.0 if step else 60.0,
+                c.LAG_MEAN: 50.5 * step if step else None,
+            }
+            for keys, _place, step in keyed
+            for queue in (1, 0)
+        ],
+        c.LAG_BY_CONSUMER: [
+            keys | {c.CLIENT_ID: "=1+1", c.SINCE: moment(step), c.LAG_MEAN: 1.0}
+            for keys, _place, step in keyed
+        ],
+        c.STRATEGIES: [
+            {
+                c.CLUSTER: "hangzhou",
+                c.GROUP: group,
+                c.STRATEGY: name,
+                c.IN_USE: name == "AVG",
+                c.MOVES: moves,
+                c.STRATEGY_SOURCE: "assumed" if name == "AVG" else None,
+                "load_max_to_mean": skew,
+                c.OVERLOAD_SECONDS: None if skew is None else 60.0,
+                c.IDLE_SHARE: 0.25,
+            }
+            for group in groups
+            for name, moves, skew in (
+                ("BALANCED", 2, 1.125),
+                ("CONSISTENT_HASH", 1, None),
+                ("AVG", 4, 1.5),
+                ("AVG_BY_CIRCLE", 9, 1.25),
+            )
+        ],
+        c.SKEW_BY_TIME: [
+            keys
+            | {
+                c.EPOCH: 7,
+                c.STRATEGY: "AVG",
+                c.SINCE: moment(step),
+                "load_max_to_mean": 1.5,
+            }
+            for keys, _place, step in keyed
+        ],
+    }

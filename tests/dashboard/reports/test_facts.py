@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from pathlib import Path
+
+import pytest
+
+from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
+from dashboard.reports.steps import epoch_bands, highest, mean, total
+
+from .finished import finished_run, moment, two_epochs
+
+pytestmark = pytest.mark.django_db
+
+
+def test_facts_of_one_group(lake: Path) -> None:
+    two_epochs()
+    facts = facts_of(finished_run(lake), UTC)
+    assert (facts.peak, facts.peak_at) == (1350, moment(9))
+    assert (facts.oldest_ms, facts.oldest_at) == (90_000, moment(9))
+    assert facts.behind == timedelta(minutes=3), "steps 7, 8 and 9 are over 30 s"
+    assert facts.collected == timedelta(minutes=7)
+    assert facts.missing == timedelta(minutes=3)
+    assert (facts.in_rate, facts.out_rate, facts.skew) == (20, 10, 1.5)
+    assert facts.epochs == 2
+
+
+def test_a_sum_over_groups_has_no_peak_of_its_own_moment(lake: Path) -> None:
+    run = finished_run(lake, group="", groups=("a", "b"))
+    facts = facts_of(run, UTC)
+    assert facts.peak == 900 + 1800
+    assert facts.in_rate == 40
+    assert (facts.skew, facts.epochs) == (None, 0)
+
+
+def test_the_worst_groups_come_first(lake: Path) -> None:
+    run = finished_run(lake, group="", groups=("a", "b"))
+    assert [(row.group, row.peak) for row in worst_groups(run)] == [
+        ("b", 2700),
+        ("a", 1350),
+    ]
+    assert worst_groups(finished_run(lake)) == []
+
+
+def test_strategies_keep_their_order_and_one_is_best(lake: Path) -> None:
+    rows = strategy_rows(finished_run(lake))
+    assert [(row.name, row.in_use, row.is_best) for row in rows] == [
+        ("AVG", True, False),
+        ("AVG_BY_CIRCLE", False, False),
+        ("CONSISTENT_HASH", False, False),
+        ("BALANCED", False, True),
+    ]
+    assert (rows[2].max_to_mean, rows[2].overload) == (None, None)
+    assert rows[0].overload == timedelta(minutes=1)
+    assert (rows[0].is_assumed, rows[3].is_balanced) == (True, True)
+
+
+def test_epochs_are_those_that_overlap_the_period(lake: Path) -> None:
+    two_epochs()
+    two_epochs(group="other")
+    run = finished_run(lake)
+    assert [(band.number, band.members) for band in epoch_bands(run)] == [
+        (7, 1),
+        (8, 2),
+    ]
+    run.until = moment(3)
+    assert [band.number for band in epoch_bands(run)] == [7]
+    run.since, run.until = moment(3), moment(9)
+    assert [band.number for band in epoch_bands(run)] == [8]
+
+
+def test_sums_of_nothing_known_are_unknown() -> None:
+    assert total([None, None]) is None
+    assert total([None, 2, 3]) == 5
+    assert (highest([None]), mean([])) == (None, None)
+    assert (highest([1, None, 4]), mean([1, None, 4])) == (4, 2.5)

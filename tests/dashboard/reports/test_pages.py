@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from analytics import contracts as c
+from dashboard.config.celery import app
+from dashboard.config.environment import ClusterSettings
+from dashboard.models import JobRun, Role
+from tests.dashboard.conftest import SignIn
+
+from .finished import SINCE, finished_run, moment, two_epochs
+
+State = JobRun.State
+
+
+@pytest.fixture(autouse=True)
+def surroundings(hangzhou: ClusterSettings, lake: Path) -> None:
+    """Every page here has a cluster and a lake."""
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    gone: list[int] = []
+    monkeypatch.setattr(app, "send_task", lambda _name, args: gone.extend(args))
+    return gone
+
+
+def queued(**changes: object) -> JobRun:
+    values = {
+        "job": "report",
+        "cluster": "hangzhou",
+        "group": "settlement",
+        "since": SINCE,
+        "until": moment(10),
+        "asked_at": timezone.now(),
+        "asked_by_name": "olga",
+    }
+    return JobRun.objects.create(**(values | changes))
+
+
+def gathered(response: HttpResponseBase) -> bytes:
+    """Take the pieces as an ASGI server does."""
+    assert isinstance(response, StreamingHttpResponse)
+    assert response.is_async
+
+    async def take() -> bytes:
+        return b"".join([piece async for piece in response])  # type: ignore[union-attr]
+
+    return async_to_sync(take)()
+
+
+def test_the_list_shows_runs_and_the_form_to_those_who_may(
+    sign_in: SignIn, lake: Path
+) -> None:
+    assert (
+        "No report has been made yet."
+        in sign_in(Role.VIEWER).get("/reports/").content.decode()
+    )
+    finished_run(lake)
+    queued(group="", state=State.FAILED, error="disk full")
+    viewer = sign_in(Role.VIEWER).get("/reports/").content.decode()
+    operator = sign_in(Role.OPERATOR).get("/reports/").content.decode()
+    assert "settlement" in viewer
+    assert "disk full" in viewer
+    assert "Make report" not in viewer
+    assert "Make report" in operator
+
+
+def test_an_operator_starts_a_report(
+    sign_in: SignIn, sent: list[int], django_capture_on_commit_callbacks: object
+) -> None:
+    fields = {"cluster": "hangzhou", "group": " settlement ", "period": "15m"}
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        answer = sign_in(Role.OPERATOR).post("/reports/start/", fields)
+    run = JobRun.objects.get()
+    assert answer["Location"] == f"/reports/{run.pk}/"
+    assert (run.group, run.state) == ("settlement", State.QUEUED)
+    assert (run.until - run.since).total_seconds() == 15 * 60
+    assert sent == [run.pk]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cluster": "hangzhou", "period": "century"}, "century"),
+        (
+            {
+                "cluster": "hangzhou",
+                "period": "custom",
+                "since": "x",
+                "until": "y",
+            },
+            "no date and time",
+        ),
+    ],
+)
+def test_a_wrong_period_is_said_on_the_list(
+    sign_in: SignIn, fields: dict[str, str], message: str
+) -> None:
+    answer = sign_in(Role.OPERATOR).post("/reports/start/", fields, follow=True)
+    assert message in answer.content.decode()
+    assert not JobRun.objects.exists()
+
+
+def test_an_unknown_cluster_is_not_found(sign_in: SignIn) -> None:
+    answer = sign_in(Role.OPERATOR).post("/reports/start/", {"cluster": "nowhere"})
+    assert answer.status_code == 404
+
+
+def test_viewers_neither_start_nor_cancel(sign_in: SignIn) -> None:
+    run = queued()
+    viewer = sign_in(Role.VIEWER)
+    assert viewer.post("/reports/start/", {"cluster": "hangzhou"}).status_code == 403
+    assert viewer.post(f"/reports/{run.pk}/cancel/").status_code == 403
+    assert "Cancel" not in viewer.get(f"/reports/{run.pk}/").content.decode()
+
+
+def test_strangers_are_sent_to_sign_in(lake: Path) -> None:
+    run = finished_run(lake)
+    for tail in ("", "status/", "figures/lag/", "lag_by_queue.csv", "report.xlsx"):
+        answer = Client().get(f"/reports/{run.pk}/{tail}")
+        assert answer.status_code == 302, tail
+        assert answer["Location"].startswith("/sign-in/")
+
+
+def test_a_finished_report_shows_its_facts(sign_in: SignIn, lake: Path) -> None:
+    two_epochs()
+    run = finished_run(lake)
+    text = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
+    assert "1,350" in text
+    assert "1 m 30 s" in text
+    assert "Nothing was collected for 3 m 00 s" in text
+    assert "AVG_BY_CIRCLE" in text
+    assert "Balanced plan" in text
+    assert "assumed" in text
+    for figure in ("lag", "queues", "skew"):
+        assert f'data-figure="/reports/{run.pk}/figures/{figure}/"' in text
+
+
+def test_a_report_of_all_groups_lists_the_worst(sign_in: SignIn, lake: Path) -> None:
+    run = finished_run(lake, group="", groups=("alpha", "beta"))
+    text = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
+    assert text.index("beta") < text.index("alpha")
+    assert "figures/skew" not in text
+
+
+def test_a_running_report_shows_how_far_it_is(sign_in: SignIn) -> None:
+    run = queued(
+        state=State.RUNNING, part=0.42, phase="skew_by_time", seen_at=timezone.now()
+    )
+    client = sign_in(Role.OPERATOR)
+    text = client.get(f"/reports/{run.pk}/").content.decode()
+    assert "skew over time" in text
+    assert "Cancel" in text
+    status = client.get(f"/reports/{run.pk}/status/")
+    assert status["Cache-Control"] == "no-store"
+    assert status.json() == {
+        "state": "running",
+        "word": "running",
+        "active": True,
+        "percent": 42,
+        "phase": "skew over time",
+    }
+    client.post(f"/reports/{run.pk}/cancel/")
+    assert client.get(f"/reports/{run.pk}/status/").json()["phase"] == "stopping"
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (State.QUEUED, "waiting for the analytics worker"),
+        (State.FAILED, "disk full"),
+        (State.CANCELLED, "This report was cancelled."),
+    ],
+)
+def test_other_states_are_said(sign_in: SignIn, state: str, message: str) -> None:
+    run = queued(state=state, error="disk full")
+    text = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
+    assert message in text
+
+
+def test_figures_are_plotly_documents(sign_in: SignIn, lake: Path) -> None:
+    run = finished_run(lake)
+    client = sign_in(Role.VIEWER)
+    for name in ("lag", "queues", "skew"):
+        figure = client.get(f"/reports/{run.pk}/figures/{name}/").json()
+        assert figure["data"], name
+    assert client.get(f"/reports/{run.pk}/figures/pie/").status_code == 404
+    waiting = queued(group="other")
+    assert client.get(f"/reports/{waiting.pk}/figures/lag/").status_code == 404
+
+
+def test_downloads_are_streamed_with_a_name(sign_in: SignIn, lake: Path) -> None:
+    run = finished_run(lake, group="zá/../é", groups=("a",))
+    client = sign_in(Role.VIEWER)
+    csv = client.get(f"/reports/{run.pk}/lag_by_queue.csv")
+    assert csv["Content-Disposition"] == (
+        f'attachment; filename="lag-zae-{run.pk}-lag_by_queue.csv"'
+    )
+    assert gathered(csv).startswith(b"cluster,group,")
+    xlsx = client.get(f"/reports/{run.pk}/report.xlsx")
+    assert xlsx["Content-Type"].startswith("application/vnd.openxmlformats")
+    assert gathered(xlsx)[:2] == b"PK"
+
+
+def test_downloads_of_what_is_not_there(sign_in: SignIn, lake: Path) -> None:
+    run, waiting = finished_run(lake), queued(group="other")
+    client = sign_in(Role.VIEWER)
+    for path in (
+        f"{run.pk}/secrets.csv",
+        f"{run.pk}/{c.LOAD_BY_MEMBER}.csv",
+        f"{waiting.pk}/lag_by_queue.csv",
+        f"{waiting.pk}/report.xlsx",
+        "999/report.xlsx",
+    ):
+        assert client.get(f"/reports/{path}").status_code == 404, path

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.selectors import groups
+from tests.dashboard.documents import (
+    BROKERS,
+    NOW_MS,
+    group_state,
+    member,
+    queue,
+    waiting_for_locks,
+)
+
+EXAMPLES: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("queue_status.json").read_text()
+)
+
+
+def state_of(example: dict[str, Any]) -> Any:
+    given = {"owners": ["a"], **example["queue"]}
+    one = queue(BROKERS[0], 0, **given)
+    return group_state([member(0)], [one], kind=example.get("kind", "owned"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_a_queue_gets_the_word_listed(example: dict[str, Any]) -> None:
+    state = state_of(example)
+    status = groups.queue_status(state, state["queues"][0])
+    assert (status.level, status.word) == (example["level"], example["word"])
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_a_queue_drains_as_listed(example: dict[str, Any]) -> None:
+    drained = groups.drain(state_of(example)["queues"][0])
+    assert (drained.ms or drained.reason or drained.kind) == example["drain"]
+
+
+def test_rows_with_little_lag_stand_still() -> None:
+    lags = [3, 0, 99, 7]
+    queues = [queue(BROKERS[0], n, lag=lag) for n, lag in enumerate(lags)]
+    for each in queues:
+        each["owners"] = ["a"]
+    rows = groups.queue_rows(group_state([member(0)], queues), NOW_MS)
+    assert [row.queue["queue_id"] for row in rows] == [0, 1, 2, 3]
+
+
+def test_rows_come_worst_first() -> None:
+    rows = groups.queue_rows(waiting_for_locks(), NOW_MS)
+    assert [row.status.word for row in rows[:5]] == ["no_owner"] * 4 + [
+        "falling_behind"
+    ]
+    assert [row.queue["lag"] for row in rows[:4]] == [7_916, 7_466, 7_310, 7_297]
+    assert len(rows) == 16
+
+
+def test_a_row_names_owner_and_whom_it_waits_for() -> None:
+    rows = {row.key: row for row in groups.queue_rows(waiting_for_locks(), NOW_MS)}
+    held = rows["orders|hz1@broker-a|0"]
+    assert [(holder.label, holder.slot) for holder in held.holders] == [
+        ("10.20.4.17", 0)
+    ]
+    waiting = rows["orders|hz2@broker-b|4"]
+    assert waiting.holders == []
+    assert waiting.expected is not None
+    assert waiting.expected.label == "10.20.4.19"
+
+
+def test_an_owner_that_is_no_member_is_named_by_its_id() -> None:
+    state = group_state([member(0)], [queue(BROKERS[0], 0, owners=["gone@1"])])
+    holder = groups.queue_rows(state, NOW_MS)[0].holders[0]
+    assert (holder.label, holder.slot) == ("gone@1", None)
+
+
+def test_messages_in_hand_are_pulled_and_not_committed() -> None:
+    known = queue(BROKERS[0], 0, pulled=50, committed=40)
+    back = queue(BROKERS[0], 1, pulled=30, committed=40)
+    unknown = queue(BROKERS[0], 2, pulled=None)
+    rows = groups.queue_rows(group_state([member(0)], [known, back, unknown]), NOW_MS)
+    in_hand = {row.queue["queue_id"]: row.in_hand for row in rows}
+    assert in_hand == {0: 10, 1: 0, 2: None}
+
+
+def test_how_long_ago_a_queue_moved() -> None:
+    moved = queue(BROKERS[0], 0, moved_at=NOW_MS - 5_000)
+    rows = groups.queue_rows(group_state([member(0)], [moved]), NOW_MS)
+    assert rows[0].moved_ms == 5_000
+
+
+def test_figures_of_the_group() -> None:
+    state = waiting_for_locks()
+    state["members"][2]["idle"] = "no_queues"
+    state["brokers"][1]["answered"] = False
+    state["members"][0]["strategy"] = None
+    oldest = groups.oldest_queue(state)
+    assert oldest is not None
+    assert (oldest["broker"], oldest["queue_id"]) == ("hz1@broker-a", 6)
+    assert groups.idle_members(state) == 1
+    assert groups.strategy_reporters(state) == 2
+    assert groups.silent_brokers(state) == ["hz2@broker-b"]
+    assert groups.topics(state) == ["orders"]
+
+
+def test_a_group_without_lag_has_no_oldest_queue() -> None:
+    assert groups.oldest_queue(group_state([], [queue("b", 0, lag_ms=0)])) is None

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+from dashboard.supervisor import plan
+from dashboard.supervisor.plan import Surroundings
+
+
+def surroundings(port: int | None) -> Surroundings:
+    return Surroundings("127.0.0.1", 8300, Path("/v"), "redis://r:1/0", port)
+
+
+def test_without_clusters_the_embedded_one_is_planned() -> None:
+    found = surroundings(9876)
+    settings = plan.environment(found)
+    assert settings["ROCKETSCOPE_CLUSTERS"] == "embedded=127.0.0.1:9876"
+    cluster, traffic = plan.embedded_cluster(found), plan.demo_traffic(found)
+    assert cluster is not None
+    assert traffic is not None
+    assert "orders:16" in cluster.argv
+    assert "127.0.0.1:9876" in traffic.argv
+
+
+def test_with_clusters_given_nothing_is_embedded() -> None:
+    found = surroundings(None)
+    assert "ROCKETSCOPE_CLUSTERS" not in plan.environment(found)
+    assert plan.embedded_cluster(found) is None
+    assert plan.demo_traffic(found) is None
+
+
+def test_two_fleet_workers_one_collector_one_beat() -> None:
+    names = [spec.name for spec in plan.workers()]
+    assert names == ["collector", "fleet-1", "fleet-2", "beat"]
+
+
+def test_analytics_yields_to_the_rest() -> None:
+    assert plan.analytics().nice > 0
+    assert all(spec.nice == 0 for spec in plan.workers())
+
+
+def test_names_are_unique() -> None:
+    found = surroundings(9876)
+    specs = [plan.web(found), plan.analytics(), *plan.workers()]
+    specs += filter(None, [plan.embedded_cluster(found), plan.demo_traffic(found)])
+    assert len({spec.name for spec in specs}) == len(specs)

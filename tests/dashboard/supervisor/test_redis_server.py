@@ -1,0 +1,39 @@
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import redis
+
+from dashboard.supervisor import redis_server
+
+
+def test_the_server_found_asks_for_its_password(tmp_path: Path) -> None:
+    server = redis_server.server_to_start(tmp_path / "state")
+    assert server is not None
+    assert (tmp_path / "state" / "redis.conf").stat().st_mode & 0o077 == 0
+    process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis.from_url(server.url)
+        for _ in range(100):
+            try:
+                assert client.ping()
+                break
+            except redis.ConnectionError:
+                time.sleep(0.05)
+        stranger = redis.Redis(port=server.port)
+        with pytest.raises(redis.AuthenticationError):
+            stranger.ping()
+        stranger.close()
+        client.close()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_machine_without_any_server_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert redis_server.server_to_start(tmp_path) is None

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from dashboard.models import Role
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import overview, overview_row
+
+HOME = "/clusters/hangzhou/"
+
+
+@pytest.fixture
+def viewer(sign_in: SignIn) -> Client:
+    return sign_in(Role.VIEWER)
+
+
+def text_of(answer: Any) -> str:
+    """Return what one reads: no tags, white space as one blank."""
+    plain = re.sub(
+        r"<(script|template)\b.*?</\1>", "", answer.content.decode(), flags=re.S
+    )
+    return " ".join(re.sub(r"<[^>]+>", " ", plain).split())
+
+
+def test_the_overview_says_what_is_worst_and_what_is_not_known(
+    viewer: Client, write: Write
+) -> None:
+    write(overview())
+    page = text_of(viewer.get(HOME))
+    assert "3 need a look · 3 unknown" in page
+    assert "Lag ≥ 639,996" in page
+    assert "2 of 3 brokers answered." in page
+    assert "2 groups have queues on hz2@broker-c." in page
+    assert "did not answer request 43 within 3.0 s" in page
+    assert page.index("order-settlement") < page.index("search-index")
+    assert (
+        "No owner order-settlement orders 4 of 16 queues without owner 161,898" in page
+    )
+
+
+def test_unknown_is_a_dash_with_its_reason_and_never_zero(
+    viewer: Client, write: Write
+) -> None:
+    write(overview(groups=[overview_row("price-feed", lag=None, oldest_ms=None)]))
+    content = viewer.get(HOME).content.decode()
+    row = content[content.index('data-key="price-feed"') :]
+    assert re.findall(r'title="([^"]+)">—', row)[:2] == ["Not known", "Not known"]
+
+
+def test_the_list_is_filtered_sorted_and_cut_on_the_server(
+    viewer: Client, write: Write
+) -> None:
+    rows = [overview_row(f"group-{n:03}", lag=n) for n in range(120)]
+    write(overview(groups=rows))
+    page = text_of(viewer.get(HOME, {"sort": "-lag", "page": "2"}))
+    assert "51-100 of 120" in page
+    assert "group-069" in page
+    assert "group-070" not in page
+    found = text_of(viewer.get(HOME, {"q": "group-11"}))
+    assert "1-10 of 10" in found
+
+
+def test_a_filter_that_finds_nothing_says_so(viewer: Client, write: Write) -> None:
+    write(overview())
+    page = viewer.get(HOME, {"q": '<b>"foo'}).content.decode()
+    assert "No groups match “&lt;b&gt;&quot;foo”." in page
+    assert "Clear filter" in page
+    empty = text_of(viewer.get(HOME, {"q": "settlement", "level": "warn"}))
+    assert "No groups match “settlement”" in empty
+
+
+def test_a_cluster_without_groups_says_when_they_come(
+    viewer: Client, write: Write
+) -> None:
+    document = overview()
+    document["groups"] = []
+    write(document)
+    assert "no consumer groups yet" in text_of(viewer.get(HOME))
+
+
+def test_a_failed_sweep_is_told_above_the_last_known_state(
+    viewer: Client, write: Write
+) -> None:
+    write(overview(error="name server 10.20.6.1:9876 refuses connections"))
+    page = text_of(viewer.get(HOME))
+    assert "The last sweep failed. name server 10.20.6.1:9876 refuses" in page
+    assert "order-settlement" in page
+
+
+def test_nothing_collected_yet(viewer: Client, write: Write) -> None:
+    answer = viewer.get(HOME)
+    assert answer.status_code == 200
+    assert "Nothing has been collected yet" in text_of(answer)
+
+
+def test_a_cache_that_is_away(viewer: Client, hangzhou: object) -> None:
+    assert "cannot be read" in text_of(viewer.get(HOME))
+
+
+def test_no_cluster_yet_says_how_to_name_one(viewer: Client) -> None:
+    answer = viewer.get("/")
+    assert "ROCKETSCOPE_CLUSTERS=" in text_of(answer)
+    assert "./rocketscope up" in text_of(answer)
+
+
+def test_an_unknown_cluster_is_named(viewer: Client, hangzhou: object) -> None:
+    answer = viewer.get("/clusters/nowhere/")
+    assert answer.status_code == 404
+    assert "No cluster “nowhere” is configured." in text_of(answer)
+
+
+@pytest.mark.parametrize("address", [HOME, f"{HOME}groups/"])
+def test_a_fragment_is_the_list_without_its_frame(
+    viewer: Client, write: Write, address: str
+) -> None:
+    write(overview())
+    answer = viewer.get(address, headers={"x-fragment": "1"})
+    content = answer.content.decode()
+    assert "<html" not in content
+    assert 'data-seq="11"' in content
+    assert "order-settlement" in content
+    assert "X-Fragment" in answer["Vary"]
+
+
+def test_a_stranger_gets_no_fragment(write: Write) -> None:
+    answer = Client().get(HOME, headers={"x-fragment": "1"})
+    assert (answer.status_code, answer.content) == (401, b"")
+
+
+def test_every_row_leads_to_its_group(viewer: Client, write: Write) -> None:
+    write(overview(groups=[overview_row("a%b|c"), overview_row("x" * 255)]))
+    content = viewer.get(HOME).content.decode()
+    assert 'href="/clusters/hangzhou/groups/a%25b%7Cc/"' in content
+    assert f'title="{"x" * 255}"' in content

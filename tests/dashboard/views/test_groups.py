@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from dashboard.models import Role
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import (
+    BROKERS,
+    group_state,
+    large_group,
+    member,
+    queue,
+    waiting_for_locks,
+)
+
+from .test_clusters import text_of
+
+PAGE = "/clusters/hangzhou/groups/order-settlement/"
+
+
+@pytest.fixture
+def viewer(sign_in: SignIn) -> Client:
+    return sign_in(Role.VIEWER)
+
+
+def embedded(answer: Any, name: str) -> Any:
+    found = re.search(
+        rf'<script id="{name}"[^>]*>(.*?)</script>', answer.content.decode()
+    )
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_page_says_who_holds_what_and_what_waits(
+    viewer: Client, write: Write
+) -> None:
+    write(waiting_for_locks())
+    page = text_of(viewer.get(PAGE))
+    assert "No owner 4 of 16 queues" in page
+    assert "12 owned · 4 waiting" in page
+    assert "161,898" in page
+    assert "AVG · reported by 3 of 3" in page
+    assert "hz2@broker-b / 4 No owner expects C 7,916" in page
+    assert "hz1@broker-a / 6 B 10.20.4.18 reported 128,440" in page
+
+
+def test_the_document_is_in_the_page_for_its_script(
+    viewer: Client, write: Write
+) -> None:
+    write(waiting_for_locks())
+    answer = viewer.get(PAGE)
+    assert embedded(answer, "state") == waiting_for_locks()
+    assert embedded(answer, "page")["group"] == "order-settlement"
+    assert embedded(answer, "catalog")["status"]["no_owner"] == "No owner"
+
+
+def test_names_cannot_break_out_of_the_page(viewer: Client, write: Write) -> None:
+    evil = "</script><script>alert(1)</script>"
+    state = group_state(
+        [member(0, label=evil)], [queue(evil, 0, owners=[member(0)["client_id"]])]
+    )
+    write(state)
+    content = viewer.get(PAGE).content.decode()
+    assert "<script>alert" not in content
+
+
+@pytest.mark.parametrize(
+    ("role", "managed", "offered"),
+    [
+        (Role.VIEWER, True, False),
+        (Role.OPERATOR, True, True),
+        (Role.ADMIN, True, True),
+        (Role.ADMIN, False, False),
+    ],
+)
+def test_consumers_are_added_and_removed_by_operators_in_our_own_groups(
+    sign_in: SignIn, write: Write, role: Role, managed: bool, offered: bool
+) -> None:
+    write(waiting_for_locks(managed=managed))
+    client = sign_in(role)
+    assert (b"data-add" in client.get(PAGE).content) is offered
+    assert (b"data-remove=" in client.get(f"{PAGE}members/").content) is offered
+
+
+def test_members_are_listed_with_what_they_report(viewer: Client, write: Write) -> None:
+    state = waiting_for_locks()
+    state["members"][2].update(
+        idle="no_queues", strategy=None, language=None, version=None
+    )
+    write(state)
+    page = text_of(viewer.get(f"{PAGE}members/"))
+    assert "A 10.20.4.17 10.20.4.17@4100#88012345678901 6 1,528" in page
+    assert "orders * JAVA 5.3.1" in page
+    assert "idle: the strategy gives it no queue" in page
+
+
+@pytest.mark.parametrize("kind", ["shared_pop", "assigned_by_hand", "offline"])
+def test_groups_without_single_owners_are_explained_and_not_blamed(
+    viewer: Client, write: Write, kind: str
+) -> None:
+    queues = [queue(BROKERS[0], n, owner_source=None) for n in range(4)]
+    members = [] if kind == "offline" else [member(0)]
+    write(group_state(members, queues, kind=kind))
+    page = text_of(viewer.get(PAGE))
+    sentence = {
+        "shared_pop": "members share every queue (POP)",
+        "assigned_by_hand": "assigned their queues by hand",
+        "offline": "Nobody is online in this group",
+    }[kind]
+    assert sentence in page
+    assert "waiting" not in page
+
+
+def test_an_unknown_lag_carries_its_reason(viewer: Client, write: Write) -> None:
+    one = queue(BROKERS[0], 0, lag=None, unknown={"lag": "nothing_committed"})
+    write(group_state([member(0)], [one]))
+    content = viewer.get(PAGE).content.decode()
+    assert 'title="The group has never committed an offset for this queue">—' in content
+
+
+def test_a_silent_broker_is_named_above_its_rows(viewer: Client, write: Write) -> None:
+    state = waiting_for_locks()
+    state["brokers"][1]["answered"] = False
+    write(state)
+    assert "No answer from hz2@broker-b" in text_of(viewer.get(PAGE))
+
+
+def test_a_large_group_shows_its_worst_rows_first(viewer: Client, write: Write) -> None:
+    write(large_group(480, 60, group="order-settlement"))
+    content = viewer.get(PAGE).content.decode()
+    assert content.count("<tr data-key=") == 100
+    assert "Show all 480 queues" in content
+    assert len(embedded(viewer.get(PAGE), "state")["queues"]) == 480
+
+
+def test_a_group_nobody_has_seen(viewer: Client, write: Write) -> None:
+    answer = viewer.get("/clusters/hangzhou/groups/nobody/")
+    assert answer.status_code == 200
+    assert "Nothing has been collected yet" in text_of(answer)
+
+
+def test_names_with_percent_and_bar_have_a_page(viewer: Client, write: Write) -> None:
+    write(waiting_for_locks(group="a%b|c"))
+    answer = viewer.get("/clusters/hangzhou/groups/a%25b%7Cc/")
+    assert "a%b|c" in text_of(answer)
+    assert embedded(answer, "page")["group"] == "a%b|c"
