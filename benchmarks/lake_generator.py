@@ -1,0 +1,247 @@
+"""Make a lake that looks like a cluster's: `python benchmarks/lake_generator.py`.
+
+Seeded, so that two runs give the same rows. Each group has a mean rate, a daily wave
+with its own hour, a hot queue in some, members that join and leave (a new epoch each
+time, the division of that epoch by AVG), and a consumer capacity that is sometimes not
+enough, so that lag builds up and drains. Rows go through the collector's own writer,
+then through compaction, as they would in life.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from analytics import contracts as c
+from analytics.lake.compaction import absorb, compact
+from analytics.lake.storage import open_storage
+from analytics.lake.writer import LandingWriter
+
+SWEEP_MS: Final = 10_000
+START_MS: Final = 1_773_360_000_000  # 2026-03-13 00:00:00 UTC
+DAY_MS: Final = 86_400_000
+QUIET_EVERY: Final = 6
+"""A queue without lag or traffic is sampled in every sixth sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large the lake is to be; `changes` are joins and leaves per group and day."""
+
+    groups: int = 100
+    queues: int = 16
+    brokers: int = 2
+    hours: float = 1.0
+    changes: float = 12.0
+    members: int = 4
+    hot_share: float = 0.3
+    idle_share: float = 0.2
+    seed: int = 1
+    cluster: str = "generated"
+    start_ms: int = START_MS
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.hours * 3_600_000 / SWEEP_MS)
+
+
+class Groups:
+    """The state of all groups, as arrays of groups × queues."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        rng = self.rng = np.random.default_rng(shape.seed)
+        size = (shape.groups, shape.queues)
+        idle = rng.random(shape.groups) < shape.idle_share
+        self.mean = np.where(idle, 0.0, rng.lognormal(3.0, 1.2, shape.groups))
+        self.hour = rng.random(shape.groups) * 2 * np.pi
+        self.share = rng.dirichlet(np.full(shape.queues, 30.0), shape.groups)
+        hot = rng.random(shape.groups) < shape.hot_share
+        self.share[hot, rng.integers(0, shape.queues, hot.sum())] *= 6
+        self.share /= self.share.sum(axis=1, keepdims=True)
+        self.top = rng.integers(0, 1_000_000, size).astype(float)
+        self.done = self.top.copy()
+        # Enough for the mean in most groups, not at the top of the wave.
+        self.capacity = self.mean * rng.uniform(0.9, 2.0, shape.groups) + 1
+        self.count = rng.integers(1, shape.members * 2, shape.groups)
+        self.joined = self.count.copy()
+        self.epoch = np.ones(shape.groups, dtype=np.int64)
+
+    def step(self, now_ms: int) -> None:
+        """Let ten seconds pass."""
+        seconds = SWEEP_MS / 1000
+        wave = 1 + 0.8 * np.sin(2 * np.pi * now_ms / DAY_MS + self.hour)
+        rates = (self.mean * wave)[:, None] * self.share
+        self.top += self.rng.poisson(rates * seconds)
+        lag = self.top - self.done
+        share = lag / np.maximum(lag.sum(axis=1, keepdims=True), 1)
+        taken = np.minimum(lag, share * (self.capacity * seconds)[:, None])
+        self.done += np.floor(taken)
+
+    def change_members(self) -> list[int]:
+        """Let members join and leave; return the groups in which they did."""
+        shape = self.shape
+        chance = shape.changes * SWEEP_MS / DAY_MS
+        changed = np.flatnonzero(self.rng.random(shape.groups) < chance)
+        for group in changed:
+            joins = self.count[group] == 1 or self.rng.random() < 0.5
+            self.count[group] += 1 if joins else -1
+            self.joined[group] += 1 if joins else 0
+            self.epoch[group] += 1
+        return [int(group) for group in changed]
+
+    def members_of(self, group: int) -> list[str]:
+        last, count = int(self.joined[group]), int(self.count[group])
+        return [
+            f"10.0.{group % 250}.{n}@{group}#{n}" for n in range(last - count, last)
+        ]
+
+
+def generate(lake: str, shape: Shape) -> int:
+    """Write the lake; return the number of samples."""
+    groups = Groups(shape)
+    samples = LandingWriter(lake, c.SAMPLES, run_id=f"seed{shape.seed}")
+    epochs = LandingWriter(lake, c.EPOCHS, run_id=f"seed{shape.seed}")
+    names = _names(shape)
+    rows = 0
+    for group in range(shape.groups):
+        epochs.append(_epoch(groups, group, shape.start_ms))
+    for sweep in range(shape.sweeps):
+        now_ms = shape.start_ms + sweep * SWEEP_MS
+        groups.step(now_ms)
+        for group in groups.change_members():
+            epochs.append(_epoch(groups, group, now_ms))
+        rows += samples.append(_samples(groups, names, now_ms, sweep))
+        for writer in (samples, epochs):
+            _checked(writer.flush(now_ms))
+    _checked(samples.close(shape.start_ms))
+    _checked(epochs.close(shape.start_ms))
+    storage = open_storage(lake)
+    for dataset in (c.SAMPLES, c.EPOCHS):
+        absorb(storage, dataset)
+        compact(
+            storage, dataset, shape.start_ms + int(shape.hours * 3_600_000) + DAY_MS
+        )
+    return rows
+
+
+def _checked(report: Any) -> None:
+    if report.error:
+        raise SystemExit(f"the lake cannot be written: {report.error}")
+
+
+def _names(shape: Shape) -> dict[str, Any]:
+    """Return the key columns of a whole sweep, group by group."""
+    count = shape.groups * shape.queues
+    group = np.repeat(np.arange(shape.groups), shape.queues)
+    queue = np.tile(np.arange(shape.queues), shape.groups)
+    per_broker = -(-shape.queues // shape.brokers)
+    return {
+        c.GROUP: pa.array([f"group-{number:05d}" for number in group]),
+        c.TOPIC: pa.array([f"topic-{number % 900:03d}" for number in group]),
+        c.BROKER: pa.array([f"broker-{number // per_broker}" for number in queue]),
+        c.QUEUE_ID: pa.array(queue % per_broker, pa.int32()),
+        "count": count,
+    }
+
+
+def _samples(
+    groups: Groups, names: dict[str, Any], now_ms: int, sweep: int
+) -> dict[str, Any]:
+    shape = groups.shape
+    top = groups.top.ravel().astype(np.int64)
+    done = groups.done.ravel().astype(np.int64)
+    busy = np.repeat(groups.mean > 0, shape.queues) | (top > done)
+    taken = busy | (sweep % QUIET_EVERY == 0)
+    mask = pa.array(taken)
+    lag = (top - done)[taken]
+    rate = np.maximum(np.repeat(groups.capacity, shape.queues)[taken], 1e-9)
+    return {
+        c.CLUSTER: shape.cluster,
+        **{
+            name: names[name].filter(mask)
+            for name in (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
+        },
+        c.TIME: now_ms,
+        c.WEIGHT: np.where(busy[taken], 10.0, 60.0),
+        c.MIN: np.zeros(int(taken.sum()), dtype=np.int64),
+        c.MAX: top[taken],
+        c.COMMITTED: done[taken],
+        c.EPOCH: np.repeat(groups.epoch, shape.queues)[taken],
+        c.LAG_MS: (lag / rate * shape.queues * 1000).astype(np.int64),
+    }
+
+
+def _epoch(groups: Groups, group: int, now_ms: int) -> dict[str, Any]:
+    shape = groups.shape
+    per_broker = -(-shape.queues // shape.brokers)
+    return {
+        c.CLUSTER: [shape.cluster],
+        c.GROUP: [f"group-{group:05d}"],
+        c.EPOCH: [int(groups.epoch[group])],
+        c.TIME: [now_ms],
+        c.BEGAN: [now_ms],
+        c.MODE: ["CLUSTERING"],
+        c.STRATEGY: ["AVG"],
+        c.STRATEGY_SOURCE: ["reported"],
+        c.MEMBERS: [
+            [
+                {c.CLIENT_ID: client_id, c.STRATEGY: "AVG", c.SUBSCRIPTIONS: None}
+                for client_id in groups.members_of(group)
+            ]
+        ],
+        c.QUEUES: [
+            [
+                {
+                    c.TOPIC: f"topic-{group % 900:03d}",
+                    c.BROKER: f"broker-{queue // per_broker}",
+                    c.QUEUE_ID: queue % per_broker,
+                }
+                for queue in range(shape.queues)
+            ]
+        ],
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Make a seeded lake of samples.")
+    parser.add_argument("--lake", required=True, help="folder or URL to write to")
+    parser.add_argument("--groups", type=int, default=100)
+    parser.add_argument("--queues", type=int, default=16)
+    parser.add_argument("--hours", type=float, default=1.0)
+    parser.add_argument("--changes", type=float, default=12.0, help="per group and day")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cluster", default="generated")
+    parser.add_argument("--start-ms", type=int, default=START_MS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Read the command line and write the lake."""
+    given = _arguments()
+    shape = Shape(
+        groups=given.groups,
+        queues=given.queues,
+        hours=given.hours,
+        changes=given.changes,
+        seed=given.seed,
+        cluster=given.cluster,
+        start_ms=given.start_ms,
+    )
+    began = time.perf_counter()
+    rows = generate(given.lake, shape)
+    took = time.perf_counter() - began
+    print(f"{rows:,} samples in {took:.1f} s, {rows / took:,.0f}/s")
+
+
+if __name__ == "__main__":
+    main()

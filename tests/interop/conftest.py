@@ -1,0 +1,47 @@
+"""One real Apache RocketMQ of two brokers, and one JVM of clients, for the session."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+
+import pytest
+
+from rmqcore.admin import Admin, Patience
+from tests.support.apache import ApacheCluster, start_cluster
+from tests.support.java_driver import JavaDriver
+
+_NUMBERS = count(1)
+
+PATIENT = Patience(timeout_s=20, grace_s=20, deadline_s=60)
+"""For machines where a cold JVM shares two cores with the tests."""
+
+
+@pytest.fixture(scope="session")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheCluster]:
+    """The cluster that all interop tests share; each uses names of its own."""
+    directory = tmp_path_factory.mktemp("apache")
+    with start_cluster(directory, brokers=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def java(
+    apache: ApacheCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JavaDriver]:
+    """Java clients connected to the Apache cluster."""
+    with JavaDriver(apache.nameserver, tmp_path_factory.mktemp("java")) as driver:
+        yield driver
+
+
+@pytest.fixture
+async def admin(apache: ApacheCluster) -> AsyncIterator[Admin]:
+    """Our admin client, attached to the Apache cluster."""
+    async with Admin(apache.nameserver, timeout=20, patience=PATIENT) as client:
+        yield client
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test of the session uses, for a topic, group or client."""
+    return f"interop{next(_NUMBERS)}"

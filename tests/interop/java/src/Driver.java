@@ -1,0 +1,338 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * Java clients under remote control: any number of push consumers and producers in one JVM.
+ *
+ * <p>Reads one command a line from standard input, "verb name=value name=value ...", and prints one
+ * JSON object a line: what happened, and every change of a consumer's queues as its process queue
+ * table shows it. Every command is answered by a line with the verb in the past, or "error".
+ */
+public final class Driver {
+  private static final long POLL_MILLIS = 20;
+
+  private static String nameServer;
+  private static final Map<String, DefaultMQPushConsumer> consumers = new ConcurrentHashMap<>();
+  private static final Map<String, DefaultMQProducer> producers = new ConcurrentHashMap<>();
+  private static final Map<String, List<String>> lastQueues = new ConcurrentHashMap<>();
+  private static final Map<String, Gate> gates = new ConcurrentHashMap<>();
+
+  public static void main(String[] args) throws Exception {
+    nameServer = args[0];
+    Thread watcher = new Thread(Driver::watch, "watch-queues");
+    watcher.setDaemon(true);
+    watcher.start();
+    BufferedReader input =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    say("ready");
+    for (String line = input.readLine(); line != null; line = input.readLine()) {
+      try {
+        run(line.trim());
+      } catch (Throwable problem) {
+        say("error", "command", line, "message", String.valueOf(problem));
+      }
+    }
+    Runtime.getRuntime().halt(0);
+  }
+
+  private static void run(String line) throws Exception {
+    String[] words = line.split(" +");
+    Map<String, String> options = new TreeMap<>();
+    for (int i = 1; i < words.length; i++) {
+      int equals = words[i].indexOf('=');
+      options.put(words[i].substring(0, equals), words[i].substring(equals + 1));
+    }
+    switch (words[0]) {
+      case "start": start(options); break;
+      case "stop": stop(options); break;
+      case "hold": gate(options).hold(); say("held", "name", options.get("name")); break;
+      case "release": gate(options).release(); say("released", "name", options.get("name")); break;
+      case "produce": produce(options); break;
+      default: throw new IllegalArgumentException("unknown verb " + words[0]);
+    }
+  }
+
+  // Consumers
+
+  private static void start(Map<String, String> options) throws Exception {
+    String name = options.get("name");
+    DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(options.get("group"));
+    consumer.setNamesrvAddr(nameServer);
+    consumer.setInstanceName(options.getOrDefault("instance", name));
+    consumer.setAllocateMessageQueueStrategy(strategy(options.getOrDefault("strategy", "AVG")));
+    // The class of the mode's enum moved between releases; its names did not.
+    setMode(consumer, options.getOrDefault("mode", "CLUSTERING"));
+    consumer.setConsumeFromWhere(
+        ConsumeFromWhere.valueOf(options.getOrDefault("from", "CONSUME_FROM_FIRST_OFFSET")));
+    consumer.setPersistConsumerOffsetInterval(500);
+    for (String topic : options.get("topic").split(",")) {
+      consumer.subscribe(topic, options.getOrDefault("tag", "*").replace('+', ' '));
+    }
+    gates.put(name, new Gate(Long.parseLong(options.getOrDefault("delay_ms", "0"))));
+    listen(consumer, name, Boolean.parseBoolean(options.getOrDefault("orderly", "false")));
+    consumer.start();
+    consumers.put(name, consumer);
+    say("started", "name", name, "client_id", clientId(consumer));
+  }
+
+  private static void stop(Map<String, String> options) {
+    String name = options.get("name");
+    DefaultMQPushConsumer consumer = consumers.remove(name);
+    gate(options).release();
+    String clientId = clientId(consumer);
+    consumer.shutdown();
+    lastQueues.remove(name);
+    say("stopped", "name", name, "client_id", clientId);
+  }
+
+  private static void setMode(DefaultMQPushConsumer consumer, String mode) throws Exception {
+    for (java.lang.reflect.Method method : DefaultMQPushConsumer.class.getMethods()) {
+      if (method.getName().equals("setMessageModel")) {
+        for (Object value : method.getParameterTypes()[0].getEnumConstants()) {
+          if (value.toString().equals(mode)) {
+            method.invoke(consumer, value);
+            return;
+          }
+        }
+      }
+    }
+    throw new IllegalArgumentException("unknown mode " + mode);
+  }
+
+  private static AllocateMessageQueueStrategy strategy(String name) {
+    switch (name) {
+      case "AVG": return new AllocateMessageQueueAveragely();
+      case "AVG_BY_CIRCLE": return new AllocateMessageQueueAveragelyByCircle();
+      case "CONSISTENT_HASH": return new AllocateMessageQueueConsistentHash();
+      case "OWN": return new Backwards();
+      default: throw new IllegalArgumentException("unknown strategy " + name);
+    }
+  }
+
+  private static void listen(DefaultMQPushConsumer consumer, String name, boolean orderly) {
+    if (orderly) {
+      consumer.registerMessageListener(
+          (MessageListenerOrderly)
+              (messages, context) -> {
+                report(name, messages);
+                return ConsumeOrderlyStatus.SUCCESS;
+              });
+    } else {
+      consumer.registerMessageListener(
+          (MessageListenerConcurrently)
+              (messages, context) -> {
+                report(name, messages);
+                return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+              });
+    }
+  }
+
+  private static void report(String name, List<MessageExt> messages) {
+    gates.get(name).pass();
+    for (MessageExt message : messages) {
+      say(
+          "message", "name", name, "topic", message.getTopic(), "broker", message.getBrokerName(),
+          "queue_id", message.getQueueId(), "offset", message.getQueueOffset(),
+          "keys", message.getKeys(), "tags", message.getTags(),
+          "body", new String(message.getBody(), StandardCharsets.UTF_8),
+          "times", message.getReconsumeTimes());
+    }
+  }
+
+  // Consumers' queues
+
+  private static void watch() {
+    while (true) {
+      for (Map.Entry<String, DefaultMQPushConsumer> entry : consumers.entrySet()) {
+        List<String> now = queues(entry.getValue());
+        if (consumers.containsKey(entry.getKey())
+            && !now.equals(lastQueues.put(entry.getKey(), now))) {
+          say(
+              "allocation", "name", entry.getKey(), "client_id", clientId(entry.getValue()),
+              "queues", now, "at", System.currentTimeMillis());
+        }
+      }
+      try {
+        Thread.sleep(POLL_MILLIS);
+      } catch (InterruptedException stopped) {
+        return;
+      }
+    }
+  }
+
+  private static List<String> queues(DefaultMQPushConsumer consumer) {
+    List<MessageQueue> owned = new ArrayList<>();
+    for (Map.Entry<MessageQueue, ProcessQueue> entry :
+        consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable()
+            .entrySet()) {
+      if (!entry.getValue().isDropped()) {
+        owned.add(entry.getKey());
+      }
+    }
+    Collections.sort(owned);
+    List<String> rendered = new ArrayList<>();
+    for (MessageQueue queue : owned) {
+      rendered.add(
+          "[" + json(queue.getTopic()) + "," + json(queue.getBrokerName()) + ","
+              + queue.getQueueId() + "]");
+    }
+    return rendered;
+  }
+
+  private static String clientId(DefaultMQPushConsumer consumer) {
+    return consumer.getDefaultMQPushConsumerImpl().getmQClientFactory().getClientId();
+  }
+
+  // Producers
+
+  private static void produce(Map<String, String> options) throws Exception {
+    DefaultMQProducer producer = producer(options.getOrDefault("producer", "driver-producer"));
+    String topic = options.get("topic");
+    int count = Integer.parseInt(options.get("count"));
+    int first = Integer.parseInt(options.getOrDefault("first", "0"));
+    boolean orderly = Boolean.parseBoolean(options.getOrDefault("orderly", "false"));
+    List<String> offsets = new ArrayList<>();
+    for (int i = first; i < first + count; i++) {
+      String key = options.getOrDefault("key", "k") + i;
+      Message message =
+          new Message(
+              topic, options.get("tag"), key, ("m" + i).getBytes(StandardCharsets.UTF_8));
+      SendResult sent =
+          orderly
+              ? producer.send(
+                  message, (queues, value, number) -> queues.get((int) number % queues.size()), i)
+              : producer.send(message);
+      offsets.add(
+          "[" + json(sent.getMessageQueue().getBrokerName()) + ","
+              + sent.getMessageQueue().getQueueId() + "," + sent.getQueueOffset() + "]");
+    }
+    say("produced", "topic", topic, "count", count, "offsets", offsets);
+  }
+
+  private static DefaultMQProducer producer(String group) throws Exception {
+    DefaultMQProducer known = producers.get(group);
+    if (known != null) {
+      return known;
+    }
+    DefaultMQProducer producer = new DefaultMQProducer(group);
+    // A busy machine is no failure here.
+    producer.setSendMsgTimeout(20_000);
+    producer.setNamesrvAddr(nameServer);
+    producer.setInstanceName(group);
+    producer.start();
+    producers.put(group, producer);
+    return producer;
+  }
+
+  // Output
+
+  private static void say(String event, Object... pairs) {
+    StringBuilder line = new StringBuilder("{\"event\":").append(json(event));
+    for (int i = 0; i < pairs.length; i += 2) {
+      line.append(",").append(json(pairs[i])).append(":").append(json(pairs[i + 1]));
+    }
+    synchronized (System.out) {
+      System.out.println(line.append("}"));
+      System.out.flush();
+    }
+  }
+
+  /** Numbers and lists (of rendered items) as they are, everything else as a string. */
+  private static String json(Object value) {
+    if (value == null) {
+      return "null";
+    }
+    if (value instanceof Number || value instanceof List) {
+      return value.toString();
+    }
+    StringBuilder text = new StringBuilder("\"");
+    for (char letter : value.toString().toCharArray()) {
+      if (letter == '"' || letter == '\\') {
+        text.append('\\').append(letter);
+      } else if (letter < ' ' || letter > '~') {
+        text.append(String.format("\\u%04x", (int) letter));
+      } else {
+        text.append(letter);
+      }
+    }
+    return text.append('"').toString();
+  }
+
+  private static Gate gate(Map<String, String> options) {
+    return gates.get(options.get("name"));
+  }
+
+  /** Holds a consumer's listener while closed; slows it down by a given time while open. */
+  private static final class Gate {
+    private final long delayMillis;
+    private final Semaphore open = new Semaphore(Integer.MAX_VALUE / 2);
+    private boolean held;
+
+    Gate(long delayMillis) {
+      this.delayMillis = delayMillis;
+    }
+
+    synchronized void hold() {
+      held = true;
+      open.drainPermits();
+    }
+
+    synchronized void release() {
+      if (held) {
+        held = false;
+        open.release(Integer.MAX_VALUE / 2);
+      }
+    }
+
+    void pass() {
+      open.acquireUninterruptibly();
+      open.release();
+      if (delayMillis > 0) {
+        try {
+          Thread.sleep(delayMillis);
+        } catch (InterruptedException stopped) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  /** A strategy that nobody else knows: everything to the last client. */
+  private static final class Backwards implements AllocateMessageQueueStrategy {
+    @Override
+    public List<MessageQueue> allocate(
+        String group, String clientId, List<MessageQueue> queues, List<String> clientIds) {
+      boolean last = clientId.equals(clientIds.get(clientIds.size() - 1));
+      return last ? new ArrayList<>(queues) : new ArrayList<>();
+    }
+
+    @Override
+    public String getName() {
+      return "BACKWARDS";
+    }
+  }
+}
