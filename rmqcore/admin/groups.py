@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rmqcore.model import MessageModel
 from rmqcore.model.topic import SubscriptionGroupConfig
 from rmqcore.protocol.bodies import (
     ClientConnection,
     ConsumerConnection,
     ConsumerRunningInfo,
     ProducerInfo,
+    QueryAssignment,
+    QueueAssignment,
+    decode_assignments,
     decode_consumer_connection,
     decode_consumer_ids,
     decode_consumer_running_info,
@@ -17,6 +21,7 @@ from rmqcore.protocol.bodies import (
     decode_producer_connection,
     decode_producer_table,
     encode_group_config,
+    encode_query_assignment,
 )
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.headers import (
@@ -101,6 +106,33 @@ class GroupCalls(Caller):
         if answer.code == ResponseCode.SYSTEM_ERROR:
             return ()
         return decode_consumer_ids(answer.body)
+
+    async def query_assignment(
+        self,
+        group: str,
+        topic: str,
+        client_id: str,
+        broker_address: str,
+        *,
+        strategy: str = "AVG",
+        message_model: MessageModel = MessageModel.CLUSTERING,
+    ) -> Sequence[QueueAssignment] | None:
+        """Return the queues that a broker of 5.x would give one member now (400).
+
+        The broker divides the topic's queues on the whole cluster among the members
+        connected to it, by AVG or AVG_BY_CIRCLE. None where it cannot tell: it knows
+        no such topic, nobody of the group is online, or the strategy is another.
+        Nothing is created and nothing changes hands. A queue handed out by POP has
+        the id -1, for "all queues of that broker", where several members share it.
+        Raises `ResponseError` 3 at a broker before 5.0, which has no such request.
+        """
+        query = QueryAssignment(client_id, group, topic, message_model, strategy)
+        answer = await self._ask(
+            broker_address,
+            RequestCode.QUERY_ASSIGNMENT,
+            body=encode_query_assignment(query),
+        )
+        return decode_assignments(answer.body)
 
     async def producer_connections(
         self, producer_group: str, broker_address: str

@@ -53,6 +53,7 @@ from .registration import Registration
 from .settings import BrokerSettings
 from .state import Answer, BrokerState
 from .statistics import SAMPLE_INTERVAL_S, Statistics
+from .topic_queues import TopicQueues
 from .topics import TopicTable, system_topics
 
 logger = logging.getLogger(__name__)
@@ -189,6 +190,7 @@ class Broker:
             save_configuration=self._files.save_configuration,
             topics_changed=self._topics_changed,
             register_now=self._registration.register,
+            readable_queues=TopicQueues(settings, topics, self._pool).readable,
             wait_flushed=self._flusher.wait_for,
             own_properties=own_properties(settings),
             started_ms=now_ms,

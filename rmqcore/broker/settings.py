@@ -28,6 +28,8 @@ class BrokerSettings:
     its record is on the disk, else when the operating system has it.
     With `server_side_reset` a reset of offsets takes effect at the group's next pull,
     without it the online members are told to carry it out, as brokers before 5.x do.
+    With `server_load_balancer` a member that asks (400) is told its share, without it
+    all queues.
     `advertised_host` is what clients connect to, where that is not the host bound.
     """
 
@@ -45,6 +47,7 @@ class BrokerSettings:
     default_queue_nums: int = 8
     notify_member_changes: bool = True
     server_side_reset: bool = True
+    server_load_balancer: bool = True
     max_message_bytes: int = MAX_BODY_BYTES
     delay_levels_ms: tuple[int, ...] = DELAY_LEVELS_MS
     sync_flush: bool = False
@@ -146,6 +149,9 @@ _CHANGEABLE: Final[Mapping[str, _Key]] = MappingProxyType(
             "notify_member_changes", _parse_bool, _write_bool
         ),
         "useServerSideResetOffset": _Key("server_side_reset", _parse_bool, _write_bool),
+        "serverLoadBalancerEnable": _Key(
+            "server_load_balancer", _parse_bool, _write_bool
+        ),
         "fileReservedTime": _Key("keep_ms", _parse_hours, _write_hours),
     }
 )

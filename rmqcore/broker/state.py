@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from rmqcore.model import MessageQueue
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.store import MessageStore
 from rmqcore.transport import Channel, Clock
@@ -45,6 +46,8 @@ class BrokerState:
     """Puts changed topics on the disk and has them registered soon."""
     register_now: Callable[[], Awaitable[object]]
     """Returns when the name servers have been told of the topics."""
+    readable_queues: Callable[[str], Awaitable[list[MessageQueue] | None]]
+    """Returns a topic's queues on the whole cluster, None where nobody has it."""
     wait_flushed: Callable[[int], Awaitable[None]]
     """Returns when the log is on the disk up to an offset."""
     consumers: ConsumerTable[Channel] = field(default_factory=ConsumerTable)

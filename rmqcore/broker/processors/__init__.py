@@ -14,6 +14,7 @@ from rmqcore.broker.state import Handler
 from rmqcore.protocol.codes import RequestCode as Code
 
 from . import (
+    assignment,
     clients,
     groups,
     messages,
@@ -44,6 +45,8 @@ HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
         Code.GET_CONSUMER_LIST_BY_GROUP: clients.consumer_ids,
         Code.LOCK_BATCH_MQ: clients.lock_queues,
         Code.UNLOCK_BATCH_MQ: clients.unlock_queues,
+        Code.QUERY_ASSIGNMENT: assignment.query_assignment,
+        Code.SET_MESSAGE_REQUEST_MODE: assignment.set_request_mode,
         Code.QUERY_CONSUMER_OFFSET: offsets.query_consumer_offset,
         Code.UPDATE_CONSUMER_OFFSET: offsets.update_consumer_offset,
         Code.GET_ALL_CONSUMER_OFFSET: offsets.all_consumer_offsets,

@@ -46,12 +46,12 @@ class QueueAssignment:
 
 class _Assignment(msgspec.Struct, rename="camel"):
     message_queue: WireQueue
-    attachments: dict[str, str] = {}
+    attachments: dict[str, str] | None = None
     mode: RequestMode = "PULL"
 
 
 class _Assignments(msgspec.Struct, rename="camel"):
-    message_queue_assignments: list[_Assignment] = []
+    message_queue_assignments: list[_Assignment] | None = None
 
 
 _QUERY: Final = BodyDecoder(QueryAssignment)
@@ -77,21 +77,29 @@ def encode_query_assignment(query: QueryAssignment) -> bytes:
     )
 
 
-def decode_assignments(data: bytes) -> list[QueueAssignment]:
-    """Return the queues that the broker assigned (answer to 400)."""
+def decode_assignments(data: bytes) -> list[QueueAssignment] | None:
+    """Return the queues that the broker assigned (answer to 400).
+
+    None is the broker's word that it cannot tell; a member then keeps what it has.
+    """
+    items = _ASSIGNMENTS.decode(data).message_queue_assignments
+    if items is None:
+        return None
     return [
-        QueueAssignment(item.message_queue.queue(), item.mode, item.attachments)
-        for item in _ASSIGNMENTS.decode(data).message_queue_assignments
+        QueueAssignment(item.message_queue.queue(), item.mode, item.attachments or {})
+        for item in items
     ]
 
 
-def encode_assignments(assignments: Sequence[QueueAssignment]) -> bytes:
-    """Return the answer to 400."""
+def encode_assignments(assignments: Sequence[QueueAssignment] | None) -> bytes:
+    """Return the answer to 400; None where the broker cannot tell."""
+    if assignments is None:
+        return dumps({})
     return dumps(
         {
             "messageQueueAssignments": [
                 {
-                    "attachments": item.attachments,
+                    "attachments": item.attachments or None,
                     "messageQueue": item.queue,
                     "mode": item.mode,
                 }

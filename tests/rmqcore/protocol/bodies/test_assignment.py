@@ -36,14 +36,17 @@ def test_a_question_survives_the_trip(query: QueryAssignment) -> None:
 
 
 @given(
-    st.lists(
+    st.none()
+    | st.lists(
         st.builds(
             QueueAssignment, queues, modes, st.dictionaries(names, names, max_size=2)
         ),
         max_size=3,
     )
 )
-def test_assignments_survive_the_trip(assignments: list[QueueAssignment]) -> None:
+def test_assignments_survive_the_trip(
+    assignments: list[QueueAssignment] | None,
+) -> None:
     assert decode_assignments(encode_assignments(assignments)) == assignments
 
 
