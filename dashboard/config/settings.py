@@ -32,6 +32,7 @@ ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
 ROCKETSCOPE_LAKE_URL = environment.text(
     f"{PREFIX}LAKE_URL", str(ROCKETSCOPE_VAR_DIR / "lake")
 )
+ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from django.db.models import F, Q
 
-from dashboard.models import FleetWorker, ManagedMember
+from dashboard.models import FleetWorker, ManagedGroup, ManagedMember
 
 CLAIM_SECONDS: Final = 10.0
 """A claim not renewed for so long is free for others."""
@@ -130,6 +130,12 @@ def remove_orphans(now: datetime) -> int:
     over = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     removed, _ = ManagedMember.objects.filter(over, wanted=False).delete()
     return removed
+
+
+def remove_empty_groups() -> int:
+    """Remove the groups that leave and have no members left; return how many."""
+    empty = ManagedGroup.objects.filter(leaving=True, members=None)
+    return empty.count() and empty.delete()[0]
 
 
 def may_claim(worker: str, load_by_worker: dict[str, int]) -> bool:

@@ -174,14 +174,29 @@ class FleetHost:
         self._when_idle(claim.member_id, partial(self._start, member))
 
     def _keep_up(self, member_id: int, spec: MemberSpec) -> None:
-        """Start a member anew when its wish changed, or again when it failed."""
+        """Bring a member in line with a changed wish, or start it again when it failed.
+
+        Another strategy alone is switched where it runs: the member stays in its group
+        and keeps the queues that both strategies give it.
+        """
         member = self.hosted.get(member_id)
         if member is None or member_id in self._busy:
             return
-        if member.spec.revision != spec.revision:
+        changed = member.spec.revision != spec.revision
+        if changed and member.started and member.spec.differs_in_strategy_only(spec):
+            self._switch(member, spec)
+        elif changed:
             self._when_idle(member_id, partial(self._start_anew, member, spec))
         elif not member.started and self._now() >= self._retry_at.get(member_id, 0):
             self._when_idle(member_id, partial(self._start, member))
+
+    def _switch(self, member: HostedMember, spec: MemberSpec) -> None:
+        try:
+            member.switch(spec)
+        except RmqError as error:
+            # Starting anew says in the member's row why it cannot be.
+            logger.warning("client=%s not switched: %s", member.client_id, error)
+            self._when_idle(spec.member_id, partial(self._start_anew, member, spec))
 
     async def _start(self, member: HostedMember) -> None:
         error = ""

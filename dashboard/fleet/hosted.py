@@ -21,6 +21,7 @@ from typing import cast
 from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import signing_hooks, tls_of
 from dashboard.live.holdings import Holding
+from rmqcore.allocation import AllocateStrategy
 from rmqcore.client import (
     AllocationChanged,
     ConsumeContext,
@@ -40,6 +41,7 @@ from rmqcore.model.topic import RETRY_PREFIX
 from .claims import Claim
 from .listeners import make_listener
 from .specs import MemberSpec
+from .strategies import hosted_strategy
 from .words import Words
 
 logger = logging.getLogger(__name__)
@@ -89,6 +91,14 @@ class HostedMember:
         await self._consumer.start()
         self.started = True
 
+    def switch(self, spec: MemberSpec) -> None:
+        """Divide by the strategy of a newer wish from now on, staying in the group.
+
+        Raises `ArgumentError` for a strategy that cannot be; nothing changes then.
+        """
+        self._consumer.switch_strategy(_strategy(spec))
+        self.spec = spec
+
     async def stop(self) -> None:
         """Leave the group in good order: offsets persisted, locks released."""
         await self._consumer.shutdown()
@@ -121,8 +131,7 @@ class HostedMember:
             list(cluster.name_servers),
             group=spec.group,
             listener=self._guarded(make_listener(spec.listener, spec.listener_options)),
-            strategy=spec.strategy,
-            strategy_options=spec.strategy_options,
+            strategy=_strategy(spec),
             message_model=spec.mode,
             consume_from_where=spec.start_position,
             orderly=spec.orderly,
@@ -184,6 +193,10 @@ class HostedMember:
             await asyncio.gather(self._saying, return_exceptions=True)
         self._queues.clear()
         await self._words.take_back(self.spec.cluster, self._holding())
+
+
+def _strategy(spec: MemberSpec) -> AllocateStrategy:
+    return hosted_strategy(spec.strategy, spec.strategy_options, spec.group)
 
 
 def _in_thread(listener: Listener) -> Call:

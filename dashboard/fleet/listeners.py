@@ -1,10 +1,13 @@
 """Listeners by name: what the members of a managed group do with their messages.
 
 A managed group names a listener and gives it options; each member gets one of its own.
-Register further ones in your code:
+Register further ones in a module of your own:
 
     @register("bill")
     def make(options: Mapping[str, Any]) -> Listener: ...
+
+and name the module in `ROCKETSCOPE_LISTENERS`, for the web process and for workers; it
+is loaded when a listener is first asked for.
 
 Options are checked when a group is saved and again when a member starts; an error
 names the option, its value and what is allowed.
@@ -14,10 +17,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from random import SystemRandom
 from typing import Any, Final, TypeAlias
+
+from django.conf import settings
 
 from rmqcore.client import ConsumeContext, ConsumeResult, Listener
 from rmqcore.errors import ArgumentError
@@ -30,6 +36,7 @@ Maker: TypeAlias = Callable[[Mapping[str, Any]], Listener]
 LONGEST_WORK_MS: Final = 600_000
 
 _makers: dict[str, Maker] = {}
+_loaded: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,34 @@ def register(name: str) -> Callable[[Maker], Maker]:
     return add
 
 
+def load_listeners(modules: Iterable[str]) -> None:
+    """Load modules that register listeners, each once.
+
+    Raise `ArgumentError` naming the module that cannot be loaded, and why.
+    """
+    for name in modules:
+        if name in _loaded:
+            continue
+        try:
+            import_module(name)
+        except Exception as error:
+            # Whatever the module does while it is loaded, it is its owner's to mend.
+            raise ArgumentError(
+                f"ROCKETSCOPE_LISTENERS names {name!r}, which cannot be loaded: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        _loaded.add(name)
+
+
 def listener_names() -> list[str]:
     """Return the names that can be used, sorted."""
+    load_listeners(settings.ROCKETSCOPE_LISTENERS)
     return sorted(_makers)
 
 
 def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
     """Return a new listener; raise `ArgumentError` for a name or option unknown."""
+    load_listeners(settings.ROCKETSCOPE_LISTENERS)
     maker = _makers.get(name)
     if maker is None:
         raise ArgumentError(

@@ -6,8 +6,9 @@
 2. renew the claims held; those that could not be renewed are lost;
 3. read the wishes of the members still held: gone or unwanted ones shall stop, those
    of an older revision shall be started anew;
-4. while this worker holds the fewest members, claim free ones;
-5. when it holds at least two more than another, hand one over.
+4. remove what nobody wants or hosts any more: members, and groups that leave;
+5. while this worker holds the fewest members, claim free ones;
+6. when it holds at least two more than another, hand one over.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) ->
     wanted = _wanted(held)
     stop = held.keys() - wanted.keys()
     claims.remove_orphans(now)
+    claims.remove_empty_groups()
     load = claims.loads(claims.live_workers(now), now)
     new = _claim_free(worker.name, load, now)
     if not new and not stop and claims.should_release(worker.name, load):

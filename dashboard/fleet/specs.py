@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.models import ManagedMember
 
 from .claims import Claim
+from .names import instance_name
 
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec:
     """Everything a worker needs to run a member.
 
-    `revision` is the group's; a member that runs another one is started anew.
+    `revision` is the group's; a member that runs another one switches its strategy,
+    or is started anew where more than that differs.
     """
 
     member_id: int
@@ -33,13 +35,17 @@ class MemberSpec:
     listener_options: Mapping[str, Any]
 
     def instance_name(self, claim: Claim) -> str:
-        """Return the name that makes the client id of one claim.
+        """Return the name under which the member runs with a claim."""
+        return instance_name(self.group, self.number, claim.fence)
 
-        Each claim is another client to the broker: were the name kept, a member that
-        was frozen and its successor would be one client twice, which consumes one half
-        of the queues twice and the other never (behaviour A5b).
-        """
-        return f"{self.group}-{self.number}.{claim.fence}"
+    def differs_in_strategy_only(self, other: MemberSpec) -> bool:
+        """Say whether a running member becomes `other` by switching its strategy."""
+        return other == replace(
+            self,
+            revision=other.revision,
+            strategy=other.strategy,
+            strategy_options=other.strategy_options,
+        )
 
 
 def spec_of(member: ManagedMember) -> MemberSpec:

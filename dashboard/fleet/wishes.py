@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rmqcore.allocation import make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import ConsumeFromWhere, MessageModel
 from rmqcore.protocol.tags import parse_tag_expression
 
 from .listeners import make_listener
+from .strategies import hosted_strategy
 
 
 def check(
     *,
+    group: str,
     topics: Sequence[tuple[str, str]],
     mode: str,
     strategy: str,
@@ -34,5 +35,5 @@ def check(
         raise ArgumentError(f"mode is {mode!r}, known are {', '.join(MessageModel)}")
     if start_position not in set(ConsumeFromWhere):
         raise ArgumentError(f"unknown start position {start_position!r}")
-    make_strategy(strategy, strategy_options)
+    hosted_strategy(strategy, strategy_options, group)
     make_listener(listener, listener_options)

@@ -1,4 +1,5 @@
 from .audit import AuditEntry
+from .change import GroupChange, SavedScenario
 from .cluster import Cluster
 from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
@@ -11,11 +12,13 @@ __all__ = [
     "Cluster",
     "Epoch",
     "FleetWorker",
+    "GroupChange",
     "JobRun",
     "ManagedGroup",
     "ManagedMember",
     "OwnershipEvent",
     "Role",
+    "SavedScenario",
     "SignInLink",
     "TimerRun",
     "User",

@@ -18,7 +18,8 @@ class ManagedGroup(models.Model):
     """One consumer group whose members run in the fleet.
 
     `topics` is a list of {"topic", "expression"}; `revision` grows with every change,
-    so that a worker sees at a glance that its members run an older wish.
+    so that a worker sees at a glance that its members run an older wish. A group that
+    is `leaving` is removed once its last member has left in good order.
     """
 
     class Mode(models.TextChoices):
@@ -45,6 +46,7 @@ class ManagedGroup(models.Model):
     listener = models.CharField(max_length=64, default="count")
     listener_options = models.JSONField(default=dict, blank=True)
     revision = models.PositiveIntegerField(default=1)
+    leaving = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 

@@ -58,6 +58,11 @@ def shown_settings() -> Sequence[ShownSetting]:
             without_password(str(settings.ROCKETSCOPE_LAKE_URL)),
             _("samples and roll-ups"),
         ),
+        (
+            "LISTENERS",
+            ", ".join(settings.ROCKETSCOPE_LISTENERS) or _("none"),
+            _("modules with listeners of your own"),
+        ),
         ("SPARK_MASTER", settings.ROCKETSCOPE_SPARK_MASTER, _("where analytics run")),
         ("LANGUAGE", settings.LANGUAGE_CODE, _("for browsers that ask for no other")),
         ("TIME_ZONE", settings.TIME_ZONE, _("for users who chose no other")),

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
-from dashboard.whatif import NOW, Comparison, Figures, Note, Row, Scenario, from_query
+from dashboard.whatif import (
+    NEVER,
+    NOW,
+    Comparison,
+    Figures,
+    Note,
+    Row,
+    Scenario,
+    from_query,
+)
 
 BALANCED: Final = "BALANCED"
 MOVES_SHOWN: Final = 200
@@ -19,8 +28,6 @@ MARKS_SHOWN: Final = 12
 SHOW: Final = "show"
 # Values this close are written alike, so they share the star.
 SAME: Final = 1.005
-# A member that takes as much as arrives drains its lag in theory only.
-NEVER_S: Final = 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,13 @@ class ShownRow:
     @property
     def drains_never(self) -> bool:
         drain_s = self.figures.worst_drain_s if self.figures else None
-        return drain_s is not None and drain_s >= NEVER_S
+        return drain_s == NEVER
 
     @property
     def drain_ms(self) -> float | None:
         if self.figures is None or self.figures.worst_drain_s is None:
+            return None
+        if self.drains_never:
             return None
         return self.figures.worst_drain_s * 1000
 

@@ -190,6 +190,7 @@ def _check_wish(wish: GroupWish) -> None:
 
     try:
         check(
+            group=wish.name,
             topics=wish.topics,
             mode=wish.mode,
             strategy=wish.strategy,

@@ -3,6 +3,8 @@
 Pure functions from a situation and a scenario to a comparison; no models, no IO.
 """
 
+from rmqcore.allocation import NEVER
+
 from .comparison import NOW, Comparison, compare
 from .document import comparison_document
 from .edits import Note, apply_edits
@@ -14,6 +16,7 @@ from .scenario import QueueCount, Scenario, Weighing
 from .situation import QueueState, Situation, read_situation
 
 __all__ = [
+    "NEVER",
     "NOW",
     "Comparison",
     "Figures",

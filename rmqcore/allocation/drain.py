@@ -1,9 +1,11 @@
 """How long until the lag is consumed, at the rates given.
 
-Seconds as a float; `NEVER` where the lag does not shrink, None where a needed value is
-unknown. A queue without lag has drained: 0, whatever its rates, which measured over a
-short time seldom agree to the last message. A member that is given more than it can
-take never drains, with lag or yet without.
+Seconds as a float; `NEVER` where the lag does not shrink, or so slowly that it takes
+longer than `HORIZON_S`: rates are measured, and a member that takes as much as arrives
+differs from it by the error of measuring only. None where a needed value is unknown.
+A queue without lag has drained: 0, whatever its rates, which measured over a short time
+seldom agree to the last message. A member that is given more than it can take never
+drains, with lag or yet without.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Final
 from rmqcore.errors import ArgumentError
 
 NEVER: Final = inf
+# A year: rates do not stay as they are for longer.
+HORIZON_S: Final = 365 * 24 * 3600.0
 # Sums of floats in another order differ by a few ulps: that is not more.
 ROUNDING: Final = 1e-9
 
@@ -37,7 +41,10 @@ def drain_time(
     spare = consume_rate - produce_rate
     if spare <= 0:
         return NEVER
-    return None if lag is None else lag / spare
+    if lag is None:
+        return None
+    # Compared as a product: a spare rate near the smallest float divides to infinity.
+    return lag / spare if lag <= spare * HORIZON_S else NEVER
 
 
 def member_drain_time(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,17 +56,23 @@ class MemberOptions:
         """Check the options; raise `ArgumentError` naming the one that is wrong."""
         if not group.strip():
             raise ArgumentError("a consumer needs a group, got an empty one")
-        if not isinstance(strategy, AllocateStrategy):
-            strategy = make_strategy(strategy, strategy_options or {})
         return cls(
             group,
-            strategy,
+            _strategy_of(strategy, strategy_options),
             _member_of(MessageModel, message_model),
             _member_of(ConsumeFromWhere, consume_from_where),
             consume_timestamp_ms,
             Path(offsets_dir or default_offsets_directory()),
             on_event,
         )
+
+    def with_strategy(
+        self,
+        strategy: str | AllocateStrategy,
+        strategy_options: Mapping[str, Any] | None,
+    ) -> MemberOptions:
+        """Return the same options with another strategy."""
+        return replace(self, strategy=_strategy_of(strategy, strategy_options))
 
     def context(self, instance: ClientInstance, *, orderly: bool) -> GroupContext:
         """Return the state that a member starts with."""
@@ -98,6 +104,14 @@ class MemberOptions:
                 self.offsets_dir, instance.client_id, self.group
             )
         return RemoteOffsetStore(instance, self.group)
+
+
+def _strategy_of(
+    strategy: str | AllocateStrategy, options: Mapping[str, Any] | None
+) -> AllocateStrategy:
+    if isinstance(strategy, AllocateStrategy):
+        return strategy
+    return make_strategy(strategy, options or {})
 
 
 def _member_of(kind: type[E], value: str) -> E:

@@ -192,6 +192,23 @@ class PushConsumer:
         """Rebalance now; false when something has to be tried again."""
         return await self._running().rebalance()
 
+    def switch_strategy(
+        self,
+        strategy: str | AllocateStrategy,
+        strategy_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Divide by another strategy from now on.
+
+        A running consumer rebalances at once and stays a member all the while: only
+        queues that the two strategies give to different members change hands. Members
+        that have not switched yet divide by the old one, so queues may be held twice,
+        or by nobody, until all have. Raises `ArgumentError` for a strategy or options
+        that cannot be, and then nothing changes.
+        """
+        self._options = self._options.with_strategy(strategy, strategy_options)
+        if self._member is not None:
+            self._member.switch(self._options.assigner(self.client_id))
+
     # Private
 
     async def _make_member(self, instance: ClientInstance) -> PushMember:

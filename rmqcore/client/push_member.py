@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rmqcore.model import (
     ConsumeFromWhere,
@@ -83,6 +83,12 @@ class PushMember:
     def resume(self) -> None:
         """Pull again."""
         self._resumed.set()
+
+    def switch(self, assigner: Assigner) -> None:
+        """Divide by another strategy from now on, beginning at once."""
+        self._spec = replace(self._spec, assigner=assigner)
+        self._rebalancer.assigner = assigner
+        self.rebalance_soon()
 
     async def close(self) -> None:
         """Finish what listeners are at, persist, release; then end everything."""

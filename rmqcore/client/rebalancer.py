@@ -55,7 +55,10 @@ class QueueWork(Protocol):
 
 
 class Rebalancer:
-    """The rebalancing of one member. Belongs to one event loop."""
+    """The rebalancing of one member. Belongs to one event loop.
+
+    `assigner` may be exchanged; the next rebalance divides by the new one.
+    """
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class Rebalancer:
         work: QueueWork,
     ) -> None:
         self._context = context
-        self._assigner = assigner
+        self.assigner = assigner
         self._start = start
         self._work = work
         self._locks = QueueLocks(context)
@@ -173,14 +176,14 @@ class Rebalancer:
         if client_ids is None:
             return None
         try:
-            part = self._assigner.part(queues, client_ids)
+            part = self.assigner.part(queues, client_ids)
         except Exception:
             # The strategy may be the application's own; its failure keeps the part.
             logger.exception(
                 "group=%s topic=%s strategy=%s failed",
                 context.group,
                 topic,
-                self._assigner.strategy.name,
+                self.assigner.strategy.name,
             )
             return None
         return divide(topic, part, context.held, context.now_ms())

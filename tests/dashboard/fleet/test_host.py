@@ -147,18 +147,58 @@ async def test_the_row_tells_host_and_client(make: Make) -> None:
     await eventually(row, ("w1", True))
 
 
+def queues_by_number(host: FleetHost) -> dict[int, list[int]]:
+    """Return the queue ids that each started member holds, by its number."""
+    return {
+        m.spec.number: [queue_id for _t, _b, queue_id in m._holding().queues]
+        for m in host.hosted.values()
+        if m.started
+    }
+
+
+async def test_a_changed_strategy_is_switched_where_it_runs(make: Make) -> None:
+    await in_thread(lambda: group(2))
+    host = make()
+    await followed(host, [8, 8])
+    before = dict(host.hosted)
+    await ManagedGroup.objects.aupdate(revision=2, strategy="AVG_BY_CIRCLE")
+
+    async def step() -> dict[int, list[int]]:
+        await host.follow_once()
+        return queues_by_number(host)
+
+    await eventually(step, {1: list(range(0, 16, 2)), 2: list(range(1, 16, 2))})
+    assert dict(host.hosted) == before, "the members were not started anew"
+
+
+async def test_config_lists_are_members_own_by_number(make: Make) -> None:
+    await in_thread(lambda: group(2))
+    host = make()
+    await followed(host, [8, 8])
+    lists = {"2": [["orders", "broker-a", "0-2"]], "1": [["orders", "broker-a", "15"]]}
+    await ManagedGroup.objects.aupdate(
+        revision=2, strategy="CONFIG", strategy_options={"config": lists}
+    )
+
+    async def step() -> dict[int, list[int]]:
+        await host.follow_once()
+        return queues_by_number(host)
+
+    await eventually(step, {1: [15], 2: [0, 1, 2]})
+
+
 async def test_a_changed_wish_starts_the_member_anew(make: Make) -> None:
     await in_thread(group)
     host = make()
     await followed(host, [16])
     (before,) = host.hosted.values()
-    await ManagedGroup.objects.aupdate(revision=2, strategy="AVG_BY_CIRCLE")
+    await ManagedGroup.objects.aupdate(revision=2, orderly=True)
 
-    async def step() -> str:
+    async def step() -> list[bool]:
         await host.follow_once()
-        return ",".join(m.spec.strategy for m in host.hosted.values() if m.started)
+        return [m.spec.orderly for m in host.hosted.values() if m.started]
 
-    await eventually(step, "AVG_BY_CIRCLE")
+    await eventually(step, [True])
     (after,) = host.hosted.values()
     assert after is not before
     assert after.claim.fence == before.claim.fence

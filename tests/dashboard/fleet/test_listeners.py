@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dashboard.fleet.listeners import (
     listener_names,
+    load_listeners,
     make_listener,
     register,
 )
@@ -100,3 +102,34 @@ def test_bad_names_and_options_are_told(
 def test_a_name_is_taken_once() -> None:
     with pytest.raises(ArgumentError, match="'count' is registered already"):
         register("count")(lambda _options: None)  # type: ignore[arg-type, return-value]
+
+
+OWN = """
+from dashboard.fleet.listeners import make_listener, register
+
+@register("bill-{name}")
+def make(options):
+    return make_listener("count", options)
+"""
+
+
+def test_listeners_of_ones_own_are_loaded_by_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    (tmp_path / "own_listeners_a.py").write_text(OWN.format(name="a"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings.ROCKETSCOPE_LISTENERS = ["own_listeners_a"]
+    assert callable(make_listener("bill-a", {}))
+    assert "bill-a" in listener_names()
+    load_listeners(["own_listeners_a"])
+
+
+def test_a_module_that_cannot_be_loaded_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_listeners_b.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ArgumentError, match=r"'own_listeners_b'.*ZeroDivisionError"):
+        load_listeners(["own_listeners_b"])
+    with pytest.raises(ArgumentError, match=r"ROCKETSCOPE_LISTENERS.*'nowhere_at_all'"):
+        load_listeners(["nowhere_at_all"])

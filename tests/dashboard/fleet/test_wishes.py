@@ -8,6 +8,7 @@ from dashboard.fleet.wishes import check
 from rmqcore.errors import ArgumentError
 
 GOOD: dict[str, Any] = {
+    "group": "billing",
     "topics": [("orders", "TagA || TagB")],
     "mode": "CLUSTERING",
     "strategy": "CONSISTENT_HASH",
@@ -30,6 +31,10 @@ def test_what_can_be_hosted_passes() -> None:
         ({"mode": "SOLO"}, "mode is 'SOLO', known are CLUSTERING, BROADCASTING"),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
         ({"strategy": "AVG"}, "AVG takes no option 'virtual_nodes'"),
+        (
+            {"strategy": "CONFIG", "strategy_options": {"config": {"1": ["q"]}}},
+            "config['1'] has 'q'; an entry is topic, broker and queue ids",
+        ),
         ({"start_position": "NOON"}, "unknown start position 'NOON'"),
         ({"listener": "sing"}, "unknown listener 'sing'"),
         ({"listener_options": {"ms": -1}}, "ms is -1"),

@@ -83,6 +83,35 @@ async def test_another_strategy_divides_otherwise(clients: Clients) -> None:
     await until(lambda: (queue_ids(first), queue_ids(second)) == ([0, 2], [1, 3]))
 
 
+async def test_the_strategy_is_switched_while_running(clients: Clients) -> None:
+    first = await clients.started(Heard(), "c1")
+    second = await clients.started(Heard(), "c2")
+    await until(lambda: (queue_ids(first), queue_ids(second)) == ([0, 1], [2, 3]))
+    for consumer in (first, second):
+        consumer.switch_strategy("AVG_BY_CIRCLE")
+    await until(lambda: (queue_ids(first), queue_ids(second)) == ([0, 2], [1, 3]))
+    info = first.instance.members["G"].running_info(with_stacks=False)
+    reported = info.properties["allocateMessageQueueStrategy"]
+    assert "AllocateMessageQueueAveragelyByCircle" in reported
+
+
+async def test_a_strategy_that_cannot_be_changes_nothing(clients: Clients) -> None:
+    only = await clients.started(Heard(), "c1")
+    with pytest.raises(UnknownStrategyError, match="FAIR"):
+        only.switch_strategy("FAIR")
+    with pytest.raises(ArgumentError, match="needs the option rooms"):
+        only.switch_strategy("MACHINE_ROOM")
+    await only.rebalance()
+    assert queue_ids(only) == [0, 1, 2, 3]
+
+
+async def test_a_strategy_can_be_switched_before_the_start(clients: Clients) -> None:
+    only = clients.consumer(Heard(), "c1")
+    only.switch_strategy("CONFIG", {"config": [MessageQueue("T", "broker-a", 2)]})
+    await only.start()
+    await until(lambda: queue_ids(only) == [2])
+
+
 async def test_progress_is_persisted_when_leaving(
     clients: Clients, producer: Producer, cluster: LocalCluster
 ) -> None:

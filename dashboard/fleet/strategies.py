@@ -1,0 +1,168 @@
+"""Strategy options of a managed group: kept as JSON, given to members as values.
+
+    CONSISTENT_HASH      {"virtual_nodes": 10}
+    MACHINE_ROOM         {"rooms": ["hz1", "hz2"]}
+    CONFIG               {"config": {"1": [["orders", "broker-a", "0-5,9"]], "2": []}}
+    MACHINE_ROOM_NEARBY  {"inner": "AVG", "broker_rooms": RULE, "client_rooms": RULE},
+                         the inner strategy's options beside
+    RULE                 {"separator": "@", "named": {"broker-a": "hz1"}}, either part
+
+Members are named by their number, which outlives their client ids: a list or a room
+stays with the member wherever it is hosted. A whole client id is understood as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from dashboard.whatif.ranges import from_ranges
+from rmqcore.allocation import AllocateStrategy, make_strategy
+from rmqcore.errors import ArgumentError
+from rmqcore.model import MessageQueue
+
+from .names import member_number
+
+MAX_QUEUES: Final = 100_000
+MAX_NODES: Final = 1_000
+RULES: Final = {"broker_rooms": "queue_room", "client_rooms": "client_room"}
+
+
+def hosted_strategy(
+    strategy: str, options: Mapping[str, Any], group: str
+) -> AllocateStrategy:
+    """Return the strategy that the members of a managed group divide by.
+
+    Raise ArgumentError for a strategy or an option that cannot be, naming it.
+    """
+    given = {
+        name: value
+        for name, value in options.items()
+        if name not in RULES and name != "config"
+    }
+    nodes = given.get("virtual_nodes", 1)
+    if isinstance(nodes, int) and not 1 <= nodes <= MAX_NODES:
+        raise ArgumentError(
+            f"virtual_nodes is {nodes}, allowed 1 to {MAX_NODES:,} for each member"
+        )
+    if "rooms" in given:
+        given["rooms"] = _names("rooms", given["rooms"])
+    for name, option in RULES.items():
+        if name in options:
+            rule = _rule(name, options[name])
+            given[option] = (
+                _client_room(rule, group) if name == "client_rooms" else rule_of(rule)
+            )
+    if "config" in options:
+        given["config"] = _ByMember(_lists(options["config"]), group)
+    return make_strategy(strategy, given)
+
+
+class _ByMember(Mapping[str, "list[MessageQueue]"]):
+    """`CONFIG` lists looked up by client id, or by the number within it."""
+
+    def __init__(self, lists: Mapping[str, list[MessageQueue]], group: str) -> None:
+        self._lists = lists
+        self._group = group
+
+    def __getitem__(self, client_id: str) -> list[MessageQueue]:
+        if client_id in self._lists:
+            return self._lists[client_id]
+        return self._lists[str(member_number(client_id, self._group))]
+
+    def __iter__(self) -> Any:
+        return iter(self._lists)
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+
+def rule_of(
+    rule: tuple[str, Mapping[str, str]],
+) -> Callable[[Any], str | None]:
+    """Return a resolver of rooms from queues: by broker name, else by its prefix."""
+    separator, named = rule
+
+    def room(queue: MessageQueue) -> str | None:
+        return _room(queue.broker_name, separator, named)
+
+    return room
+
+
+def _client_room(
+    rule: tuple[str, Mapping[str, str]], group: str
+) -> Callable[[str], str | None]:
+    separator, named = rule
+
+    def room(client_id: str) -> str | None:
+        by_number = named.get(str(member_number(client_id, group)))
+        return by_number or _room(client_id, separator, named)
+
+    return room
+
+
+def _room(name: str, separator: str, named: Mapping[str, str]) -> str | None:
+    if name in named:
+        return named[name]
+    before, found, _after = name.partition(separator) if separator else ("", "", "")
+    return before if found else None
+
+
+def _rule(option: str, value: Any) -> tuple[str, Mapping[str, str]]:
+    if (
+        not isinstance(value, Mapping)
+        or not value
+        or set(value) - {"separator", "named"}
+    ):
+        raise ArgumentError(
+            f"{option} is {value!r}; it takes separator, a text, and named, "
+            "a mapping from names to rooms"
+        )
+    separator, named = value.get("separator", ""), value.get("named", {})
+    if not isinstance(separator, str):
+        raise ArgumentError(f"{option}: separator is {separator!r}, it must be a text")
+    if not isinstance(named, Mapping) or not all(
+        isinstance(name, str) and isinstance(room, str) and name and room
+        for name, room in named.items()
+    ):
+        raise ArgumentError(f"{option}: named is {named!r}, it must map names to rooms")
+    return separator, named
+
+
+def _names(option: str, value: Any) -> frozenset[str]:
+    if not isinstance(value, list) or not all(
+        isinstance(name, str) and name for name in value
+    ):
+        raise ArgumentError(f"{option} is {value!r}, it must be a list of names")
+    return frozenset(value)
+
+
+def _lists(value: Any) -> dict[str, list[MessageQueue]]:
+    if not isinstance(value, Mapping):
+        raise ArgumentError(
+            f"config is {value!r}, it must map members to lists of queues"
+        )
+    lists = {str(member): _queues(str(member), each) for member, each in value.items()}
+    total = sum(map(len, lists.values()))
+    if total > MAX_QUEUES:
+        raise ArgumentError(f"config names {total:,} queues, limit {MAX_QUEUES:,}")
+    return lists
+
+
+def _queues(member: str, entries: Any) -> list[MessageQueue]:
+    if not isinstance(entries, list):
+        raise ArgumentError(f"config[{member!r}] is {entries!r}, it must be a list")
+    queues: list[MessageQueue] = []
+    for entry in entries:
+        if not (
+            isinstance(entry, list)
+            and len(entry) == 3
+            and all(isinstance(part, str) and part for part in entry)
+        ):
+            raise ArgumentError(
+                f"config[{member!r}] has {entry!r}; an entry is topic, broker and "
+                'queue ids such as ["orders", "broker-a", "0-5,9"]'
+            )
+        topic, broker, ids = entry
+        queues.extend(MessageQueue(topic, broker, each) for each in from_ranges(ids))
+    return queues
