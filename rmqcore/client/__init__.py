@@ -1,4 +1,9 @@
-"""Clients: producer, push consumer, and the instance that they share in a process."""
+"""Clients: producer, push and lite pull consumers, and the instance that they share.
+
+`sync` has the same three for code without asyncio.
+"""
+
+from rmqcore.protocol.acl import AclCredentials
 
 from .calls import BrokerCalls
 from .events import (
@@ -28,6 +33,7 @@ from .timers import PERIOD_S, Schedule, Slot, Timer, slot_of
 __all__ = [
     "PERIOD_S",
     "PROCESS_REGISTRY",
+    "AclCredentials",
     "AllocationChanged",
     "BrokerCalls",
     "ClientInstance",

@@ -59,6 +59,7 @@ class LiteMember:
         self._buffer: deque[tuple[ProcessQueue, list[MessageExt]]] = deque()
         self._filled = asyncio.Event()
         self._rebalancer = Rebalancer(context, spec.assigner, spec.start, self)
+        self._assigns = spec.assigns
         self._open = False
 
     @property
@@ -114,6 +115,7 @@ class LiteMember:
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Hold exactly these queues from now on."""
         context = self.context
+        self._assigns = True
         wanted = dict.fromkeys(queues)
         given_up = [held for held in context.held if held not in wanted]
         if self._spec.auto_commit:
@@ -154,7 +156,7 @@ class LiteMember:
 
     def topics(self) -> Collection[str]:
         """Return the topics subscribed, or those of the queues assigned."""
-        if self._spec.assigns:
+        if self._assigns:
             return {queue.topic for queue in self.context.held}
         return self.context.subscriptions.topics
 
@@ -170,12 +172,12 @@ class LiteMember:
 
     def rebalance_soon(self) -> None:
         """Rebalance at once, unless queues are assigned by hand."""
-        if self._open and not self._spec.assigns:
+        if self._open and not self._assigns:
             self._rebalancer.soon()
 
     async def rebalance(self) -> bool:
         """Rebalance now; false when something has to be tried again."""
-        if not self._open or self._spec.assigns:
+        if not self._open or self._assigns:
             return True
         return await self._rebalancer.now()
 

@@ -95,15 +95,24 @@ class LitePullConsumer:
     # Life
 
     def subscribe(self, topic: str, expression: str = "*") -> None:
-        """Share a topic's queues with the group; before `start` only."""
-        if self._member is not None:
-            raise StateError("topics are subscribed before a lite pull consumer starts")
+        """Share a topic's queues with the group; also while running."""
         if self._assigned is not None:
             raise StateError("queues have been assigned: topics cannot be subscribed")
         if not topic:
             raise ArgumentError("a subscription needs a topic, got an empty one")
         parse_tag_expression(topic, expression)
         self._wanted[topic] = expression
+        if self._member is not None:
+            context = self._member.context
+            context.subscriptions.add(topic, expression, context.now_ms())
+            context.instance.spawn(self._subscribed(topic, self._member))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Give a topic up; its queues are released with the next rebalance."""
+        self._wanted.pop(topic, None)
+        if self._member is not None:
+            self._member.context.subscriptions.remove(topic)
+            self._member.rebalance_soon()
 
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Take exactly these queues, whoever else does; also while running."""
@@ -237,10 +246,16 @@ class LitePullConsumer:
             self._limits,
             self._options.start_position(context.now_ms()),
             self._options.assigner(self.client_id),
-            assigns=not self._wanted,
+            assigns=self._assigned is not None,
             auto_commit=self._auto_commit,
         )
         return LiteMember(context, spec)
+
+    async def _subscribed(self, topic: str, member: LiteMember) -> None:
+        instance = member.context.instance
+        await instance.fetch_route(topic)
+        await instance.heartbeat()
+        member.rebalance_soon()
 
     async def _take_assigned(self, member: LiteMember) -> None:
         instance = self.instance

@@ -180,16 +180,20 @@ class Producer:
         await self._under_way.acquire()
         outcome: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()
         outcome.add_done_callback(self._arrived)
+        to = queue
         try:
             to = queue or await self._choose(message.topic, select, ())
             address = await instance.master(to.broker_name, to.topic)
             channel = await instance.pool.channel(address)
+            began = instance.clock.monotonic()
             now_ms = instance.now_ms()
             command, unique = sender.send_command(message, to, now_ms, oneway=False)
             answer = instance.pool.send_nowait(
                 channel, address, command, self._timeout_s
             )
         except TransportError as error:
+            if to is not None:
+                self._report(instance, to, 0.0, failed=True)
             self._elsewhere(outcome, message, queue or select, error)
             return outcome
         except BaseException:
@@ -208,8 +212,10 @@ class Producer:
                     unique=unique,
                 )
             except RmqError as error:
+                self._report(instance, to, began, failed=True)
                 self._elsewhere(outcome, message, queue or select, error)
             else:
+                self._report(instance, to, began, failed=False)
                 outcome.set_result(result)
 
         answer.add_done_callback(answered)
@@ -294,11 +300,17 @@ class Producer:
             failed = False
             return result
         finally:
-            if self._faults is not None:
-                took_ms = (instance.clock.monotonic() - began) * 1000
-                self._faults.report(
-                    to.broker_name, took_ms, instance.now_ms(), failed=failed
-                )
+            self._report(instance, to, began, failed=failed)
+
+    def _report(
+        self, instance: ClientInstance, to: MessageQueue, began: float, *, failed: bool
+    ) -> None:
+        """Note how a send went, where slow brokers are to be avoided."""
+        if self._faults is not None:
+            took_ms = (instance.clock.monotonic() - began) * 1000
+            self._faults.report(
+                to.broker_name, took_ms, instance.now_ms(), failed=failed
+            )
 
     async def _choose(
         self, topic: str, select: Selector | None, failed: Sequence[str]

@@ -39,6 +39,7 @@ from rmqcore.model import ConsumeFromWhere, MessageExt, MessageModel, MessageQue
 from rmqcore.transport import SystemClock
 
 from .joining import (
+    HEADERS,
     add_client_arguments,
     check_at_least,
     log_to_stderr,
@@ -250,6 +251,7 @@ async def _consume(args: argparse.Namespace) -> int:
         on_event=tell,
         tls=tls_context(args.tls),
         hooks=request_hooks(),
+        serialize_type=HEADERS[args.headers],
     )
     for topic in args.topic:
         consumer.subscribe(topic, args.tag)

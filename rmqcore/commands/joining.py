@@ -15,10 +15,17 @@ from typing import Final
 from rmqcore.client.signing import signing
 from rmqcore.errors import ArgumentError
 from rmqcore.protocol.acl import AclCredentials
+from rmqcore.protocol.command import SerializeType
 from rmqcore.transport import RequestHook
 
 ACCESS_KEY_VARIABLE: Final = "RMQCORE_ACCESS_KEY"
 SECRET_KEY_VARIABLE: Final = "RMQCORE_SECRET_KEY"  # noqa: S105 - the variable's name
+
+HEADERS: Final = {
+    "json": SerializeType.JSON,
+    "binary": SerializeType.ROCKETMQ,
+}
+"""Names on the command line of the two encodings of request headers."""
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -41,6 +48,12 @@ def add_client_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client-ip", metavar="IP", help="first part of the client id")
     parser.add_argument(
         "--tls", action="store_true", help="encrypt; the certificate is not checked"
+    )
+    parser.add_argument(
+        "--headers",
+        choices=list(HEADERS),
+        default="json",
+        help="encoding of request headers (default %(default)s)",
     )
     parser.epilog = (
         f"Requests are signed when {ACCESS_KEY_VARIABLE} and {SECRET_KEY_VARIABLE} "

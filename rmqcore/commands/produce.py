@@ -16,6 +16,7 @@ from rmqcore.errors import ArgumentError, RmqError
 from rmqcore.model import Message
 
 from .joining import (
+    HEADERS,
     add_client_arguments,
     check_at_least,
     log_to_stderr,
@@ -146,6 +147,7 @@ async def _produce(args: argparse.Namespace) -> int:
         client_ip=args.client_ip,
         tls=tls_context(args.tls),
         hooks=request_hooks(),
+        serialize_type=HEADERS[args.headers],
     )
     async with producer:
         await producer.publish_queues(args.topic)

@@ -82,7 +82,12 @@ class Message:
         properties: Mapping[str, str] | None = None,
         flag: int = 0,
     ) -> Message:
-        """Make a message from tags, keys and delay level (1 to 18, 0 for none)."""
+        """Make a message from tags, keys and delay level (1 to 18, 0 for none).
+
+        A level above the broker's last one counts as that; a negative one is refused.
+        """
+        if delay_level < 0:
+            raise ArgumentError(f"delay level is {delay_level}, must not be negative")
         merged = dict(properties or {})
         if tags:
             merged[Property.TAGS] = tags

@@ -202,6 +202,22 @@ async def test_slow_brokers_are_left_alone_when_asked() -> None:
         await own.shut_down()
 
 
+async def test_asynchronous_sends_leave_slow_brokers_alone_too() -> None:
+    async with LocalCluster(brokers=2) as two:
+        await two.create_topic("T", 2)
+        own = Clients(two.nameserver_address)
+        producer = await own.producer(latency_fault=True)
+        await producer.publish_queues("T")
+        await two.kill_broker("broker-a")
+        for _ in range(4):
+            await (await producer.send_async(Message("T", b"x")))
+        await two.start_broker("broker-a")
+        sent = [await producer.send_async(Message("T", b"x")) for _ in range(4)]
+        results = await asyncio.gather(*sent)
+        assert {r.queue.broker_name for r in results} == {"broker-b"}
+        await own.shut_down()
+
+
 async def test_an_unknown_broker_is_named(producer: Producer) -> None:
     nowhere = MessageQueue("T", "broker-z", 0)
     with pytest.raises(RouteError, match="broker-z"):

@@ -183,3 +183,12 @@ def test_a_missing_entry_is_named(tmp_path: Path) -> None:
     (tmp_path / "q" / ("0" * 20)).write_bytes(b"")
     with pytest.raises(StoreError, match="entry 0 is missing"):
         list(queue.entries(0, 1))
+
+
+def test_an_empty_queue_has_nothing_to_drop(tmp_path: Path) -> None:
+    queue = ConsumeQueue(tmp_path / "q")
+    queue.drop_from_log_offset(0)
+    assert (queue.min, queue.max) == (0, 0)
+    queue.append(0, 100, 7)
+    save(queue)
+    assert numbers(ConsumeQueue(tmp_path / "q"), 0, 9) == [7]

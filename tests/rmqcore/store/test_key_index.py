@@ -101,3 +101,11 @@ def test_entries_behind_an_offset_are_cut(tmp_path: Path) -> None:
     again.append(0, 20, [MANY])
     save(again)
     assert list(KeyIndex(tmp_path).candidates(MANY)) == [20, 10]
+
+
+def test_keys_in_memory_are_dropped_from_an_offset_on(tmp_path: Path) -> None:
+    index = KeyIndex(tmp_path)
+    for log_offset in (10, 20, 30):
+        index.append(0, log_offset, [MANY])
+    index.drop_from(20)
+    assert list(index.candidates(MANY)) == [10]

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,30 @@ def test_a_file_whose_follower_is_empty_stays(
     store.drop_topic("T")
     assert store.expire(START_MS + HOUR_MS, keep_ms=0) == 1
     assert store.queue_ids("T") == []
+
+
+def test_a_follower_without_a_record_says_nothing_of_age(store: MessageStore) -> None:
+    store.append(pending(body=b"x" * 3000), START_MS)
+    # The next file is made before a record is written to it: a full disk leaves this.
+    store._log.place(3000)
+    assert store.expire(START_MS + HOUR_MS, keep_ms=0) == 0
+    assert store.max_offset("T", 0) == 1
+    assert store.min_offset("T", 0) == 0
+
+
+def test_a_key_whose_record_has_gone_leads_nowhere(store: MessageStore) -> None:
+    for _ in range(2):
+        store.append(pending(body=b"x" * 3000, KEYS="k"), START_MS)
+    store._log.drop_oldest()
+    assert len(store.find_by_key("T", "k", 9, 0, 1 << 60)) == 1
+
+
+def test_properties_taken_apart_already_are_not_read_again(store: MessageStore) -> None:
+    given = replace(pending(TAGS="other"), values={b"TAGS": b"TagA", b"KEYS": b"k"})
+    store.append(given, START_MS)
+    entry = store.entry("T", 0, 0)
+    assert entry is not None
+    assert entry[2] == 2598919
 
 
 def test_a_dropped_topic_begins_again_at_zero(

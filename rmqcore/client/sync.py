@@ -1,0 +1,329 @@
+"""The clients for code without asyncio: a loop in a thread, and calls that wait for it.
+
+Each class has the name, the arguments, the methods and the errors of the one in
+`rmqcore.client`, whose coroutines are plain methods here; `async with` is `with`. There
+is no second implementation: every call is handed to one event loop, which a daemon
+thread of the process runs from the first call on, and all clients share it.
+
+`send_async` gives a `concurrent.futures.Future` and costs no trip to the loop and back.
+Plain listeners run in threads, as ever, and may call any of these clients; what runs on
+the loop itself (a coroutine, an observer) may not, and gets `StateError`, as it would
+wait for itself. A client that is never shut down ends with the process as in a crash.
+
+Cost: two thread switches for each call that waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
+
+from rmqcore.errors import StateError
+from rmqcore.model import Message, MessageExt, MessageQueue
+
+from . import lite_pull_consumer, producer, push_consumer
+from .lite_pull_consumer import LITE_BATCH, POLL_TIMEOUT_S
+from .selectors import Selector
+from .sending import SendResult
+
+__all__ = ["LitePullConsumer", "LoopThread", "Producer", "PushConsumer"]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+C = TypeVar(
+    "C",
+    producer.Producer,
+    push_consumer.PushConsumer,
+    lite_pull_consumer.LitePullConsumer,
+)
+
+
+class LoopThread:
+    """An event loop in a daemon thread, started by the first call."""
+
+    def __init__(self) -> None:
+        self._starting = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine on the loop; cancelling the future cancels it."""
+        return asyncio.run_coroutine_threadsafe(work, self._running())
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for what it returns or raises.
+
+        Raises `StateError` on the loop's own thread. Interrupted while waiting, it
+        cancels the coroutine.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise StateError(
+                "a call that waits was made on the event loop's own thread: "
+                "use the asyncio client there, or a listener in a thread"
+            )
+        future = self.submit(work)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def ask(self, function: Callable[[], T]) -> T:
+        """Run a plain function on the loop's thread, and wait."""
+
+        async def work() -> T:
+            return function()
+
+        return self.call(work())
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="rmqcore-loop", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+
+PROCESS_LOOP: Final = LoopThread()
+
+
+def _arguments_of(
+    client: Callable[P, object],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, P], None]]:
+    """Give a constructor the signature of the asyncio client's."""
+
+    def same(init: Callable[..., None]) -> Callable[Concatenate[Any, P], None]:
+        init.__doc__ = client.__doc__
+        return init
+
+    return same
+
+
+class _Face(Generic[C]):
+    """What the three have in common: identity and life."""
+
+    _client: C
+
+    @property
+    def client_id(self) -> str:
+        """The client id, by which brokers know it."""
+        return self._client.client_id
+
+    def start(self) -> None:
+        """Join the cluster."""
+        PROCESS_LOOP.call(self._client.start())
+
+    def shutdown(self) -> None:
+        """Leave the cluster; may be called twice."""
+        PROCESS_LOOP.call(self._client.shutdown())
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+
+
+class Producer(_Face[producer.Producer]):
+    """Sends messages for one producer group, from any thread."""
+
+    @_arguments_of(producer.Producer)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._client = producer.Producer(*args, **options)
+        under_way = options.get("max_under_way", producer.MAX_UNDER_WAY)
+        self._under_way = threading.Semaphore(under_way)
+
+    @property
+    def group(self) -> str:
+        """The producer group."""
+        return self._client.group
+
+    def send(
+        self,
+        message: Message,
+        *,
+        queue: MessageQueue | None = None,
+        select: Selector | None = None,
+    ) -> SendResult:
+        """Send a message and return where it went."""
+        return PROCESS_LOOP.call(self._client.send(message, queue=queue, select=select))
+
+    def send_batch(
+        self,
+        messages: Sequence[Message],
+        *,
+        queue: MessageQueue | None = None,
+        select: Selector | None = None,
+    ) -> SendResult:
+        """Send messages of one topic in one request; all are stored, or none."""
+        return PROCESS_LOOP.call(
+            self._client.send_batch(messages, queue=queue, select=select)
+        )
+
+    def send_async(
+        self,
+        message: Message,
+        *,
+        queue: MessageQueue | None = None,
+        select: Selector | None = None,
+    ) -> Future[SendResult]:
+        """Send a message; the future ends with where it went, or with the error.
+
+        Waits only while too many sends are under way.
+        """
+
+        async def work() -> SendResult:
+            sent = await self._client.send_async(message, queue=queue, select=select)
+            return await sent
+
+        self._under_way.acquire()
+        future = PROCESS_LOOP.submit(work())
+        future.add_done_callback(lambda _: self._under_way.release())
+        return future
+
+    def send_oneway(
+        self,
+        message: Message,
+        *,
+        queue: MessageQueue | None = None,
+        select: Selector | None = None,
+    ) -> None:
+        """Send a message without asking for an answer: it may be lost unnoticed."""
+        PROCESS_LOOP.call(self._client.send_oneway(message, queue=queue, select=select))
+
+    def publish_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the writable queues of a topic; `RouteError` when there is none."""
+        return PROCESS_LOOP.call(self._client.publish_queues(topic))
+
+
+class PushConsumer(_Face[push_consumer.PushConsumer]):
+    """A member of a consumer group, whose listener is called in threads."""
+
+    @_arguments_of(push_consumer.PushConsumer)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._client = push_consumer.PushConsumer(*args, **options)
+
+    @property
+    def group(self) -> str:
+        """The group it is a member of."""
+        return self._client.group
+
+    def subscribe(self, topic: str, expression: str = "*") -> None:
+        """Subscribe a topic: all of it, or tags such as `TagA || TagB`."""
+        PROCESS_LOOP.ask(lambda: self._client.subscribe(topic, expression))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Give a topic up; its queues are released with the next rebalance."""
+        PROCESS_LOOP.ask(lambda: self._client.unsubscribe(topic))
+
+    @property
+    def queues(self) -> list[MessageQueue]:
+        """The queues held now, sorted; empty when not running."""
+        return PROCESS_LOOP.ask(lambda: self._client.queues)
+
+    @property
+    def paused(self) -> bool:
+        """True while pulling is paused."""
+        return PROCESS_LOOP.ask(lambda: self._client.paused)
+
+    def pause(self) -> None:
+        """Stop pulling; what has been pulled is still consumed."""
+        PROCESS_LOOP.ask(self._client.pause)
+
+    def resume(self) -> None:
+        """Pull again."""
+        PROCESS_LOOP.ask(self._client.resume)
+
+    def rebalance(self) -> bool:
+        """Rebalance now; false when something has to be tried again."""
+        return PROCESS_LOOP.call(self._client.rebalance())
+
+    def abandon(self) -> None:
+        """Leave without writing anything."""
+        PROCESS_LOOP.call(self._client.abandon())
+
+
+class LitePullConsumer(_Face[lite_pull_consumer.LitePullConsumer]):
+    """Polls messages of subscribed topics or assigned queues, from any thread."""
+
+    @_arguments_of(lite_pull_consumer.LitePullConsumer)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._client = lite_pull_consumer.LitePullConsumer(*args, **options)
+
+    @property
+    def group(self) -> str:
+        """The group whose progress is kept."""
+        return self._client.group
+
+    def subscribe(self, topic: str, expression: str = "*") -> None:
+        """Share a topic's queues with the group."""
+        PROCESS_LOOP.ask(lambda: self._client.subscribe(topic, expression))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Give a topic up; its queues are released with the next rebalance."""
+        PROCESS_LOOP.ask(lambda: self._client.unsubscribe(topic))
+
+    def assign(self, queues: Iterable[MessageQueue]) -> None:
+        """Take exactly these queues, whoever else does."""
+        PROCESS_LOOP.call(self._client.assign(queues))
+
+    def poll(
+        self, timeout_s: float = POLL_TIMEOUT_S, max_messages: int = LITE_BATCH
+    ) -> list[MessageExt]:
+        """Return messages of one queue, in order; empty when none came in time."""
+        return PROCESS_LOOP.call(self._client.poll(timeout_s, max_messages))
+
+    def commit(self) -> None:
+        """Persist how far polling has come."""
+        PROCESS_LOOP.call(self._client.commit())
+
+    def committed(self, queue: MessageQueue) -> int | None:
+        """Return what the group has committed for a queue, None when it never did."""
+        return PROCESS_LOOP.call(self._client.committed(queue))
+
+    def seek(self, queue: MessageQueue, offset: int) -> None:
+        """Go on from an offset of a queue that is held."""
+        PROCESS_LOOP.ask(lambda: self._client.seek(queue, offset))
+
+    def seek_to_begin(self, queue: MessageQueue) -> None:
+        """Go on from the oldest message that the broker has."""
+        PROCESS_LOOP.call(self._client.seek_to_begin(queue))
+
+    def seek_to_end(self, queue: MessageQueue) -> None:
+        """Skip everything that is there now."""
+        PROCESS_LOOP.call(self._client.seek_to_end(queue))
+
+    def pause(self, queues: Iterable[MessageQueue]) -> None:
+        """Stop pulling these queues."""
+        PROCESS_LOOP.ask(lambda: self._client.pause(queues))
+
+    def resume(self, queues: Iterable[MessageQueue]) -> None:
+        """Pull these queues again."""
+        PROCESS_LOOP.ask(lambda: self._client.resume(queues))
+
+    @property
+    def queues(self) -> list[MessageQueue]:
+        """The queues held now, sorted; empty when not running."""
+        return PROCESS_LOOP.ask(lambda: self._client.queues)
+
+    def fetch_message_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the readable queues of a topic; empty when it does not exist."""
+        return PROCESS_LOOP.call(self._client.fetch_message_queues(topic))
+
+    def offset_for_timestamp(self, queue: MessageQueue, time_ms: int) -> int:
+        """Return the offset of the first message stored at or after a time."""
+        return PROCESS_LOOP.call(self._client.offset_for_timestamp(queue, time_ms))
