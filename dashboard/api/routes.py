@@ -36,6 +36,7 @@ from dashboard.whatif import (
 )
 from rmqcore.errors import ArgumentError
 
+from .labs import router as labs_router
 from .schemas import ClusterOut, MembersIn, MembersOut, Problem, WhatIfOut
 
 JSON: Final = "application/json"
@@ -49,6 +50,7 @@ api = NinjaAPI(
     # The page of documentation would load scripts from elsewhere.
     docs_url=None,
 )
+api.add_router("", labs_router)
 
 ERRORS: Final[dict[int, Any]] = {401: Problem, 404: Problem, 503: Problem}
 

@@ -3,7 +3,7 @@
 A worker is started with the roles it plays:
 
     celery -A dashboard.config.celery worker -P solo -Q collector --role collector
-    celery -A dashboard.config.celery worker -P solo -Q fleet --role fleet
+    celery -A dashboard.config.celery worker -P solo -Q fleet --role fleet --role labs
     celery -A dashboard.config.celery worker -P solo -Q analytics
     celery -A dashboard.config.celery beat
 
@@ -27,7 +27,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 from celery import Celery
 from django.conf import settings
 
-ROLES: Final = ("collector", "fleet")
+ROLES: Final = ("collector", "fleet", "labs")
 ANALYTICS_QUEUE: Final = "analytics"
 DEFAULT_QUEUE: Final = "rocketscope"
 

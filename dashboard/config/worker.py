@@ -49,9 +49,16 @@ def make_fleet(worker_name: str) -> Role:
     return FleetService(worker_name)
 
 
+def make_labs(worker_name: str) -> Role:
+    from dashboard.labs.service import LabService
+
+    return LabService(worker_name)
+
+
 ROLE_MAKERS: dict[str, Callable[[str], Role]] = {
     "collector": make_collector,
     "fleet": make_fleet,
+    "labs": make_labs,
 }
 
 

@@ -2,7 +2,8 @@
 
     {"op": "watch", "cluster": C}                 digests of a cluster's overview
     {"op": "watch", "cluster": C, "group": G}     changes of one group
-    {"op": "unwatch", "cluster": C[, "group": G]}
+    {"op": "watch", "cluster": C, "labs": true}   a word when one of its labs moves on
+    {"op": "unwatch", "cluster": C[, "group": G][, "labs": true]}
     {"op": "ping"}
 
 Anything else is a `MessageError` whose text names the value and what is allowed; it
@@ -28,10 +29,11 @@ class MessageError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Begin to send changes; an empty group means the cluster's overview."""
+    """Begin to send changes; without group and labs, those of the overview."""
 
     cluster: str
     group: str = ""
+    labs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Unwatch:
 
     cluster: str
     group: str = ""
+    labs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def parse_message(text: str, clusters: Collection[str]) -> Watch | Unwatch | Pin
             return Ping()
         case "watch" | "unwatch":
             kind = Watch if op == "watch" else Unwatch
-            return kind(_cluster(message, clusters), _group(message))
+            return kind(_cluster(message, clusters), _group(message), _labs(message))
     raise MessageError(f"op is {_shown(op)}, expected one of watch, unwatch, ping")
 
 
@@ -86,6 +89,15 @@ def _group(message: dict[str, Any]) -> str:
             f"group name of {len(name)} characters, limit {MAX_NAME_CHARS}"
         )
     return name
+
+
+def _labs(message: dict[str, Any]) -> bool:
+    labs = message.get("labs", False)
+    if not isinstance(labs, bool):
+        raise MessageError(f"labs is {_shown(labs)}, expected true or false")
+    if labs and message.get("group"):
+        raise MessageError("labs and group are both given, expected one of them")
+    return labs
 
 
 def _shown(value: object) -> str:

@@ -15,6 +15,7 @@ BEAT_KEY: Final = PREFIX + "beat"
 WORKERS_KEY: Final = PREFIX + "workers"
 FLEET_WAKE_CHANNEL: Final = PREFIX + "fleet:wake"
 COLLECTOR_WAKE_CHANNEL: Final = PREFIX + "collector:wake"
+LABS_WAKE_CHANNEL: Final = PREFIX + "labs:wake"
 
 
 def overview_key(cluster: str) -> str:
@@ -65,6 +66,11 @@ def live_group_name(cluster: str, group: str) -> str:
 def live_overview_name(cluster: str) -> str:
     """Return the channel-layer group that gets a cluster's digests."""
     return f"live.overview.{_digest(cluster)}"
+
+
+def live_labs_name(cluster: str) -> str:
+    """Return the channel-layer group that hears when a cluster's labs move on."""
+    return f"live.labs.{_digest(cluster)}"
 
 
 def _digest(*parts: str) -> str:

@@ -8,7 +8,6 @@ falls between the two; numbers in the updates show it what it has already.
 from __future__ import annotations
 
 import logging
-from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -18,7 +17,7 @@ from django.conf import settings
 
 from .figures import SOCKETS
 from .messages import MessageError, Ping, Unwatch, Watch, parse_message
-from .names import live_group_name, live_overview_name
+from .names import live_group_name, live_labs_name, live_overview_name
 from .watching import watch_list
 
 logger = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._watches: set[tuple[str, str]] = set()
+        self._watches: set[Watch] = set()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket to its end; without the cache, ask to try again later."""
@@ -44,8 +43,9 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await send({"type": "websocket.close", "code": CLOSE_TRY_AGAIN})
         finally:
             SOCKETS.open -= 1
-            for cluster, group in filter(itemgetter(1), self._watches):
-                await watch_list().discard(cluster, group)
+            for watch in self._watches:
+                if watch.group:
+                    await watch_list().discard(watch.cluster, watch.group)
 
     async def connect(self) -> None:
         """Accept a signed-in user; others are refused before the handshake ends."""
@@ -57,8 +57,8 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def disconnect(self, _code: int) -> None:
         """Leave everything that was watched."""
-        for cluster, group in list(self._watches):
-            await self._leave(cluster, group)
+        for watch in list(self._watches):
+            await self._leave(watch)
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
@@ -78,34 +78,32 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         match message:
             case Ping():
                 await self._answer({"type": "pong"})
-            case Watch(cluster, group):
-                await self._join(cluster, group)
-                await self._answer(_named("watching", cluster, group))
-            case Unwatch(cluster, group):
-                await self._leave(cluster, group)
-                await self._answer(_named("unwatched", cluster, group))
+            case Watch():
+                await self._join(message)
+                await self._answer(_named("watching", message))
+            case Unwatch(cluster, group, labs):
+                await self._leave(Watch(cluster, group, labs))
+                await self._answer(_named("unwatched", message))
 
-    async def _join(self, cluster: str, group: str) -> None:
-        if (cluster, group) in self._watches:
+    async def _join(self, watch: Watch) -> None:
+        if watch in self._watches:
             return
         if len(self._watches) >= MAX_WATCHES:
             raise MessageError(
                 f"{len(self._watches)} watches on this socket, limit {MAX_WATCHES}"
             )
-        await self.channel_layer.group_add(_layer_name(cluster, group), self._channel)
-        self._watches.add((cluster, group))
-        if group:
-            await watch_list().add(cluster, group)
+        await self.channel_layer.group_add(_layer_name(watch), self._channel)
+        self._watches.add(watch)
+        if watch.group:
+            await watch_list().add(watch.cluster, watch.group)
 
-    async def _leave(self, cluster: str, group: str) -> None:
-        if (cluster, group) not in self._watches:
+    async def _leave(self, watch: Watch) -> None:
+        if watch not in self._watches:
             return
-        self._watches.remove((cluster, group))
-        if group:
-            await watch_list().discard(cluster, group)
-        await self.channel_layer.group_discard(
-            _layer_name(cluster, group), self._channel
-        )
+        self._watches.remove(watch)
+        if watch.group:
+            await watch_list().discard(watch.cluster, watch.group)
+        await self.channel_layer.group_discard(_layer_name(watch), self._channel)
 
     @property
     def _channel(self) -> str:
@@ -122,12 +120,16 @@ def _text_of(text_data: str | None, bytes_data: bytes | None) -> str:
     return text_data
 
 
-def _layer_name(cluster: str, group: str) -> str:
-    if group:
-        return live_group_name(cluster, group)
-    return live_overview_name(cluster)
+def _layer_name(watch: Watch) -> str:
+    if watch.labs:
+        return live_labs_name(watch.cluster)
+    if watch.group:
+        return live_group_name(watch.cluster, watch.group)
+    return live_overview_name(watch.cluster)
 
 
-def _named(kind: str, cluster: str, group: str) -> dict[str, Any]:
-    answer = {"type": kind, "cluster": cluster}
-    return {**answer, "group": group} if group else answer
+def _named(kind: str, message: Watch | Unwatch) -> dict[str, Any]:
+    answer: dict[str, Any] = {"type": kind, "cluster": message.cluster}
+    if message.labs:
+        return {**answer, "labs": True}
+    return {**answer, "group": message.group} if message.group else answer

@@ -3,6 +3,7 @@ from .change import GroupChange, SavedScenario
 from .cluster import Cluster
 from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
+from .lab import LabRun
 from .report import JobRun
 from .timer import TimerRun
 from .user import Role, SignInLink, User
@@ -14,6 +15,7 @@ __all__ = [
     "FleetWorker",
     "GroupChange",
     "JobRun",
+    "LabRun",
     "ManagedGroup",
     "ManagedMember",
     "OwnershipEvent",

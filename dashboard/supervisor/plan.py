@@ -124,7 +124,7 @@ def workers() -> list[ChildSpec]:
     return [
         _worker("collector", queue="collector", roles=("collector",)),
         *(
-            _worker(f"fleet-{number}", queue="fleet", roles=("fleet",))
+            _worker(f"fleet-{number}", queue="fleet", roles=("fleet", "labs"))
             for number in range(1, FLEET_WORKERS + 1)
         ),
         ChildSpec("beat", (*_celery(), "beat", "--loglevel", "WARNING")),

@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="play on this cluster, at its own speed, instead of a temporary one",
     )
     parser.add_argument(
+        "--linger",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="stay at each division for so long, to watch it",
+    )
+    parser.add_argument(
         "--keep",
         action="store_true",
         help="with --nameserver: leave the lab's topics and groups there",
@@ -94,6 +101,7 @@ async def _play(
         parameters=parameters,
         observer=show,
         clean_up=not args.keep,
+        linger_s=args.linger,
     )
 
 

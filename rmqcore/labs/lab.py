@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError
@@ -21,6 +21,8 @@ from .clock import HurriedClock
 from .results import LabResult
 from .stage import Stage
 from .steps import Observer, ignore
+
+LONGEST_LINGER_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,37 @@ class Lab:
         parameters: Mapping[str, int] | None = None,
         observer: Observer = ignore,
         clean_up: bool = True,
+        linger_s: float = 0.0,
     ) -> LabResult:
         """Play the lab and return what was seen.
 
         Without `nameservers` it makes a cluster of its own and removes it at the end.
         On a cluster given it takes as long as RocketMQ's timers do, and deletes its
-        topics and groups at the end unless `clean_up` is false. Raises `LabError` when
-        something it waits for does not come, `ArgumentError` for bad parameters.
+        topics and groups at the end unless `clean_up` is false. At each division it
+        stays for `linger_s` of the machine's time, for those who watch; nothing that
+        it shows depends on that. Raises `LabError` when something it waits for does
+        not come, `ArgumentError` for bad parameters.
         """
+        check_linger(linger_s)
         chosen = self.parameters_of(parameters or {})
         if nameservers is not None:
             return await self._play(
-                chosen, nameservers, observer, clock=SystemClock(), clean_up=clean_up
+                chosen,
+                nameservers,
+                observer,
+                clock=SystemClock(),
+                clean_up=clean_up,
+                linger_s=linger_s,
             )
         clock = HurriedClock(self.pace) if self.pace > 1 else SystemClock()
         async with LocalCluster(clock=clock) as cluster:
-            address = cluster.nameserver_address
             return await self._play(
-                chosen, address, observer, clock=clock, clean_up=False
+                chosen,
+                cluster.nameserver_address,
+                observer,
+                clock=clock,
+                clean_up=False,
+                linger_s=linger_s,
             )
 
     async def _play(
@@ -82,6 +97,7 @@ class Lab:
         *,
         clock: Clock,
         clean_up: bool,
+        linger_s: float,
     ) -> LabResult:
         with tempfile.TemporaryDirectory(prefix="rmqcore-lab-") as directory:
             stage = Stage(
@@ -92,11 +108,20 @@ class Lab:
                 pace=self.pace if isinstance(clock, HurriedClock) else 1.0,
                 directory=Path(directory),
                 observer=observer,
+                linger_s=linger_s,
             )
             try:
                 return await self.play(stage, parameters)
             finally:
                 await stage.close(clean_up=clean_up)
+
+
+def check_linger(seconds: float) -> None:
+    """Raise `ArgumentError` for a stay at divisions that is out of its range."""
+    if not 0 <= seconds <= LONGEST_LINGER_S:
+        raise ArgumentError(
+            f"linger_s is {seconds:g}, allowed 0 to {LONGEST_LINGER_S:g}"
+        )
 
 
 def check_range(name: str, value: int, least: int, most: int) -> None:

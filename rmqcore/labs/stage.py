@@ -5,7 +5,8 @@ its own as on one that runs for others. Its topics live on one broker and its na
 in the run's number: runs do not see each other. It writes down what happens as it
 happens and tells the observer.
 
-It waits for things to come true, never for time to pass; what does not come true within
+It waits for things to come true, never for time to pass, except that it stays at each
+division for as long as those who watch have asked for. What does not come true within
 `PATIENCE_S` of the machine's time, longer where the cluster's own timers are, is a
 `LabError` that says what was waited for.
 """
@@ -54,6 +55,7 @@ class Stage:
         pace: float,
         directory: Path,
         observer: Observer,
+        linger_s: float = 0.0,
     ) -> None:
         self.lab = lab
         self.clock = clock
@@ -63,6 +65,7 @@ class Stage:
         self._nameservers = nameservers
         self._pace = pace
         self._observer = observer
+        self._linger_s = linger_s
         self._started_ms = clock.time_ms()
         self._run = f"{self._started_ms:x}"
         self._producer: Producer | None = None
@@ -166,7 +169,10 @@ class Stage:
         """
         wanted = list(members)
         await self.until(lambda: self._at_rest(wanted), f"a group at rest ({after})")
-        return self.divide(topic, wanted, after)
+        division = self.divide(topic, wanted, after)
+        if self._linger_s:
+            await asyncio.sleep(self._linger_s)
+        return division
 
     def divide(self, topic: str, members: Iterable[Member], after: str) -> Division:
         """Note and return who holds which queues of a topic now."""

@@ -64,3 +64,23 @@ def test_shortens_what_it_repeats() -> None:
     with pytest.raises(MessageError) as caught:
         parse_message('{"op":"%s"}' % ("x" * 1000), CLUSTERS)
     assert len(str(caught.value)) < 150
+
+
+def test_labs_are_watched_by_cluster() -> None:
+    text = '{"op": "watch", "cluster": "east", "labs": true}'
+    assert parse_message(text, {"east"}) == Watch("east", labs=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"op": "watch", "cluster": "east", "labs": 1}', "labs is 1, expected true"),
+        (
+            '{"op": "watch", "cluster": "east", "labs": true, "group": "g"}',
+            "expected one of them",
+        ),
+    ],
+)
+def test_a_wrong_watch_of_labs_is_named(text: str, words: str) -> None:
+    with pytest.raises(MessageError, match=words):
+        parse_message(text, {"east"})

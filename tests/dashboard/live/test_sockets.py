@@ -11,7 +11,12 @@ from django.contrib.auth.models import AnonymousUser
 
 from dashboard.config.asgi import application
 from dashboard.config.environment import ClusterSettings
-from dashboard.live.names import live_group_name, live_overview_name, watch_key
+from dashboard.live.names import (
+    live_group_name,
+    live_labs_name,
+    live_overview_name,
+    watch_key,
+)
 from dashboard.live.sockets import MAX_WATCHES, LiveSocket
 from dashboard.live.state import live_state
 from dashboard.models import User
@@ -129,3 +134,16 @@ async def test_a_lost_cache_closes_the_socket_with_try_again(settings: Any) -> N
     }
     socket = socket_of(User(username="vera"))
     assert await socket.handshake() == {"type": "websocket.close", "code": 1013}
+
+
+async def test_a_clusters_labs_are_relayed_and_told_from_its_overview(
+    socket: SocketTalk,
+) -> None:
+    message = {"cluster": "east", "labs": True}
+    answer = await socket.say({"op": "watch", **message})
+    assert answer == {"type": "watching", **message}
+    await publish(live_overview_name("east"), "digest")
+    await publish(live_labs_name("east"), "moved on")
+    assert await socket.text() == "moved on"
+    answer = await socket.say({"op": "unwatch", **message})
+    assert answer == {"type": "unwatched", **message}

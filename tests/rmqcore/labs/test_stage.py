@@ -6,8 +6,8 @@ import pytest
 
 from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
-from rmqcore.errors import ConnectError, LabError
-from rmqcore.labs import lab_named
+from rmqcore.errors import ArgumentError, ConnectError, LabError
+from rmqcore.labs import Step, lab_named
 from rmqcore.labs import stage as stage_module
 from rmqcore.labs.stage import Stage
 from rmqcore.labs.steps import ignore
@@ -60,3 +60,20 @@ async def test_what_does_not_come_is_named(
     with pytest.raises(LabError, match=r"lab F0: waited .* in vain for a miracle"):
         await stage.until(lambda: False, "a miracle")
     await stage.close(clean_up=False)
+
+
+async def test_it_stays_at_each_division_for_who_watches() -> None:
+    steps: list[Step] = []
+    lab = lab_named("F1")
+    result = await lab.run(observer=steps.append, linger_s=0.3)
+    assert result.seen
+    division, after = (
+        next(step for step in steps if step.key == key) for key in ("division", "sent")
+    )
+    assert after.at_ms - division.at_ms >= 300
+
+
+@pytest.mark.parametrize("seconds", [-1, 30.5, float("nan")])
+async def test_a_stay_out_of_range_is_named(seconds: float) -> None:
+    with pytest.raises(ArgumentError, match=f"linger_s is {seconds:g}, allowed 0 to 3"):
+        await lab_named("F1").run(linger_s=seconds)

@@ -1,0 +1,85 @@
+"""What the worker that plays a lab writes to its row; nobody else does meanwhile.
+
+1. `claim`: queued → running by a conditional update; whoever loses the race does
+   nothing.
+2. `save`: steps so far and the time it was last seen. The answer says whether the run
+   still is this worker's, and whether somebody asked for its end.
+3. `finish`: done with what was seen, failed with a sentence, or cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.utils import timezone
+
+from dashboard.models import LabRun
+
+LONGEST_ERROR: Final = 1000
+
+StepDocument = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a run stands towards its worker."""
+
+    ours: bool
+    cancel_asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run came out."""
+
+    state: LabRun.State
+    claims: Sequence[Mapping[str, Any]] = ()
+    finding: str = ""
+    error: str = ""
+    steps: Sequence[StepDocument] = field(default=())
+
+
+def waiting_runs(clusters: Sequence[str]) -> list[int]:
+    """Return the keys of the runs that wait for a worker, the oldest first."""
+    rows = LabRun.objects.filter(
+        cluster__name__in=clusters, state=LabRun.State.QUEUED, cancel_asked=False
+    )
+    return list(rows.order_by("asked_at", "pk").values_list("pk", flat=True))
+
+
+def claim(pk: int, worker: str) -> LabRun | None:
+    """Make a waiting run this worker's; None when another was first."""
+    now = timezone.now()
+    claimed = LabRun.objects.filter(
+        pk=pk, state=LabRun.State.QUEUED, cancel_asked=False
+    ).update(state=LabRun.State.RUNNING, worker=worker, started_at=now, seen_at=now)
+    if not claimed:
+        return None
+    return LabRun.objects.select_related("cluster").get(pk=pk)
+
+
+def save(pk: int, worker: str, steps: Sequence[StepDocument]) -> Standing:
+    """Write the steps so far, and say that the worker lives."""
+    ours = LabRun.objects.filter(
+        pk=pk, state=LabRun.State.RUNNING, worker=worker
+    ).update(steps=list(steps), seen_at=timezone.now())
+    asked = LabRun.objects.filter(pk=pk, cancel_asked=True).exists()
+    return Standing(bool(ours), asked)
+
+
+def finish(pk: int, worker: str, ending: Ending) -> bool:
+    """Write how a run came out; False when it was given up as lost meanwhile."""
+    now = timezone.now()
+    rows = LabRun.objects.filter(pk=pk, state=LabRun.State.RUNNING, worker=worker)
+    written = rows.update(
+        state=ending.state,
+        steps=list(ending.steps),
+        claims=list(ending.claims),
+        finding=ending.finding,
+        error=ending.error[:LONGEST_ERROR],
+        seen_at=now,
+        finished_at=now,
+    )
+    return bool(written)

@@ -1,0 +1,169 @@
+"""The role of a worker that plays labs: waits for runs, claims them, plays them.
+
+Labs are played on the embedded cluster alone; where the settings name none, the role
+waits for nothing. It has a loop of its own, so that a lab's members never hold up the
+fleet's, which live in the same process. A run that was asked for is heard through the
+cache; now and then the role looks by itself, for what was said while the cache was
+away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import orjson
+import redis.asyncio
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connections
+
+from dashboard.config.ticks import Tick
+from dashboard.gateway.bridge import LoopThread
+from dashboard.live.hearing import hear
+from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
+from dashboard.live.state import make_async_client
+from dashboard.models import LabRun
+
+from .runs import claim, waiting_runs
+
+if TYPE_CHECKING:
+    from .playing import Playing
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+LOOK_EVERY_SECONDS: Final = 5.0
+AT_ONCE: Final = 4
+"""Labs that one worker plays side by side; further ones wait."""
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 15.0
+
+
+class LabService:
+    """The labs that one worker plays."""
+
+    def __init__(self, worker_name: str) -> None:
+        self._worker = worker_name
+        self._nameservers = {
+            name: ";".join(cluster.name_servers)
+            for name, cluster in settings.ROCKETSCOPE_CLUSTERS.items()
+            if cluster.embedded
+        }
+        self._thread = LoopThread("labs")
+        self._database = ThreadPoolExecutor(1, thread_name_prefix="labs-database")
+        self._tasks: list[asyncio.Task[None]] = []
+        self._playing: dict[asyncio.Task[None], Playing] = {}
+        self._wake: asyncio.Event | None = None
+        self._client: redis.asyncio.Redis | None = None
+
+    def start(self) -> None:
+        """Begin to wait for runs; returns when the loop runs."""
+        if not self._nameservers:
+            return
+        self._thread.start()
+        self._thread.run(self._open(), START_SECONDS)
+
+    def stop(self) -> None:
+        """End the labs that are played, each with its topics deleted."""
+        if self._thread.running:
+            with suppress(TimeoutError):
+                self._thread.run(self._close(), STOP_SECONDS)
+            self._thread.stop()
+            self._database.submit(connections.close_all).result()
+        self._database.shutdown()
+
+    def receive(self, tick: Tick) -> None:
+        """Labs keep their own time."""
+
+    # On the loop
+
+    async def _open(self) -> None:
+        self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
+        self._wake = asyncio.Event()
+        self._spawn(self._hear(self._client, self._wake))
+        self._spawn(self._take_runs(self._wake))
+
+    async def _close(self) -> None:
+        for task in (*self._tasks, *self._playing):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._playing, return_exceptions=True)
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _hear(self, client: redis.asyncio.Redis, wake: asyncio.Event) -> None:
+        async for _channel, _message in hear(client, LABS_WAKE_CHANNEL):
+            wake.set()
+
+    async def _take_runs(self, wake: asyncio.Event) -> None:
+        while True:
+            wake.clear()
+            for playing in self._playing.values():
+                playing.look()
+            try:
+                await self._claim_some()
+            except DatabaseError as error:
+                logger.warning("labs not looked for: %s", error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(wake.wait(), LOOK_EVERY_SECONDS)
+
+    async def _claim_some(self) -> None:
+        if len(self._playing) >= AT_ONCE:
+            return
+        names = list(self._nameservers)
+        for pk in await self._in_database(lambda: waiting_runs(names)):
+            if len(self._playing) >= AT_ONCE:
+                return
+            run = await self._in_database(partial(claim, pk, self._worker))
+            if run is not None:
+                self._play(run)
+
+    def _play(self, run: LabRun) -> None:
+        # Late: a worker that plays no lab does not load them.
+        from .playing import Playing
+
+        playing = Playing(
+            run,
+            self._nameservers[run.cluster.name],
+            database=self._in_database,
+            tell=self._tell,
+        )
+        task = asyncio.get_running_loop().create_task(playing.play())
+        self._playing[task] = playing
+        task.add_done_callback(self._played)
+
+    def _played(self, task: asyncio.Task[None]) -> None:
+        del self._playing[task]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a lab's outcome was not written", exc_info=error)
+        if self._wake is not None:
+            self._wake.set()
+
+    async def _tell(self, run: LabRun) -> None:
+        """Say that a run moved on; who hears it loads what it wants to show."""
+        message = {"type": "update", "cluster": run.cluster.name, "labs": True}
+        text = orjson.dumps({**message, "lab": run.lab, "run": str(run.pk)}).decode()
+        try:
+            await get_channel_layer().group_send(
+                live_labs_name(run.cluster.name), {"type": "live.update", "text": text}
+            )
+        except (redis.RedisError, OSError) as error:
+            logger.warning("run=%s not told: %s", run.pk, error)
+
+    async def _in_database(self, work: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._database, _with_connections, work)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(work))
+
+
+def _with_connections(work: Callable[[], T]) -> T:
+    close_old_connections()
+    return work()

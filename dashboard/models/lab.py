@@ -1,0 +1,91 @@
+"""Runs of labs: RocketMQ's rules played on the embedded cluster for who watches.
+
+A run is claimed by one worker with a conditional update of its state, and only that
+worker writes to it until it ends. A running row that has not been seen for
+`LAB_LOST_AFTER` belongs to a worker that was killed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from .cluster import Cluster
+
+LAB_LOST_AFTER: Final = timedelta(seconds=20)
+
+
+class LabRun(models.Model):
+    """One run of a lab.
+
+    `steps` is a list of {"key", "params", "at_ms"} as the lab told them, `claims` one
+    of {"key", "params", "seen"}, both in order; the claims are there at the end, with
+    `finding`, the warning that is owed to such a group.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting")
+        RUNNING = "running", _("running")
+        DONE = "done", _("finished")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
+
+    ACTIVE: Final = (State.QUEUED, State.RUNNING)
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
+    lab = models.CharField(max_length=8)
+    parameters = models.JSONField(default=dict)
+    linger_s = models.FloatField(default=0.0)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    asked_at = models.DateTimeField()
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    asked_by_name = models.CharField(max_length=150)
+    cancel_asked = models.BooleanField(default=False)
+    worker = models.CharField(max_length=255, blank=True)
+    started_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    steps = models.JSONField(default=list)
+    claims = models.JSONField(default=list)
+    finding = models.CharField(max_length=64, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-asked_at", "-pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["cluster", "lab"],
+                condition=Q(state__in=["queued", "running"]),
+                name="one_active_run_a_lab",
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["cluster", "lab", "-asked_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.lab} on {self.cluster} ({self.state})"
+
+    @property
+    def is_active(self) -> bool:
+        """True while it waits or runs."""
+        return self.state in self.ACTIVE
+
+    @property
+    def all_seen(self) -> bool:
+        """True when everything that the lab is about was seen."""
+        claims: list[dict[str, Any]] = self.claims
+        return self.state == self.State.DONE and all(each["seen"] for each in claims)
+
+    def is_lost(self, now: datetime) -> bool:
+        """Say whether the worker that played it has gone without a word."""
+        return (
+            self.state == self.State.RUNNING
+            and self.seen_at is not None
+            and now - self.seen_at > LAB_LOST_AFTER
+        )
