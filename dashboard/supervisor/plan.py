@@ -119,13 +119,16 @@ def web(surroundings: Surroundings) -> ChildSpec:
     )
 
 
-def workers() -> list[ChildSpec]:
-    """Return the Celery workers and beat, those needed for the first page first."""
+def workers(fleet: int = FLEET_WORKERS) -> list[ChildSpec]:
+    """Return the Celery workers and beat, those needed for the first page first.
+
+    `fleet` is how many of them host consumers.
+    """
     return [
         _worker("collector", queue="collector", roles=("collector",)),
         *(
             _worker(f"fleet-{number}", queue="fleet", roles=("fleet", "labs"))
-            for number in range(1, FLEET_WORKERS + 1)
+            for number in range(1, fleet + 1)
         ),
         ChildSpec("beat", (*_celery(), "beat", "--loglevel", "WARNING")),
     ]

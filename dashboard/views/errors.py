@@ -1,9 +1,16 @@
-"""Error pages: what happened, in words, and where to go from there."""
+"""Error pages: what happened, in words, and where to go from there.
+
+A program that asks under /api/ is answered in JSON, as by the routes that exist.
+"""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+API_PREFIX: Final = "/api/"
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -16,6 +23,8 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show the reason when one of our views gave it, not Django's resolver."""
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse({"detail": f"no resource at {request.path}"}, status=404)
     reason = exception.args[0] if exception.args else ""
     return render(
         request,

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -22,7 +22,7 @@ import redis
 
 from dashboard.live.names import group_key
 from dashboard.supervisor import plan
-from dashboard.supervisor.plan import Surroundings
+from dashboard.supervisor.plan import FLEET_WORKERS, Surroundings
 
 from .ports import LOOPBACK, free_port
 from .process import Process
@@ -37,8 +37,11 @@ _START_SECONDS: Final = 60.0
 class Stack:
     """The processes by name; whoever starts it stops it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *, fleet: int = FLEET_WORKERS, topics: Sequence[str] = ()
+    ) -> None:
         self.folder = folder
+        self.fleet = [f"fleet-{number}" for number in range(1, fleet + 1)]
         self.valkey = Valkey(folder)
         self.processes: dict[str, Process] = {}
         surroundings = Surroundings(
@@ -51,7 +54,11 @@ class Stack:
         self._env = plan.environment(surroundings)
         cluster = plan.embedded_cluster(surroundings)
         assert cluster is not None
-        self._argv = {spec.name: spec.argv for spec in (cluster, *plan.workers())}
+        self._argv = {s.name: s.argv for s in (cluster, *plan.workers(fleet))}
+        self._argv["cluster"] += tuple(
+            part for topic in topics for part in ("--topic", topic)
+        )
+        self.name_server = f"{LOOPBACK}:{surroundings.embedded_name_server_port}"
 
     def start(self) -> None:
         """Start everything and wait until the demo's group is shown."""
@@ -59,7 +66,7 @@ class Stack:
         self.launch("cluster")
         self.until(self._cluster_answers, "the cluster answers")
         self.manage("prepare", "--demo")
-        for name in ("collector", "fleet-1", "fleet-2", "beat"):
+        for name in ("collector", *self.fleet, "beat"):
             self.launch(name)
         self.until(lambda: sum(self.owned().values()) == 16, "16 queues are owned")
 
@@ -94,21 +101,21 @@ class Stack:
         """Wish for that many members of the demo's group."""
         if self.rows("select members_wanted from dashboard_managedgroup") == [(count,)]:
             return
-        self._run("-c", _WANT_MEMBERS.format(count=count))
+        self.script(_WANT_MEMBERS.format(count=count))
 
-    def group(self) -> dict[str, Any] | None:
-        """Return the group's document, None while there is none."""
+    def group(self, name: str = GROUP) -> dict[str, Any] | None:
+        """Return a group's document, None while there is none."""
         try:
             with redis.Redis(port=self.valkey.port) as client:
-                text = cast("bytes | None", client.get(group_key(CLUSTER, GROUP)))
+                text = cast("bytes | None", client.get(group_key(CLUSTER, name)))
         except redis.RedisError:
             return None
         return None if text is None else cast("dict[str, Any]", orjson.loads(text))
 
-    def owned(self) -> dict[str, int]:
+    def owned(self, name: str = GROUP) -> dict[str, int]:
         """Return how many queues each member reports, by the member's label."""
         counts: dict[str, int] = {}
-        document = self.group()
+        document = self.group(name)
         labels = {
             m["client_id"]: m["label"] for m in (document or {"members": ()})["members"]
         }
@@ -148,6 +155,10 @@ class Stack:
             line.startswith("{") and "brokers" in json.loads(line) for line in lines
         )
 
+    def script(self, text: str) -> None:
+        """Run Python text with Django set up in the stack's surroundings."""
+        self._run("-c", _SET_UP + text)
+
     def _run(self, *arguments: str) -> None:
         done = subprocess.run(
             [sys.executable, *arguments],
@@ -161,10 +172,13 @@ class Stack:
         assert done.returncode == 0, done.stderr
 
 
-_WANT_MEMBERS: Final = """
+_SET_UP: Final = """
 import os, django
 os.environ["DJANGO_SETTINGS_MODULE"] = "dashboard.config.settings"
 django.setup()
+"""
+
+_WANT_MEMBERS: Final = """
 from dashboard.models import ManagedGroup
 from dashboard.services.fleet import add_member, remove_member
 group = ManagedGroup.objects.get(name="demo-consumers")

@@ -19,6 +19,12 @@ def test_an_address_without_a_page(db: None) -> None:
     assert "Content-Security-Policy" in answer
 
 
+def test_an_address_without_a_resource_is_told_in_json(db: None) -> None:
+    answer = Client().get("/api/v1/no/such/thing")
+    assert answer.status_code == 404
+    assert answer.json() == {"detail": "no resource at /api/v1/no/such/thing"}
+
+
 def test_a_role_that_is_too_low_is_told_what_it_needs(sign_in: SignIn) -> None:
     answer = sign_in(Role.VIEWER).get("/account/users/")
     assert answer.status_code == 403
