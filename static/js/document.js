@@ -24,6 +24,20 @@ function applyQueues(before, changes) {
   return [...rows.values()].sort(queueOrder);
 }
 
+/** True when queues change hands or members come and go, not figures alone. */
+export function isHandover(state, { changes }) {
+  if (Array.isArray(changes.queues)) return true;
+  if (changes.members && idsOf(changes.members) !== idsOf(state.members)) return true;
+  const owners = new Map(state.queues.map((queue) => [queueKey(queue), queue.owners]));
+  return Object.entries(changes.queues ?? {}).some(
+    ([key, row]) => String(row?.owners) !== String(owners.get(key)),
+  );
+}
+
+function idsOf(members) {
+  return members.map((member) => member.client_id).join();
+}
+
 /** Members by client id. */
 export function membersById(state) {
   return new Map(state.members.map((member) => [member.client_id, member]));

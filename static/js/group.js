@@ -1,7 +1,7 @@
 /** The pages of one group: loads the document, follows its changes, draws all parts. */
 
 import { MemberActions } from "./actions.js";
-import { applyUpdate, loadGroup } from "./document.js";
+import { applyUpdate, isHandover, loadGroup } from "./document.js";
 import { find, readJson } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Findings } from "./findings.js";
@@ -46,12 +46,12 @@ const draw = scheduler(() => {
   parts.forEach((each) => each.draw(state));
 });
 
-function show(next) {
+function show(next, { soon = true } = {}) {
   const first = state === null;
   state = next;
   if (first) return location.reload();
   showAge();
-  draw();
+  draw({ soon });
 }
 
 function showAge() {
@@ -67,6 +67,7 @@ new Feed({
   watch: { cluster: page.cluster, group: page.group },
   load: () => loadGroup(page.cluster, page.group),
   replace: show,
-  apply: (update) => show(applyUpdate(state, update)),
+  apply: (update) =>
+    show(applyUpdate(state, update), { soon: isHandover(state, update) }),
   connection: (connected) => pill.setConnected(connected),
 }).start(state);

@@ -1,26 +1,36 @@
 /**
  * When to draw: the first change in the next animation frame, further ones merged to
- * at most one drawing a second. A hidden page draws when it is shown again.
+ * at most one drawing a second; what must be seen at once, such as a queue that changed
+ * hands, to at most ten. A hidden page draws when it is shown again.
  */
 
 const SPACING_MS = 1000;
+const SOON_MS = 100;
 
-/** @param {() => void} draw @returns {() => void} asks for one drawing */
+/**
+ * @param {() => void} draw
+ * @returns {(options?: {soon?: boolean}) => void} asks for one drawing
+ */
 export function scheduler(draw, spacing = SPACING_MS) {
-  let asked = false;
+  let due = Infinity;
+  let timer = 0;
   let last = -Infinity;
 
   function run() {
-    asked = false;
+    due = Infinity;
     last = performance.now();
     draw();
   }
 
-  return function ask() {
-    if (asked) return;
-    asked = true;
-    const wait = last + spacing - performance.now();
-    if (wait <= 0) requestAnimationFrame(run);
-    else setTimeout(() => requestAnimationFrame(run), wait);
+  return function ask({ soon = false } = {}) {
+    const at = last + (soon ? SOON_MS : spacing);
+    if (at >= due) return;
+    due = at;
+    clearTimeout(timer);
+    const wait = at - performance.now();
+    // Two frames asked for would draw twice: the second finds nothing due.
+    const frame = () => requestAnimationFrame(() => due < Infinity && run());
+    if (wait <= 0) frame();
+    else timer = setTimeout(frame, wait);
   };
 }
