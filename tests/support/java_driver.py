@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from .json_lines import Event, JsonLines
 Queue = tuple[str, str, int]
 
 _SOURCE: Final = JAVA_DIRECTORY / "src" / "Driver.java"
-_OPTIONS: Final = (
+EAGER: Final = (
     # Members that start together may divide by different lists; the next look at it
     # comes after 20 s, which is long for a test.
     "-Drocketmq.client.rebalance.waitInterval=2000",
@@ -38,13 +39,18 @@ class JavaDriver(JsonLines):
     """One JVM with Java producers and push consumers."""
 
     def __init__(
-        self, nameserver: str, directory: Path, *, version: str | None = None
+        self,
+        nameserver: str,
+        directory: Path,
+        *,
+        version: str | None = None,
+        jvm_options: Sequence[str] = EAGER,
     ) -> None:
         version = version or rocketmq_version()
         directory.mkdir(parents=True, exist_ok=True)
         command = java_command(directory, version, _compiled(version))
         super().__init__(
-            [*command, *_OPTIONS, "Driver", nameserver], log=directory / "stderr"
+            [*command, *jvm_options, "Driver", nameserver], log=directory / "stderr"
         )
         self.wait_for(lambda event: event["event"] == "ready")
 
@@ -53,8 +59,10 @@ class JavaDriver(JsonLines):
     ) -> str:
         """Start a push consumer and return its client id.
 
-        Options: tag, strategy, mode, orderly, instance, from, delay_ms; values hold
-        no spaces (`+` in a tag expression stands for one).
+        Options: tag, mode, orderly, instance, from, delay_ms, threads, access_key and
+        secret_key, strategy with config (`broker:id,…`) or rooms; with `exact` each
+        change of its process queue table is an event `change`. Values hold no spaces
+        (`+` in a tag expression stands for one).
         """
         started = self._command("start", name=name, group=group, topic=topic, **options)
         return str(started["client_id"])
@@ -74,7 +82,8 @@ class JavaDriver(JsonLines):
     def produce(self, topic: str, count: int, **options: object) -> list[list[Any]]:
         """Send messages; return broker name, queue id and offset of each, in order.
 
-        Options: tag, key (a prefix), first (number of the first), orderly.
+        Options: tag, key (a prefix), first (number of the first), orderly, and
+        producer (its group), access_key and secret_key, which its first use decides.
         """
         produced = self._command("produce", topic=topic, count=count, **options)
         return list(produced["offsets"])
@@ -96,6 +105,11 @@ class JavaDriver(JsonLines):
             for topic, broker, queue_id in allocations[-1]["queues"]
             if not topic.startswith("%RETRY%")
         ]
+
+    def tell(self, verb: str, **options: object) -> None:
+        """Give a command that is carried out beside others, without waiting for it."""
+        words = (f"{key}={value}" for key, value in options.items())
+        self.write(" ".join([verb, "background=1", *words]))
 
     def _command(self, verb: str, **options: object) -> Event:
         line = " ".join([verb, *(f"{key}={value}" for key, value in options.items())])

@@ -70,6 +70,11 @@ class JsonLines:
         with self._arrived:
             return [e for e in self._events if kind is None or e.get("event") == kind]
 
+    def since(self, number: int) -> list[Event]:
+        """Return the events from that number on: cheap for who has seen the others."""
+        with self._arrived:
+            return self._events[number:]
+
     def wait_for(
         self,
         wanted: Callable[[Event], bool],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,11 +27,15 @@ class OurCommand(JsonLines):
 
 
 class OurCluster(OurCommand):
-    """The embedded cluster in a process of its own."""
+    """The embedded cluster in a process of its own; topics are `NAME:QUEUES`."""
 
-    def __init__(self, directory: Path, *, brokers: int = 1) -> None:
+    def __init__(
+        self, directory: Path, *, brokers: int = 1, topics: Sequence[str] = ()
+    ) -> None:
         super().__init__(
-            directory, "cluster", "--nameserver-port", "0", "--brokers", str(brokers)
+            directory,
+            *("cluster", "--nameserver-port", "0", "--brokers", str(brokers)),
+            *(word for topic in topics for word in ("--topic", topic)),
         )
         ready = self.wait_for(lambda line: "nameserver" in line)
         self.nameserver = str(ready["nameserver"])

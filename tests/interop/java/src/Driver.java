@@ -8,22 +8,29 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMachineRoomNearby;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByConfig;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByMachineRoom;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
+import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.RPCHook;
 
 /**
  * Java clients under remote control: any number of push consumers and producers in one JVM.
@@ -50,29 +57,43 @@ public final class Driver {
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     say("ready");
     for (String line = input.readLine(); line != null; line = input.readLine()) {
-      try {
-        run(line.trim());
-      } catch (Throwable problem) {
-        say("error", "command", line, "message", String.valueOf(problem));
-      }
+      obey(line.trim());
     }
     Runtime.getRuntime().halt(0);
   }
 
-  private static void run(String line) throws Exception {
-    String[] words = line.split(" +");
-    Map<String, String> options = new TreeMap<>();
-    for (int i = 1; i < words.length; i++) {
-      int equals = words[i].indexOf('=');
-      options.put(words[i].substring(0, equals), words[i].substring(equals + 1));
+  private static void obey(String line) {
+    try {
+      String[] words = line.split(" +");
+      Map<String, String> options = new TreeMap<>();
+      for (int i = 1; i < words.length; i++) {
+        int equals = words[i].indexOf('=');
+        options.put(words[i].substring(0, equals), words[i].substring(equals + 1));
+      }
+      if (options.remove("background") == null) {
+        run(words[0], options);
+        return;
+      }
+      new Thread(() -> {
+        try {
+          run(words[0], options);
+        } catch (Throwable problem) {
+          say("error", "command", line, "message", String.valueOf(problem));
+        }
+      }).start();
+    } catch (Throwable problem) {
+      say("error", "command", line, "message", String.valueOf(problem));
     }
-    switch (words[0]) {
+  }
+
+  private static void run(String verb, Map<String, String> options) throws Exception {
+    switch (verb) {
       case "start": start(options); break;
       case "stop": stop(options); break;
       case "hold": gate(options).hold(); say("held", "name", options.get("name")); break;
       case "release": gate(options).release(); say("released", "name", options.get("name")); break;
       case "produce": produce(options); break;
-      default: throw new IllegalArgumentException("unknown verb " + words[0]);
+      default: throw new IllegalArgumentException("unknown verb " + verb);
     }
   }
 
@@ -80,10 +101,18 @@ public final class Driver {
 
   private static void start(Map<String, String> options) throws Exception {
     String name = options.get("name");
-    DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(options.get("group"));
+    DefaultMQPushConsumer consumer =
+        new DefaultMQPushConsumer(options.get("group"), signing(options));
     consumer.setNamesrvAddr(nameServer);
     consumer.setInstanceName(options.getOrDefault("instance", name));
-    consumer.setAllocateMessageQueueStrategy(strategy(options.getOrDefault("strategy", "AVG")));
+    consumer.setAllocateMessageQueueStrategy(strategy(options));
+    if (options.containsKey("threads")) {
+      consumer.setConsumeThreadMin(Integer.parseInt(options.get("threads")));
+      consumer.setConsumeThreadMax(Integer.parseInt(options.get("threads")));
+    }
+    if (options.containsKey("exact")) {
+      tellEveryChange(consumer, name);
+    }
     // The class of the mode's enum moved between releases; its names did not.
     setMode(consumer, options.getOrDefault("mode", "CLUSTERING"));
     consumer.setConsumeFromWhere(
@@ -123,14 +152,52 @@ public final class Driver {
     throw new IllegalArgumentException("unknown mode " + mode);
   }
 
-  private static AllocateMessageQueueStrategy strategy(String name) {
+  private static RPCHook signing(Map<String, String> options) {
+    return options.containsKey("access_key")
+        ? new AclClientRPCHook(
+            new SessionCredentials(options.get("access_key"), options.get("secret_key")))
+        : null;
+  }
+
+  /** Puts a table in the place of the consumer's own that tells each change as it happens. */
+  private static void tellEveryChange(DefaultMQPushConsumer consumer, String name)
+      throws Exception {
+    java.lang.reflect.Field table = RebalanceImpl.class.getDeclaredField("processQueueTable");
+    table.setAccessible(true);
+    table.set(consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl(), new Told(name));
+  }
+
+  private static AllocateMessageQueueStrategy strategy(Map<String, String> options) {
+    String name = options.getOrDefault("strategy", "AVG");
     switch (name) {
       case "AVG": return new AllocateMessageQueueAveragely();
       case "AVG_BY_CIRCLE": return new AllocateMessageQueueAveragelyByCircle();
       case "CONSISTENT_HASH": return new AllocateMessageQueueConsistentHash();
+      case "CONFIG": return configured(options.get("topic"), options.get("config"));
+      case "MACHINE_ROOM":
+        AllocateMessageQueueByMachineRoom byRoom = new AllocateMessageQueueByMachineRoom();
+        byRoom.setConsumeridcs(
+            new java.util.HashSet<>(java.util.Arrays.asList(options.get("rooms").split(","))));
+        return byRoom;
+      case "MACHINE_ROOM_NEARBY":
+        return new AllocateMachineRoomNearby(new AllocateMessageQueueAveragely(), new LastPart());
       case "OWN": return new Backwards();
       default: throw new IllegalArgumentException("unknown strategy " + name);
     }
+  }
+
+  /** Queues given as "broker:id,broker:id,...". */
+  private static AllocateMessageQueueStrategy configured(String topic, String given) {
+    List<MessageQueue> queues = new ArrayList<>();
+    for (String queue : given.split(",")) {
+      int colon = queue.lastIndexOf(':');
+      queues.add(
+          new MessageQueue(
+              topic, queue.substring(0, colon), Integer.parseInt(queue.substring(colon + 1))));
+    }
+    AllocateMessageQueueByConfig byConfig = new AllocateMessageQueueByConfig();
+    byConfig.setMessageQueueList(queues);
+    return byConfig;
   }
 
   private static void listen(DefaultMQPushConsumer consumer, String name, boolean orderly) {
@@ -210,7 +277,8 @@ public final class Driver {
   // Producers
 
   private static void produce(Map<String, String> options) throws Exception {
-    DefaultMQProducer producer = producer(options.getOrDefault("producer", "driver-producer"));
+    DefaultMQProducer producer =
+        producer(options.getOrDefault("producer", "driver-producer"), options);
     String topic = options.get("topic");
     int count = Integer.parseInt(options.get("count"));
     int first = Integer.parseInt(options.getOrDefault("first", "0"));
@@ -233,12 +301,13 @@ public final class Driver {
     say("produced", "topic", topic, "count", count, "offsets", offsets);
   }
 
-  private static DefaultMQProducer producer(String group) throws Exception {
+  private static DefaultMQProducer producer(String group, Map<String, String> options)
+      throws Exception {
     DefaultMQProducer known = producers.get(group);
     if (known != null) {
       return known;
     }
-    DefaultMQProducer producer = new DefaultMQProducer(group);
+    DefaultMQProducer producer = new DefaultMQProducer(group, signing(options));
     // A busy machine is no failure here.
     producer.setSendMsgTimeout(20_000);
     producer.setNamesrvAddr(nameServer);
@@ -318,6 +387,69 @@ public final class Driver {
           Thread.currentThread().interrupt();
         }
       }
+    }
+  }
+
+  /** A process queue table that tells when a queue comes and goes, by the monotonic clock. */
+  private static final class Told extends ConcurrentHashMap<MessageQueue, ProcessQueue> {
+    private final String name;
+
+    Told(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public ProcessQueue put(MessageQueue queue, ProcessQueue held) {
+      tell(queue, 1);
+      return super.put(queue, held);
+    }
+
+    @Override
+    public ProcessQueue putIfAbsent(MessageQueue queue, ProcessQueue held) {
+      ProcessQueue before = super.putIfAbsent(queue, held);
+      if (before == null) {
+        tell(queue, 1);
+      }
+      return before;
+    }
+
+    @Override
+    public ProcessQueue remove(Object queue) {
+      ProcessQueue gone = super.remove(queue);
+      if (gone != null) {
+        tell((MessageQueue) queue, 0);
+      }
+      return gone;
+    }
+
+    @Override
+    public void clear() {
+      for (MessageQueue queue : new ArrayList<>(keySet())) {
+        remove(queue);
+      }
+    }
+
+    private void tell(MessageQueue queue, int held) {
+      say(
+          "change", "name", name, "topic", queue.getTopic(), "broker", queue.getBrokerName(),
+          "queue_id", queue.getQueueId(), "held", held, "nanos", System.nanoTime());
+    }
+  }
+
+  /** The room of a broker and of a client is what follows the last dash of its name. */
+  private static final class LastPart implements AllocateMachineRoomNearby.MachineRoomResolver {
+    @Override
+    public String brokerDeployIn(MessageQueue queue) {
+      return lastPart(queue.getBrokerName());
+    }
+
+    @Override
+    public String consumerDeployIn(String clientId) {
+      return lastPart(clientId);
+    }
+
+    private static String lastPart(String name) {
+      return name.substring(name.lastIndexOf('-') + 1);
     }
   }
 
