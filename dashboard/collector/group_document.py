@@ -6,13 +6,14 @@ done for groups that somebody looks at or that are few, not for thousands each s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dashboard.live.documents import (
     BrokerAge,
     EpochMark,
+    FindingState,
     GroupState,
     GroupTotals,
     Member,
@@ -31,7 +32,7 @@ from rmqcore.model.snapshot import (
 
 from .ownership import Ownership, RowOwners
 from .rates import Rates
-from .status import Figures, status_of
+from .status import Figures, status_of, worst_of
 
 COLUMNS: Final = ("min", "max", "committed", "pulled", "lag", "lag_ms")
 
@@ -53,6 +54,7 @@ class Sight:
     epoch: EpochMark | None
     last_change: Text | None
     taken_at_ms: int
+    findings: Sequence[FindingState] = ()
 
 
 def group_document(sight: Sight, stamp: Stamp) -> GroupState:
@@ -77,11 +79,11 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
         "members": [_member(sight, member) for member in group.members],
         "queues": [_queue(sight, row) for row in range(len(group.queues))],
         "totals": totals,
-        "status": status_of(figures(sight, totals)),
+        "status": worst_of(status_of(figures(sight, totals)), sight.findings),
         "brokers": _brokers(sight),
         "epoch": sight.epoch,
         "last_change": sight.last_change,
-        "findings": [],
+        "findings": list(sight.findings),
     }
 
 

@@ -9,16 +9,17 @@ concluded about owners (`Seen.sight` is None) and the group has to be asked.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dashboard.live.documents import EpochMark, GroupState, Text
+from dashboard.findings import GroupMemory, Judge, Sighting, finding_document
+from dashboard.live.documents import EpochMark, FindingState, GroupState, Text
 from rmqcore.model.snapshot import BrokerSnapshot, GroupSnapshot
 
 from .epochs import EpochBook, EpochTurn, membership_of
 from .group_document import Sight, label_of
-from .handovers import Handover, Handovers
+from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
 from .ownership import Ownership, OwnershipTracker
 from .rates import History
@@ -32,7 +33,10 @@ LABELS_TOLD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One sweep's view of a group; `asked` when its members were asked (307)."""
+    """One sweep's view of a group; `asked` when its members were asked (307).
+
+    `dead_letters` counts all that ever came to its dead-letter topic.
+    """
 
     cluster: str
     group: GroupSnapshot
@@ -41,6 +45,7 @@ class Look:
     asked: bool
     hosted: Collection[str] = ()
     managed: bool = False
+    dead_letters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,10 @@ class GroupWatch:
         self._tracker = OwnershipTracker()
         self._handovers = Handovers()
         self._history = History()
+        self._memory = GroupMemory()
+        self._rules = Judge()
+        self._joined: list[str] = []
+        self._left: list[str] = []
         shown = earlier["members"] if earlier else []
         self._hues = Hues({member["client_id"]: member["slot"] for member in shown})
         self._last_change: Text | None = earlier["last_change"] if earlier else None
@@ -86,6 +95,9 @@ class GroupWatch:
             return Seen(None)
         self._taken_at_ms = look.taken_at_ms
         turn = self._observe_epoch(look)
+        if turn is not None and turn.ended is not None:
+            self._joined += turn.joined
+            self._left += turn.left
         self._history.add(look.taken_at_ms, look.group.queues)
         group = self._judge(look)
         if group is None or self.ownership is None:
@@ -93,7 +105,37 @@ class GroupWatch:
         handovers = self._handovers.observe(
             group.queues.keys, self.ownership, look.taken_at_ms
         )
-        return Seen(self._sight(look, group), turn, tuple(handovers))
+        findings = self._find(look, group, self.ownership, handovers)
+        return Seen(self._sight(look, group, findings), turn, tuple(handovers))
+
+    def _find(
+        self,
+        look: Look,
+        group: GroupSnapshot,
+        ownership: Ownership,
+        handovers: Collection[Handover],
+    ) -> list[FindingState]:
+        """Ask the rules about what this look shows."""
+        joined, self._joined = self._joined, []
+        left, self._left = self._left, []
+        evidence = self._memory.see(
+            Sighting(
+                at_ms=look.taken_at_ms,
+                group=group,
+                rows=ownership.rows,
+                asked=look.asked,
+                told=look.asked or self._reports_stand(look.taken_at_ms),
+                joined=joined,
+                left=left,
+                moved=[each.key for each in handovers if each.kind == MOVED],
+                dead_letters=look.dead_letters,
+            )
+        )
+        judge = self._rules
+        return [
+            finding_document(finding, judge.since_ms(finding.key))
+            for finding in judge.judge(evidence)
+        ]
 
     def _judge(self, look: Look) -> GroupSnapshot | None:
         """Conclude who owns what; return the group to show, None when not known."""
@@ -161,7 +203,9 @@ class GroupWatch:
             self._last_change = change_text(turn)
         return turn
 
-    def _sight(self, look: Look, group: GroupSnapshot) -> Sight:
+    def _sight(
+        self, look: Look, group: GroupSnapshot, findings: Sequence[FindingState]
+    ) -> Sight:
         assert self.ownership is not None  # noqa: S101 - judged just before
         epoch = self.book.current
         mark: EpochMark | None = (
@@ -182,6 +226,7 @@ class GroupWatch:
             epoch=mark,
             last_change=self._last_change,
             taken_at_ms=look.taken_at_ms,
+            findings=findings,
         )
 
 

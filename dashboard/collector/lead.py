@@ -22,6 +22,7 @@ from dashboard.live.names import allocation_key, group_key, overview_key
 from dashboard.live.numbering import Numbering
 from dashboard.live.publishing import GroupUpdate, Publisher
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
+from rmqcore.model.topic import dead_letter_topic
 
 from .changes import changes_between, update_message
 from .epochs import EpochBook
@@ -218,6 +219,7 @@ class Lead:
             asked,
             hosted=holdings.keys(),
             managed=group.name in self.managed,
+            dead_letters=_dead_letters(snapshot, group.name),
         )
         seen = watch.see(look)
         if seen.turn is not None:
@@ -243,6 +245,15 @@ class Lead:
         # Without an earlier document the new run id alone makes readers ask for it.
         changes = changes_between(before, document) if before else {}
         return GroupUpdate(document, update_message(document, changes))
+
+
+def _dead_letters(snapshot: ClusterSnapshot, group: str) -> int | None:
+    """Return how many messages ever came to a group's dead-letter topic."""
+    topic = snapshot.topics.get(dead_letter_topic(group))
+    if topic is None:
+        # No broker made one yet, unless one of them could not be asked.
+        return 0 if snapshot.complete else None
+    return topic.max.total() if topic.max.complete else None
 
 
 def _checked(still_leading: bool) -> None:

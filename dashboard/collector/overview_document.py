@@ -22,7 +22,7 @@ from rmqcore.model.snapshot import (
 )
 
 from .group_document import Sight, figures, group_totals, orderly
-from .status import status_of
+from .status import status_of, worst_of
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
 
@@ -55,7 +55,11 @@ def overview_row(sight: Sight) -> OverviewRow:
             "source": group.strategy_source.value if group.strategy_source else None,
         },
         "orderly": orderly(group),
-        "status": status_of(figures(sight, totals)),
+        "status": worst_of(status_of(figures(sight, totals)), sight.findings),
+        "findings": [
+            {"key": finding["key"], "level": finding["level"]}
+            for finding in sight.findings
+        ],
     }
 
 

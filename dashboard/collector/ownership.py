@@ -24,6 +24,9 @@ from rmqcore.model.snapshot import GroupSnapshot, OwnerSource, StrategySource
 
 CONFIRM_AFTER_MS: Final = 2000
 
+LOGICAL_BROKER: Final = "__syslo__"
+"""How the broker names of a static topic's queues begin in clients."""
+
 NOBODY: Final[tuple[str, ...]] = ()
 
 
@@ -85,7 +88,11 @@ class OwnershipTracker:
             return Ownership(rows, False, 0, group.owners.reason)
         complete = bool(group.members) and len(reporters) == len(group.members)
         judge = self._judge_complete if complete else self._judge_partly
-        rows = tuple(judge(look, now_ms) for look in _looks(group, reporters))
+        elsewhere = _logical_topics(group)
+        rows = tuple(
+            RowOwners(NOBODY, None) if look.key[0] in elsewhere else judge(look, now_ms)
+            for look in _looks(group, reporters)
+        )
         self._forget_but(group.queues.keys)
         return Ownership(rows, complete, len(reporters))
 
@@ -124,6 +131,20 @@ class OwnershipTracker:
         if self._suspects:
             for key in self._suspects.keys() - set(keys):
                 del self._suspects[key]
+
+
+def _logical_topics(group: GroupSnapshot) -> set[str]:
+    """Return the static topics of a group: members hold logical queues of them.
+
+    Which broker's queue stands behind a logical one changes with time, so the owner
+    of a broker's queue cannot be told.
+    """
+    return {
+        topic
+        for member in group.members
+        for topic, broker, _queue_id in member.queues or ()
+        if broker.startswith(LOGICAL_BROKER)
+    }
 
 
 def _inferred(look: _Look) -> RowOwners:

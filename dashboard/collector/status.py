@@ -7,11 +7,11 @@ but the figures it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dashboard.live.documents import Status
+from dashboard.live.documents import FindingState, Level, Status
 from rmqcore.model.snapshot import GroupKind
 
 LAG_FLOOR: Final = 1_000
@@ -87,3 +87,19 @@ def status_of(figures: Figures) -> Status:
         if holds(figures):
             return status
     return HEALTHY
+
+
+def worst_of(status: Status, findings: Sequence[FindingState]) -> Status:
+    """Return the status, or the worst finding where that is worse.
+
+    A group whose figures look well may still lose messages. Findings come worst
+    first; mere facts (info) are no state.
+    """
+    for finding in findings[:1]:
+        level = finding["level"]
+        if level != "info" and _SEVERITY[level] > _SEVERITY[status["level"]]:
+            return {"level": level, "word": finding["key"]}
+    return status
+
+
+_SEVERITY: Final[dict[Level, int]] = {"ok": 0, "unk": 1, "warn": 2, "crit": 3}

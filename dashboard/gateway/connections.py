@@ -34,12 +34,16 @@ class ClusterConnection:
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         """Sweep some groups and their topics; their members say what they hold.
 
-        Asks for the age of the oldest messages as well.
+        Asks as well how old the oldest messages are and what was handed out.
         """
         wanted = frozenset(names)
         previous = self._last_groups if wanted == self._last_names else None
         snapshot = await self._admin.snapshot(
-            groups=wanted, running_info=True, time_lag=True, previous=previous
+            groups=wanted,
+            running_info=True,
+            time_lag=True,
+            pulled=True,
+            previous=previous,
         )
         self._last_names, self._last_groups = wanted, snapshot
         return snapshot

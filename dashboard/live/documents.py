@@ -21,16 +21,7 @@ from typing_extensions import TypedDict
 
 Level = Literal["ok", "warn", "crit", "unk"]
 
-Word = Literal[
-    "no_owner",
-    "falling_behind",
-    "stalled",
-    "catching_up",
-    "healthy",
-    "unknown",
-    "no_members",
-    "not_measured",
-]
+FindingLevel = Literal["crit", "warn", "info"]
 
 Kind = Literal["owned", "shared_pop", "assigned_by_hand", "broadcasting", "offline"]
 
@@ -52,10 +43,13 @@ class Strategy(TypedDict):
 
 
 class Status(TypedDict):
-    """The state of a group in one word, and how bad that is."""
+    """The state of a group in one word, and how bad that is.
+
+    The word is a key: of the status rules, or of the worst finding.
+    """
 
     level: Level
-    word: Word
+    word: str
 
 
 class Text(TypedDict):
@@ -139,6 +133,34 @@ class EpochMark(TypedDict):
     began_at: int
 
 
+class FindingState(TypedDict):
+    """One finding about a group; words are looked up by `key`, `text` and `advice`.
+
+    `since` is when it was first seen to hold. The end of a value's name is its unit:
+    `_ms` a span, `_at` a time, `_rate` messages a second. `queues` (topic|broker|id)
+    and `members` are the first of those it concerns, the counts are of all.
+    """
+
+    key: str
+    level: FindingLevel
+    since: int | None
+    text: str
+    advice: str
+    values: dict[str, Any]
+    evidence: list[tuple[str, Any]]
+    queues: list[str]
+    queue_count: int
+    members: list[str]
+    member_count: int
+
+
+class FindingMark(TypedDict):
+    """One finding of a group in the list of groups."""
+
+    key: str
+    level: FindingLevel
+
+
 class GroupState(TypedDict):
     """Everything shown about one consumer group."""
 
@@ -160,7 +182,7 @@ class GroupState(TypedDict):
     brokers: list[BrokerAge]
     epoch: EpochMark | None
     last_change: Text | None
-    findings: list[dict[str, Any]]
+    findings: list[FindingState]
 
 
 class OverviewBroker(TypedDict):
@@ -198,6 +220,7 @@ class OverviewRow(TypedDict):
     strategy: Strategy
     orderly: bool | None
     status: Status
+    findings: list[FindingMark]
 
 
 class OverviewTotals(TypedDict):

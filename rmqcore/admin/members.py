@@ -8,20 +8,23 @@ two members.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rmqcore.allocation import reported_strategy
 from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.queue import MessageQueue, utf16_key
-from rmqcore.model.snapshot import GroupKind, MemberSnapshot
+from rmqcore.model.snapshot import GroupKind, HeldQueue, MemberSnapshot
 from rmqcore.model.subscription import ConsumeType, MessageModel, SubscriptionData
 from rmqcore.model.topic import retry_topic
 from rmqcore.protocol.bodies import (
     ClientConnection,
     ConsumerConnection,
     ConsumerRunningInfo,
+    ProcessQueueInfo,
     RunningProperty,
 )
 
@@ -29,6 +32,13 @@ from .sweep import BrokerAnswers
 from .versions import version_name
 
 _STRATEGY_PROPERTY = "allocateMessageQueueStrategy"
+
+_GRPC_CLIENT_ID: Final = re.compile(r"[^@]+@\d+@\d+@[0-9a-z]+\Z")
+"""Host, process id, index, time in base 36: how clients of the gRPC protocol are named.
+
+A proxy registers them like remoting clients. It hands their messages out one by one, so
+no queue of theirs has an owner, and it answers nothing when asked what they hold.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,8 @@ class Membership:
             return GroupKind.BROADCASTING
         shares = any(member.pop_queues for member in self.members)
         if shares or self.consume_type is ConsumeType.POP:
+            return GroupKind.SHARED_POP
+        if all(_GRPC_CLIENT_ID.match(member.client_id) for member in self.members):
             return GroupKind.SHARED_POP
         if self.consume_type is ConsumeType.PULL and not self.subscriptions:
             return GroupKind.ASSIGNED_BY_HAND
@@ -146,6 +158,9 @@ def _with_report(
     orderly = properties.get(RunningProperty.CONSUME_ORDERLY)
     started = properties.get(RunningProperty.CONSUMER_START_TIMESTAMP, "")
     held = {q: state for q, state in info.queues.items() if not state.droped}
+    # Java's pull consumers, apart from the newest, do not tell what they hold.
+    pulls = properties.get(RunningProperty.CONSUME_TYPE) == ConsumeType.PULL
+    silent = pulls and not held
     own = retry_topic(group)
     return replace(
         member,
@@ -158,12 +173,13 @@ def _with_report(
         ),
         orderly=None if orderly is None else orderly == "true",
         started_at_ms=int(started) if started.isdigit() else None,
-        queues=_keys(held),
+        queues=None if silent else _keys(held),
         pop_queues=_keys(info.pop_queues),
-        in_hand=sum(state.cached_msg_count for state in held.values()),
+        in_hand=None if silent else sum(s.cached_msg_count for s in held.values()),
+        held={_key(queue): _held(state) for queue, state in held.items()},
         asked_at_ms=report.asked_at_ms,
         answered_at_ms=report.answered_at_ms,
-        reason=None,
+        reason=Reason.NOT_LISTED if silent else None,
     )
 
 
@@ -173,7 +189,26 @@ def _strategy_name(reported: str) -> str:
 
 
 def _keys(queues: Iterable[MessageQueue]) -> tuple[QueueKey, ...]:
-    return tuple(sorted((q.topic, q.broker_name, q.queue_id) for q in queues))
+    return tuple(sorted(map(_key, queues)))
+
+
+def _key(queue: MessageQueue) -> QueueKey:
+    return queue.topic, queue.broker_name, queue.queue_id
+
+
+def _held(state: ProcessQueueInfo) -> HeldQueue:
+    cached = state.cached_msg_count
+    return HeldQueue(
+        # Java reads -1 where its store has nothing, and less where that failed.
+        committed=state.commit_offset if state.commit_offset >= 0 else None,
+        cached=cached,
+        first=state.cached_msg_min_offset if cached else None,
+        last=state.cached_msg_max_offset if cached else None,
+        locked=state.locked,
+        last_pull_ms=state.last_pull_timestamp,
+        last_consume_ms=state.last_consume_timestamp,
+        last_lock_ms=state.last_lock_timestamp,
+    )
 
 
 def _newest(

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 from rmqcore.errors import ProtocolError
 from rmqcore.model.columns import Reason
 from rmqcore.model.route import BrokerData, QueueData
-from rmqcore.model.topic import RETRY_PREFIX, retry_topic
+from rmqcore.model.topic import RETRY_PREFIX, dead_letter_topic, retry_topic
 from rmqcore.protocol.bodies import (
     ConsumerConnection,
     ConsumeStats,
@@ -195,6 +195,7 @@ class BrokerSweep:
         committed = offsets.committed if offsets is not None else {}
         wanted = self.answers.members.keys() | set(self._wanted(committed))
         used = set(map(retry_topic, wanted))
+        used.update(map(dead_letter_topic, wanted))
         used.update(*(committed[group] for group in wanted & committed.keys()))
         for members in self.answers.members.values():
             if isinstance(members, ConsumerConnection):

@@ -58,14 +58,17 @@ def running_info(
 
 
 def queue_info(process: ProcessQueue, offset: int | None) -> ProcessQueueInfo:
-    """Return one process queue as Java shows it; 0 where it has nothing to say."""
+    """Return one process queue as Java shows it.
+
+    0 where it has nothing to say, and -1 for an offset that its store does not have.
+    """
     taken = process.taken_offsets or (0, 0)
     return ProcessQueueInfo(
         cached_msg_count=process.cached_count,
         cached_msg_min_offset=process.first_offset or 0,
         cached_msg_max_offset=process.last_offset or 0,
         cached_msg_size_in_mi_b=process.size_bytes // _MIB,
-        commit_offset=offset or 0,
+        commit_offset=-1 if offset is None else offset,
         droped=process.dropped,
         last_consume_timestamp=process.last_consume_ms,
         last_lock_timestamp=process.last_lock_ms,

@@ -134,13 +134,35 @@ class Owners:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldQueue:
+    """What a member says of one queue that it holds (307).
+
+    `committed` is the member's own view of its progress, None where it has none:
+    for a broadcasting member that is the only place where progress is known at all.
+    `cached` messages wait or are worked on, from offset `first` to `last` (None when
+    there are none). `locked` counts for orderly members alone. Times are ms by the
+    member's clock, so they compare with each other and not with ours.
+    """
+
+    committed: int | None = None
+    cached: int = 0
+    first: int | None = None
+    last: int | None = None
+    locked: bool = False
+    last_pull_ms: int = 0
+    last_consume_ms: int = 0
+    last_lock_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemberSnapshot:
     """One connected client of a group.
 
     What only its running info (307) tells is None until asked, for `reason`:
     `strategy` (RocketMQ's name, or the class name of an unknown one), its own
     `subscriptions`, `orderly`, and `queues`, the rows it holds right now, with
-    `in_hand`, the messages pulled and not yet consumed. `pop_queues` are those it
+    `in_hand`, the messages pulled and not yet consumed, and `held`, what it says of
+    each. `pop_queues` are those it
     shares with others (POP). `asked_at_ms` and `answered_at_ms` say when. `brokers`
     are those that list the member.
     """
@@ -157,6 +179,7 @@ class MemberSnapshot:
     queues: tuple[QueueKey, ...] | None = None
     pop_queues: tuple[QueueKey, ...] = ()
     in_hand: int | None = None
+    held: Mapping[QueueKey, HeldQueue] = field(default_factory=dict)
     asked_at_ms: int | None = None
     answered_at_ms: int | None = None
     reason: Reason | None = Reason.NOT_ASKED

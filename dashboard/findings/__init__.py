@@ -1,0 +1,21 @@
+"""What is wrong with a group, and what to do: one rule a module.
+
+A `GroupMemory` turns each look at a group into `Evidence`; a `Judge` asks the rules and
+says what they found. Everything here is a pure function of what it is given: time is an
+argument, and nothing is asked of a cluster or a database.
+"""
+
+from .document import finding_document
+from .finding import Finding
+from .judge import Judge
+from .remembering import GroupMemory, Sighting
+from .rules import RULES
+
+__all__ = [
+    "RULES",
+    "Finding",
+    "GroupMemory",
+    "Judge",
+    "Sighting",
+    "finding_document",
+]

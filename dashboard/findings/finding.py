@@ -1,0 +1,42 @@
+"""What a rule found: a fault or a fact of a group that an operator should know of.
+
+A finding carries keys and values, never text: `key` names the rule, `text` and `advice`
+which of the rule's sentences to say, `values` what to fill in. The end of a value's
+name is its unit: `_ms` a span of time, `_at` a time (ms since the epoch), `_rate`
+messages a second; everything else is a count, a name or a list of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from rmqcore.model.columns import QueueKey
+
+Level = Literal["crit", "warn", "info"]
+Value = int | float | str | list[str]
+
+WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding; `evidence` is shown beside the sentence, in this order.
+
+    `queues` and `members` (client ids) are those it concerns, all of them.
+    """
+
+    key: str
+    level: Level
+    text: str = "text"
+    advice: str = "advice"
+    values: Mapping[str, Value] = field(default_factory=dict)
+    evidence: tuple[tuple[str, Value], ...] = ()
+    queues: tuple[QueueKey, ...] = ()
+    members: tuple[str, ...] = ()
+
+
+def queue_name(key: QueueKey) -> str:
+    """Return a queue as people write it: topic · broker / number."""
+    return f"{key[0]} · {key[1]} / {key[2]}"

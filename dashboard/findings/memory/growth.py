@@ -1,0 +1,42 @@
+"""How much a number that only grows has grown within the last hour."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+WINDOW_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The growth seen within the window, its first and last time, and the total."""
+
+    grown: int = 0
+    total: int | None = None
+    first_ms: int | None = None
+    last_ms: int | None = None
+
+
+class GrowthMeter:
+    """Adds up growth; a total that was not seen before is no growth."""
+
+    __slots__ = ("_steps", "_total")
+
+    def __init__(self) -> None:
+        self._total: int | None = None
+        self._steps: deque[tuple[int, int]] = deque()
+
+    def take(self, total: int | None, at_ms: int) -> Growth:
+        """Take the total as seen now, None when unknown; return the growth."""
+        if total is not None:
+            if self._total is not None and total > self._total:
+                self._steps.append((at_ms, total - self._total))
+            self._total = total
+        while self._steps and at_ms - self._steps[0][0] > WINDOW_MS:
+            self._steps.popleft()
+        if not self._steps:
+            return Growth(total=self._total)
+        grown = sum(step for _at, step in self._steps)
+        return Growth(grown, self._total, self._steps[0][0], self._steps[-1][0])

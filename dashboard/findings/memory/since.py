@@ -1,0 +1,43 @@
+"""Since when something has been so, look after look.
+
+A look names, for one kind of thing, all subjects of which it is true now; those not
+named are forgotten. Time is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+
+class Since:
+    """For each kind, its present subjects and when each was first seen so."""
+
+    __slots__ = ("_kinds",)
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, dict[Hashable, tuple[int, int]]] = {}
+
+    def note(self, kind: str, subjects: Iterable[Hashable], at_ms: int) -> None:
+        """Take one look at a kind."""
+        known = self._kinds.get(kind, {})
+        now = {each: (known.get(each, (at_ms, at_ms))[0], at_ms) for each in subjects}
+        if now or known:
+            self._kinds[kind] = now
+
+    def lasted_ms(self, kind: str, subject: Hashable) -> int | None:
+        """Return how long it has been seen so, None when it is not so."""
+        times = self._kinds.get(kind, {}).get(subject)
+        return None if times is None else times[1] - times[0]
+
+    def began_ms(self, kind: str, subject: Hashable) -> int | None:
+        """Return when it was first seen so, None when it is not so."""
+        times = self._kinds.get(kind, {}).get(subject)
+        return None if times is None else times[0]
+
+    def lasting(self, kind: str, at_least_ms: int) -> list[Hashable]:
+        """Return the subjects seen so for at least that long."""
+        return [
+            subject
+            for subject, (first, last) in self._kinds.get(kind, {}).items()
+            if last - first >= at_least_ms
+        ]

@@ -1,0 +1,60 @@
+"""Who came and went, and how often queues changed hands, within the last half hour.
+
+A member that leaves soon after it joined made a *short stay*. Replacing every member
+once, as a new release does, makes none: the old ones were there for long, the new ones
+stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from rmqcore.model.columns import QueueKey
+
+WINDOW_MS: Final = 1_800_000
+SHORT_STAY_MS: Final = 600_000
+
+
+class Turnover:
+    """The comings and goings of one group."""
+
+    __slots__ = ("_joined", "_moves", "_stays")
+
+    def __init__(self) -> None:
+        self._joined: dict[str, int] = {}
+        self._stays: deque[tuple[int, str]] = deque()
+        self._moves: deque[tuple[int, QueueKey]] = deque()
+
+    def take(
+        self,
+        at_ms: int,
+        *,
+        joined: Iterable[str] = (),
+        left: Iterable[str] = (),
+        moved: Iterable[QueueKey] = (),
+    ) -> None:
+        """Take what changed with one look."""
+        for client in left:
+            since = self._joined.pop(client, None)
+            if since is not None and at_ms - since <= SHORT_STAY_MS:
+                self._stays.append((at_ms, client))
+        for client in joined:
+            self._joined[client] = at_ms
+        self._moves.extend((at_ms, key) for key in moved)
+        for kept in (self._stays, self._moves):
+            while kept and at_ms - kept[0][0] > WINDOW_MS:
+                kept.popleft()
+
+    @property
+    def stays(self) -> list[str]:
+        """The members that stayed for a short time only, oldest first."""
+        return [client for _at, client in self._stays]
+
+    @property
+    def moves(self) -> Mapping[QueueKey, int]:
+        """How often each queue changed hands."""
+        if not self._moves:
+            return {}
+        return Counter(key for _at, key in self._moves)

@@ -1,0 +1,149 @@
+"""One group's memory: takes each look at it, returns the evidence for the rules.
+
+Looks come in order of time. What only members can say (307) is taken where they were
+asked, and stands for the looks that follow while it is fresh.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rmqcore.model.columns import QueueKey
+from rmqcore.model.snapshot import GroupKind, GroupSnapshot
+
+from .evidence import Evidence, OwnerRow
+from .memory.files import FileWatch
+from .memory.growth import GrowthMeter
+from .memory.kinds import (
+    IDLE,
+    LISTED_TWICE,
+    OLDEST_IN_HAND,
+    PULLED_LAST,
+    UNLOCKED,
+)
+from .memory.since import Since
+from .memory.trail import Moment, TrailKeeper
+from .memory.turnover import Turnover
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One look at a group. `asked` when its members were asked for it, `told` when
+    what they said stands; `dead_letters` is all that ever came to that topic."""
+
+    at_ms: int
+    group: GroupSnapshot
+    rows: Sequence[OwnerRow]
+    asked: bool
+    told: bool
+    joined: Sequence[str] = ()
+    left: Sequence[str] = ()
+    moved: Sequence[QueueKey] = ()
+    dead_letters: int | None = None
+
+
+class GroupMemory:
+    """What rules may know of one group's past."""
+
+    __slots__ = (
+        "_dead_letters",
+        "_files",
+        "_last_owners",
+        "_online_ms",
+        "_since",
+        "_trail",
+        "_turnover",
+    )
+
+    def __init__(self) -> None:
+        self._trail = TrailKeeper()
+        self._since = Since()
+        self._turnover = Turnover()
+        self._dead_letters = GrowthMeter()
+        self._files = FileWatch()
+        self._last_owners: dict[QueueKey, str] = {}
+        self._online_ms: int | None = None
+
+    def see(self, sighting: Sighting) -> Evidence:
+        """Take one look and return what is known with it."""
+        at_ms, group = sighting.at_ms, sighting.group
+        if group.members:
+            self._online_ms = at_ms
+        self._turnover.take(
+            at_ms, joined=sighting.joined, left=sighting.left, moved=sighting.moved
+        )
+        self._note_connections(group, at_ms)
+        if sighting.asked:
+            self._note_reports(group, at_ms)
+        self._note_owners(group, sighting.rows)
+        return Evidence(
+            at_ms=at_ms,
+            group=group,
+            rows=sighting.rows,
+            told=sighting.told,
+            trail=self._trail.take(Moment(at_ms, group.queues, _sent_back(group))),
+            since=self._since,
+            last_owners=self._last_owners,
+            stays=self._turnover.stays,
+            moves=self._turnover.moves,
+            dead_letters=self._dead_letters.take(sighting.dead_letters, at_ms),
+            file_losses=self._files.losses(at_ms),
+            online_ms=self._online_ms,
+        )
+
+    def _note_connections(self, group: GroupSnapshot, at_ms: int) -> None:
+        if len(group.members) < 2:
+            self._since.note(LISTED_TWICE, (), at_ms)
+            return
+        # A client that several brokers list is one member; listed twice is by one.
+        listed = Counter(member.client_id for member in group.members)
+        twice = (client for client, times in listed.items() if times > 1)
+        self._since.note(LISTED_TWICE, twice, at_ms)
+
+    def _note_reports(self, group: GroupSnapshot, at_ms: int) -> None:
+        since, told = self._since, [m for m in group.members if m.queues is not None]
+        since.note(IDLE, (m.client_id for m in told if not m.queues), at_ms)
+        since.note(
+            UNLOCKED,
+            (
+                (member.client_id, key)
+                for member in told
+                if member.orderly
+                for key, held in member.held.items()
+                if not held.locked
+            ),
+            at_ms,
+        )
+        since.note(
+            PULLED_LAST,
+            (
+                (member.client_id, key, held.last_pull_ms)
+                for member in told
+                for key, held in member.held.items()
+            ),
+            at_ms,
+        )
+        since.note(OLDEST_IN_HAND, _oldest_in_hand(group), at_ms)
+        if group.kind is GroupKind.BROADCASTING:
+            ends = dict(zip(group.queues.keys, group.queues.max, strict=True))
+            self._files.take(group.members, ends, at_ms)
+
+    def _note_owners(self, group: GroupSnapshot, rows: Iterable[OwnerRow]) -> None:
+        for key, row in zip(group.queues.keys, rows, strict=True):
+            if row.source == "reported" and len(row.owners) == 1:
+                self._last_owners[key] = row.owners[0]
+
+
+def _oldest_in_hand(group: GroupSnapshot) -> Iterator[tuple[str, QueueKey, int]]:
+    for member in group.members:
+        for key, held in member.held.items():
+            if held.first is not None:
+                yield member.client_id, key, held.first
+
+
+def _sent_back(group: GroupSnapshot) -> int | None:
+    """Return how many messages ever came to the retry topic."""
+    newest = group.retry.max
+    return newest.total() if newest.complete else None

@@ -1,0 +1,38 @@
+"""A broadcasting group: what brokers report of it is not lag (behaviour A2, A3).
+
+Its members keep their progress in files of their own. A broker reports offset 0 for
+ever, which other tools show as a lag of everything there is. No fault, but a trap.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import GroupKind
+
+KEY: Final = "broadcasting"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Say so where the numbers would be mistaken: there are messages."""
+    table = evidence.group.queues
+    seeming = table.max.total()
+    if evidence.group.kind is not GroupKind.BROADCASTING or not seeming:
+        return None
+    said = table.committed
+    return Finding(
+        KEY,
+        "info",
+        values={"messages": seeming},
+        evidence=(
+            ("offsets_at_broker", said.total() if said.known_rows else 0),
+            ("messages_ever", seeming),
+            ("members", len({m.client_id for m in evidence.group.members})),
+        ),
+    )
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,39 @@
+"""Messages were given up: they came to the dead-letter topic within the last hour.
+
+After the last retry a message is put there, and nobody consumes it. Letters from long
+ago are history and no finding.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.growth import WINDOW_MS
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.topic import dead_letter_topic
+
+KEY: Final = "dead_letters"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for growth of the dead-letter topic."""
+    letters = evidence.dead_letters
+    if not letters.grown or letters.total is None or letters.last_ms is None:
+        return None
+    topic = dead_letter_topic(evidence.group.name)
+    return Finding(
+        KEY,
+        "warn",
+        values={"messages": letters.grown, "topic": topic, "window_ms": WINDOW_MS},
+        evidence=(
+            ("dead_letters", letters.grown),
+            ("dead_letters_ever", letters.total),
+            ("last_dead_letter_at", letters.last_ms),
+            ("topic", topic),
+        ),
+    )
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,55 @@
+"""Members of one group subscribe different topics (behaviour E6).
+
+Each heartbeat takes the topics that it does not list out of the broker's table, so the
+table flips, members are notified and rebalance, and pulls fail in between. And each
+topic is divided among all members: the part of one that does not read it has no reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import GroupKind
+
+KEY: Final = "different_topics"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Compare the topics that members themselves say they subscribe."""
+    topics = {
+        member.client_id: frozenset(s.topic for s in member.subscriptions)
+        for member in evidence.told_members()
+        # One that subscribes nothing was given its queues by hand.
+        if member.subscriptions
+    }
+    if len(set(topics.values())) < 2:
+        return None
+    everything: frozenset[str] = frozenset().union(*topics.values())
+    shared = everything.intersection(*topics.values())
+    partly = sorted(everything - shared)
+    keys = evidence.group.queues.keys
+    unread = [row for row in evidence.rows_that("unowned") if keys[row][0] in partly]
+    broadcasting = evidence.group.kind is GroupKind.BROADCASTING
+    return Finding(
+        KEY,
+        "warn" if broadcasting else "crit",
+        text="broadcasting" if broadcasting else "text",
+        values={"topics": partly, "unread": len(unread), "members": len(topics)},
+        evidence=tuple(
+            ("members_reading", f"{topic}: {_readers(topic, topics)} / {len(topics)}")
+            for topic in partly
+        ),
+        queues=evidence.keys_of(unread),
+        members=tuple(sorted(c for c, own in topics.items() if own != everything)),
+    )
+
+
+def _readers(topic: str, topics: Mapping[str, frozenset[str]]) -> int:
+    return sum(topic in own for own in topics.values())
+
+
+RULE: Final = Rule(KEY, check, told=True)

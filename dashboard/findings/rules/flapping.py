@@ -1,0 +1,46 @@
+"""Members come and go, or queues change hands, again and again.
+
+Each change stops and starts consumption, and what was in hand is consumed twice. A new
+release replaces every member once, which is no flapping: short stays count, members
+that leave within minutes of joining.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.turnover import WINDOW_MS
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "flapping"
+SHORT_STAYS: Final = 8
+MOVES: Final = 8
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Count short stays and handovers within the window."""
+    stays = list(evidence.stays)
+    moved = [key for key, times in evidence.moves.items() if times >= MOVES]
+    if len(stays) < SHORT_STAYS and not moved:
+        return None
+    most = max(evidence.moves.values(), default=0)
+    text = "members" if len(stays) >= SHORT_STAYS else "queues"
+    return Finding(
+        KEY,
+        "warn",
+        text=text,
+        advice=f"{text}_advice",
+        values={"stays": len(stays), "moves": most, "window_ms": WINDOW_MS},
+        evidence=(
+            ("short_stays", len(stays)),
+            *((("last_to_leave", stays[-1]),) if stays else ()),
+            *((("most_moves", most),) if most else ()),
+            ("watched_ms", WINDOW_MS),
+        ),
+        queues=tuple(sorted(moved)),
+    )
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,43 @@
+"""All members of a group went away, and messages are left.
+
+Only of groups that were seen online: one that nobody has run for long has no news to
+tell, and is shown as a group without members.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import GroupKind
+
+from .progress import LAG_FLOOR
+
+KEY: Final = "gone"
+GONE_MS: Final = 60_000
+"""A restart takes less."""
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for a group without members that had some, with messages waiting."""
+    if evidence.group.kind is not GroupKind.OFFLINE:
+        return None
+    online, table = evidence.online_ms, evidence.group.queues
+    lag = table.lag.total()
+    if online is None or lag < LAG_FLOOR or evidence.at_ms - online < GONE_MS:
+        return None
+    return Finding(
+        KEY,
+        "crit",
+        values={"lag": lag, "gone_ms": evidence.at_ms - online},
+        evidence=(
+            ("last_member_at", online),
+            ("waiting_messages", lag),
+        ),
+        queues=evidence.keys_of([row for row, each in enumerate(table.lag) if each]),
+    )
+
+
+RULE: Final = Rule(KEY, check)

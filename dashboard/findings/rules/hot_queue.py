@@ -1,0 +1,111 @@
+"""One queue of a topic holds most of its lag.
+
+Members share queues, not messages: one queue is one member's work, however many others
+wait idle. Either one queue is sent more than the rest, mostly because one key is, or
+its owner is slower. Judged per topic and on messages, never on a ratio alone: five
+messages against one are nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+
+from .stalled import CAUSES
+
+KEY: Final = "hot_queue"
+LAG_FLOOR: Final = 1_000
+TIMES_THE_OTHERS: Final = 5
+TIMES_THE_SECOND: Final = 2
+TIMES_THE_RATE: Final = 3
+HOT_FOR_MS: Final = 30_000
+RATE_WINDOW_MS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Hot:
+    row: int
+    lag: int
+    others: float
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look at each topic for a queue that lags far more than all others."""
+    group = evidence.group
+    if not group.members or not evidence.commits_tell:
+        return None
+    if max(group.queues.lag.values, default=0) < LAG_FLOOR:
+        return None
+    hot = [found for rows in _by_topic(evidence) if (found := _hottest(evidence, rows))]
+    hot = [each for each in hot if group.queues.keys[each.row] not in explained]
+    if not hot:
+        return None
+    worst = max(hot, key=lambda each: each.lag)
+    key = group.queues.keys[worst.row]
+    owners = evidence.rows[worst.row].owners
+    rate, usual = _rates(evidence, worst.row)
+    more_sent = rate is not None and usual is not None and rate > usual * TIMES_THE_RATE
+    return Finding(
+        KEY,
+        "warn",
+        text="more_sent" if more_sent else "slower",
+        advice="more_sent_advice" if more_sent else "slower_advice",
+        values={
+            "queue": f"{key[1]} / {key[2]}",
+            "topic": key[0],
+            "lag": worst.lag,
+            "owner": owners[0] if owners else "?",
+        },
+        evidence=(
+            ("lag", worst.lag),
+            ("others_mean_lag", round(worst.others)),
+            *((("in_rate", round(rate, 1)),) if rate is not None else ()),
+            *((("others_in_rate", round(usual, 1)),) if usual is not None else ()),
+            *((("held_by", list(owners)),) if owners else ()),
+        ),
+        queues=evidence.keys_of([each.row for each in hot]),
+        members=owners,
+    )
+
+
+def _by_topic(evidence: Evidence) -> list[list[int]]:
+    keys = evidence.group.queues.keys
+    rows = groupby(range(len(keys)), key=lambda row: keys[row][0])
+    return [list(of_topic) for _topic, of_topic in rows]
+
+
+def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
+    lags = evidence.group.queues.lag
+    known = sorted((lag, row) for row in rows if (lag := lags[row]) is not None)
+    if len(known) < 2:
+        return None
+    lag, row = known[-1]
+    others = sum(each for each, _row in known[:-1]) / (len(known) - 1)
+    second = known[-2][0]
+    hot = lag >= max(LAG_FLOOR, others * TIMES_THE_OTHERS, second * TIMES_THE_SECOND)
+    return _Hot(row, lag, others) if hot else None
+
+
+def _rates(evidence: Evidence, hot: int) -> tuple[float | None, float | None]:
+    """Return what comes into the queue, and into the others of its topic on average."""
+    trail = evidence.trail.last(RATE_WINDOW_MS)
+    if trail is None:
+        return None, None
+    keys = evidence.group.queues.keys
+    rates = {
+        row: rate
+        for row, key in enumerate(keys)
+        if key[0] == keys[hot][0] and (rate := trail.rate("max", row)) is not None
+    }
+    mine = rates.pop(hot, None)
+    return mine, sum(rates.values()) / len(rates) if rates else None
+
+
+RULE: Final = Rule(
+    KEY, check, settle_ms=HOT_FOR_MS, yields_to=(*CAUSES, "stalled", "rewound")
+)

@@ -1,0 +1,54 @@
+"""Members that hold no queue (behaviour A1, B1).
+
+With more members than queues the last ones have nothing to do. That does no harm; it
+only does not help. Where there are enough queues, the strategy or its options leave a
+member out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.kinds import IDLE
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "idle_members"
+SEEN_FOR_MS: Final = 5_000
+"""A member that has just joined holds nothing yet."""
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for members that have reported no queue for a while."""
+    if not evidence.owned or not evidence.group.queues.keys:
+        return None
+    topics = Counter(topic for topic, _broker, _queue_id in evidence.group.queues.keys)
+    idle = [
+        member.client_id
+        for member in evidence.told_members()
+        if (evidence.since.lasted_ms(IDLE, member.client_id) or 0) >= SEEN_FOR_MS
+        # What it does not subscribe it cannot be given: that is another finding.
+        and {s.topic for s in member.subscriptions or ()} >= topics.keys()
+    ]
+    if not idle:
+        return None
+    members = len({member.client_id for member in evidence.group.members})
+    most = max(topics.values())
+    return Finding(
+        KEY,
+        "info",
+        text="too_many" if members > most else "left_out",
+        advice="too_many_advice" if members > most else "left_out_advice",
+        values={"idle": len(idle), "members": members, "queues": most},
+        evidence=(
+            ("idle_members", idle),
+            ("members", members),
+            ("queues_of_largest_topic", most),
+        ),
+        members=tuple(idle),
+    )
+
+
+RULE: Final = Rule(KEY, check, told=True)

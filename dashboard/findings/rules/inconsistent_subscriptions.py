@@ -1,0 +1,85 @@
+"""Members of one group subscribe a topic with different expressions (behaviour E3).
+
+A broker keeps one subscription per group and topic, the newest, and filters for all
+members with it, while queues are divided among all. So messages of the other
+expressions are dropped, and the commits go past them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.subscription import SubscriptionData
+
+KEY: Final = "inconsistent_subscriptions"
+
+Meaning: TypeAlias = tuple[str, str]
+"""The kind of an expression, and the expression."""
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Compare what members themselves say they subscribe."""
+    readers: dict[str, dict[Meaning, list[str]]] = {}
+    for member in evidence.told_members():
+        for subscription in member.subscriptions or ():
+            by_meaning = readers.setdefault(subscription.topic, {})
+            meaning = _meaning(subscription)
+            by_meaning.setdefault(meaning, []).append(member.client_id)
+    differing = {topic: found for topic, found in readers.items() if len(found) > 1}
+    if not differing:
+        return None
+    topic, found = next(iter(sorted(differing.items())))
+    filtered_by = {s.topic: s.sub_string for s in evidence.group.subscriptions}
+    shown = [
+        (shown, clients)
+        for (_kind, shown), clients in sorted(
+            found.items(), key=lambda item: (-len(item[1]), item[0])
+        )
+    ]
+    return Finding(
+        KEY,
+        "crit",
+        text="broadcasting" if evidence.group.mode == "BROADCASTING" else "text",
+        values={
+            "topic": topic,
+            "expressions": [expression for expression, _clients in shown],
+            "filtered_by": filtered_by.get(topic, "?"),
+        },
+        evidence=(
+            ("topic", topic),
+            *(
+                ("members_with", f"{expression} × {len(clients)}")
+                for expression, clients in shown
+            ),
+            *((("filtered_by", filtered_by[topic]),) if topic in filtered_by else ()),
+        ),
+        queues=tuple(key for key in evidence.group.queues.keys if key[0] in differing),
+        members=tuple(sorted(_clients(differing.values()))),
+    )
+
+
+def _clients(differing: Iterable[Mapping[Meaning, list[str]]]) -> set[str]:
+    return {
+        client
+        for found in differing
+        for clients in found.values()
+        for client in clients
+    }
+
+
+def _meaning(subscription: SubscriptionData) -> Meaning:
+    """Return the kind of the expression, and the expression in one way to write it."""
+    kind, text = subscription.expression_type, subscription.sub_string.strip()
+    if kind != "TAG":
+        return kind, text
+    if text in ("", "*"):
+        return kind, "*"
+    tags = sorted({tag.strip() for tag in text.split("||")} - {""})
+    return kind, " || ".join(tags)
+
+
+RULE: Final = Rule(KEY, check, told=True)

@@ -1,0 +1,55 @@
+"""An orderly member holds a queue without its lock, and so does not consume it (C8).
+
+A member trusts a lock for 30 s and renews it every 20 s. A renewal that is lost or
+refused leaves the queue unlocked until the next; longer than that, the broker gave the
+lock to somebody else, or was restarted and cannot be reached.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.kinds import UNLOCKED
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "lock_lost"
+SEEN_FOR_MS: Final = 10_000
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for queues that members have reported as held and not locked for a while."""
+    if not evidence.owned:
+        return None
+    unlocked = [
+        (member.client_id, key)
+        for member in evidence.group.members
+        for key in member.held
+        if member.orderly
+        and key not in explained
+        and (evidence.since.lasted_ms(UNLOCKED, (member.client_id, key)) or 0)
+        >= SEEN_FOR_MS
+    ]
+    if not unlocked:
+        return None
+    longest = max(evidence.since.lasted_ms(UNLOCKED, each) or 0 for each in unlocked)
+    members = tuple(sorted({client for client, _key in unlocked}))
+    queues = tuple(sorted({key for _client, key in unlocked}))
+    return Finding(
+        KEY,
+        "crit",
+        values={"queues": len(queues), "member": members[0], "members": len(members)},
+        evidence=(
+            ("queues", len(queues)),
+            ("held_by", list(members)),
+            ("unlocked_ms", longest),
+        ),
+        queues=queues,
+        members=members,
+    )
+
+
+RULE: Final = Rule(
+    KEY, check, told=True, yields_to=("shared_client_id", "mixed_strategies")
+)

@@ -1,0 +1,49 @@
+"""The commit is below the oldest message the broker still holds: messages are lost.
+
+The broker removed messages, by age or because its disk is full, before the group came
+to them. They cannot be consumed any more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import GroupKind
+
+KEY: Final = "lost_messages"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Compare each commit with the queue's minimum."""
+    table = evidence.group.queues
+    if evidence.group.kind in (GroupKind.BROADCASTING, GroupKind.ASSIGNED_BY_HAND):
+        return None
+    lost = {
+        row: low - done
+        for row, (low, done) in enumerate(zip(table.min, table.committed, strict=True))
+        if low is not None and done is not None and done < low
+    }
+    if not lost:
+        return None
+    # A group that nobody runs any more loses messages for ever: no news, no alarm.
+    abandoned = evidence.group.kind is GroupKind.OFFLINE and evidence.online_ms is None
+    messages = sum(lost.values())
+    return Finding(
+        KEY,
+        "info" if abandoned else "crit",
+        text="abandoned" if abandoned else "text",
+        advice="abandoned_advice" if abandoned else "advice",
+        values={"messages": messages, "queues": len(lost)},
+        evidence=(
+            ("queues", len(lost)),
+            ("lost_messages", messages),
+            ("most_in_one_queue", max(lost.values())),
+        ),
+        queues=evidence.keys_of(list(lost)),
+    )
+
+
+RULE: Final = Rule(KEY, check)

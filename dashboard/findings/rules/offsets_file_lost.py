@@ -1,0 +1,49 @@
+"""A broadcasting member lost its offsets file, or fell back to an older one (A6, D2).
+
+Without a file it starts at the tail, and what came while it was away is lost to it.
+From the backup it goes on, and repeats what came between the two writes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "offsets_file_lost"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Tell of the newest loss of the last minutes."""
+    if not evidence.file_losses:
+        return None
+    loss = evidence.file_losses[-1]
+    clients = sorted({each.client_id for each in evidence.file_losses})
+    harmless = loss.messages == 0
+    counted = "repeated_messages" if loss.kind == "older" else "missed_at_most"
+    return Finding(
+        KEY,
+        "info" if harmless else "warn",
+        text=loss.kind,
+        advice="older_advice" if loss.kind == "older" else "advice",
+        values={
+            "member": loss.client_id,
+            "before": loss.before or "",
+            "messages": loss.messages if loss.messages is not None else "?",
+        },
+        evidence=(
+            ("member", loss.client_id),
+            *((("was", loss.before),) if loss.before else ()),
+            ("queues", len(loss.queues)),
+            *(((counted, loss.messages),) if loss.messages is not None else ()),
+            ("seen_at", loss.at_ms),
+            *((("members_concerned", len(clients)),) if len(clients) > 1 else ()),
+        ),
+        queues=loss.queues,
+        members=tuple(clients),
+    )
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,47 @@
+"""Queues that more than one member holds, for longer than a rebalance.
+
+Their messages are consumed twice and the commits overwrite each other. Said only when
+two complete rounds of asking, two seconds apart or more, show it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "owned_twice"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for confirmed double owners that nothing else explains."""
+    if not evidence.owned:
+        return None
+    keys = evidence.group.queues.keys
+    rows = [r for r in evidence.rows_that("double") if keys[r] not in explained]
+    if not rows:
+        return None
+    since = min(evidence.rows[row].since_ms or evidence.at_ms for row in rows)
+    owners = sorted({owner for row in rows for owner in evidence.rows[row].owners})
+    return Finding(
+        KEY,
+        "crit",
+        values={"queues": len(rows), "owners": owners},
+        evidence=(
+            ("queues", len(rows)),
+            ("held_by", owners),
+            ("held_twice_ms", evidence.at_ms - since),
+        ),
+        queues=evidence.keys_of(rows),
+        members=tuple(owners),
+    )
+
+
+RULE: Final = Rule(
+    KEY,
+    check,
+    told=True,
+    yields_to=("shared_client_id", "different_topics", "mixed_strategies"),
+)

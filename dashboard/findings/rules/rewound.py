@@ -1,0 +1,58 @@
+"""The commit of a queue went back, and has not come to where it was.
+
+Somebody reset the group's offsets, or a member that started from an old place
+overwrote them. What lies between is consumed again. It is told as long as the trail
+remembers it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.trail import Point
+from dashboard.findings.rule import Queues, Rule
+
+from .progress import LAG_FLOOR, lagging
+
+KEY: Final = "rewound"
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for commits that are below where they were within the trail."""
+    if not evidence.commits_tell:
+        return None
+    back = {
+        row: step
+        for row, course in lagging(evidence, explained, evidence.trail.span_ms)
+        if (step := _step_back(course)) is not None
+    }
+    if not back:
+        return None
+    again = sum(before - now for before, now, _at in back.values())
+    return Finding(
+        KEY,
+        "warn",
+        values={"queues": len(back), "messages": again},
+        evidence=(
+            ("queues", len(back)),
+            ("repeated_messages", again),
+            ("went_back_at", max(at for _before, _now, at in back.values())),
+        ),
+        queues=evidence.keys_of(list(back)),
+    )
+
+
+def _step_back(course: list[Point]) -> tuple[int, int, int] | None:
+    """Return the commit before, after and the time of a step not made good since."""
+    for before, after in pairwise(course):
+        small = before.committed - after.committed < LAG_FLOOR
+        if small or course[-1].committed >= before.committed:
+            continue
+        return before.committed, after.committed, after.at_ms
+    return None
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,54 @@
+"""Two processes have one client id (behaviour A5, A5b).
+
+A broker lists both connections. In CLUSTERING both take the part of the first of the
+two, so half is consumed twice and half by nobody; in BROADCASTING both write one
+offsets file. One client that several brokers list is no such case: only what one
+broker lists twice counts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.memory.kinds import LISTED_TWICE
+from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import GroupKind
+
+KEY: Final = "shared_client_id"
+SEEN_FOR_MS: Final = 2_000
+"""A connection that is being replaced is listed beside its successor for an instant."""
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for client ids that one broker lists more than once."""
+    lasting = sorted(map(str, evidence.since.lasting(LISTED_TWICE, SEEN_FOR_MS)))
+    if not lasting:
+        return None
+    members = evidence.group.members
+    addresses = [m.address for m in members if m.client_id == lasting[0]]
+    twice, unowned = evidence.rows_that("double"), evidence.rows_that("unowned")
+    broadcasting = evidence.group.kind is GroupKind.BROADCASTING
+    return Finding(
+        KEY,
+        "crit",
+        text="broadcasting" if broadcasting else "text",
+        values={
+            "client_id": lasting[0],
+            "processes": len(addresses),
+            "ids": len(lasting),
+        },
+        evidence=(
+            ("client_id", lasting[0]),
+            ("connections", addresses),
+            *((("shared_ids", len(lasting)),) if len(lasting) > 1 else ()),
+            *((("owned_twice", len(twice)),) if twice else ()),
+            *((("without_owner", len(unowned)),) if unowned else ()),
+        ),
+        queues=evidence.keys_of([*twice, *unowned]),
+        members=tuple(lasting),
+    )
+
+
+RULE: Final = Rule(KEY, check)

@@ -1,0 +1,50 @@
+"""Queues that no member holds although the group is online.
+
+Said only when two complete rounds of asking, two seconds apart or more, show it; a
+queue that is changing hands looks the same for an instant.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
+from dashboard.findings.rule import Queues, Rule
+
+KEY: Final = "unowned_queues"
+CAUSES: Final = (
+    "shared_client_id",
+    "different_topics",
+    "mixed_strategies",
+    "lock_expired",
+)
+
+
+def check(evidence: Evidence, explained: Queues) -> Finding | None:
+    """Look for confirmed queues without owner that nothing else explains."""
+    if not evidence.owned:
+        return None
+    table = evidence.group.queues
+    rows = [r for r in evidence.rows_that("unowned") if table.keys[r] not in explained]
+    if not rows:
+        return None
+    since = min(evidence.rows[row].since_ms or evidence.at_ms for row in rows)
+    waiting = sum(table.lag[row] or 0 for row in rows)
+    expecting = {evidence.rows[row].expected for row in rows} - {None}
+    return Finding(
+        KEY,
+        "crit",
+        values={"queues": len(rows), "lag": waiting},
+        evidence=(
+            ("queues", len(rows)),
+            ("waiting_messages", waiting),
+            ("without_owner_ms", evidence.at_ms - since),
+            *((("expected_owner", sorted(map(str, expecting))),) if expecting else ()),
+        ),
+        queues=evidence.keys_of(rows),
+        members=tuple(sorted(str(client) for client in expecting)),
+    )
+
+
+RULE: Final = Rule(KEY, check, told=True, yields_to=CAUSES)
