@@ -18,8 +18,9 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError
 from ninja.security import django_auth
 
+from dashboard.findings.finding import WORST_FIRST
 from dashboard.live.arrival import group_text
-from dashboard.live.documents import GroupState, Overview
+from dashboard.live.documents import FindingState, GroupState, Overview
 from dashboard.live.state import LiveState, live_state
 from dashboard.models import Cluster, User
 from dashboard.services.fleet import (
@@ -28,6 +29,8 @@ from dashboard.services.fleet import (
     add_member,
     remove_member,
 )
+from dashboard.views.findings import say_finding
+from dashboard.views.words import word
 from dashboard.whatif import (
     compare,
     comparison_document,
@@ -37,7 +40,16 @@ from dashboard.whatif import (
 from rmqcore.errors import ArgumentError
 
 from .labs import router as labs_router
-from .schemas import ClusterOut, MembersIn, MembersOut, Problem, WhatIfOut
+from .schemas import (
+    ClusterOut,
+    FindingOut,
+    GroupFindingOut,
+    MembersIn,
+    MembersOut,
+    Problem,
+    SaidOut,
+    WhatIfOut,
+)
 
 JSON: Final = "application/json"
 
@@ -76,6 +88,38 @@ def overview(request: HttpRequest, cluster: str) -> HttpResponse:
 def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Return a group's members, queues and owners."""
     return HttpResponse(_group_text(cluster, group), content_type=JSON)
+
+
+@api.get(
+    "/clusters/{cluster}/groups/{group}/findings",
+    response={200: list[FindingOut], **ERRORS},
+)
+def findings(request: HttpRequest, cluster: str, group: str) -> list[FindingOut]:
+    """Return what is wrong with a group, worst first, in words and as values."""
+    state: GroupState = orjson.loads(_group_text(cluster, group))
+    return [_finding(finding) for finding in state["findings"]]
+
+
+@api.get(
+    "/clusters/{cluster}/findings",
+    response={200: list[GroupFindingOut], **ERRORS},
+)
+def cluster_findings(request: HttpRequest, cluster: str) -> list[GroupFindingOut]:
+    """Return which group of a cluster has which findings, worst first."""
+    overview = _state().overview(_known(cluster))
+    if overview is None:
+        _refuse(503, f"cluster {cluster!r} has not been collected yet")
+    found = [
+        GroupFindingOut(
+            group=row["group"],
+            key=mark["key"],
+            level=mark["level"],
+            title=word("finding", f"{mark['key']}.title"),
+        )
+        for row in overview["groups"]
+        for mark in row["findings"]
+    ]
+    return sorted(found, key=lambda each: WORST_FIRST.index(each.level))
 
 
 @api.get(
@@ -144,6 +188,22 @@ def _group_text(cluster: str, group: str) -> bytes:
     if text is None:
         _refuse(404, f"no group {group!r} was seen on cluster {cluster!r}")
     return text
+
+
+def _finding(finding: FindingState) -> FindingOut:
+    said = say_finding(finding)
+    return FindingOut(
+        key=finding["key"],
+        level=finding["level"],
+        since=finding["since"],
+        said=SaidOut(title=said.title, text=said.text, advice=said.advice),
+        values=finding["values"],
+        evidence=finding["evidence"],
+        queues=finding["queues"],
+        queue_count=finding["queue_count"],
+        members=finding["members"],
+        member_count=finding["member_count"],
+    )
 
 
 def _refuse(status: int, detail: str) -> NoReturn:

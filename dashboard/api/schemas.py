@@ -7,6 +7,8 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import Field
 
+from dashboard.live.documents import FindingLevel
+
 
 class Problem(Schema):
     """Why a request was not followed, naming the value and what would be allowed."""
@@ -42,6 +44,38 @@ class MembersOut(Schema):
     """How many members the group is wanted to have now."""
 
     members_wanted: int
+
+
+class SaidOut(Schema):
+    """A finding's words, in the language that the request asks for."""
+
+    title: str
+    text: str
+    advice: str
+
+
+class FindingOut(Schema):
+    """One finding about a group; what the fields mean: the group's own document."""
+
+    key: str
+    level: FindingLevel
+    since: int | None
+    said: SaidOut
+    values: dict[str, Any]
+    evidence: list[tuple[str, Any]]
+    queues: list[str]
+    queue_count: int
+    members: list[str]
+    member_count: int
+
+
+class GroupFindingOut(Schema):
+    """That a group has a finding."""
+
+    group: str
+    key: str
+    level: FindingLevel
+    title: str
 
 
 WhatIfOut = dict[str, Any]

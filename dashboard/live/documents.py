@@ -21,6 +21,17 @@ from typing_extensions import TypedDict
 
 Level = Literal["ok", "warn", "crit", "unk"]
 
+Word = Literal[
+    "no_owner",
+    "falling_behind",
+    "stalled",
+    "catching_up",
+    "healthy",
+    "unknown",
+    "no_members",
+    "not_measured",
+]
+
 FindingLevel = Literal["crit", "warn", "info"]
 
 Kind = Literal["owned", "shared_pop", "assigned_by_hand", "broadcasting", "offline"]

@@ -17,9 +17,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from dashboard.live.documents import FindingState
 from dashboard.selectors.overview import DEFAULT_SORT, ListQuery
 from dashboard.selectors.whatif import BALANCED, SHOW
 from dashboard.views import figures
+from dashboard.views.findings import SaidFinding, say_finding
 from dashboard.views.words import word
 from dashboard.whatif import Note, Scenario, to_query
 
@@ -107,6 +109,17 @@ def state_icon(level: str, name: str = "") -> str:
     """Name the icon of a state; falling behind has one of its own."""
     special = {"falling_behind": "behind", "shared": "shared", "idle": "idle"}
     return special.get(name, level)
+
+
+@register.simple_tag
+def finding_title(key: str) -> str:
+    return word("finding", f"{key}.title")
+
+
+@register.filter
+def said(finding: FindingState) -> SaidFinding:
+    """Word a finding in the reader's language."""
+    return say_finding(finding)
 
 
 @register.filter

@@ -12,9 +12,12 @@ from typing import Any, Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from .finding_words import FINDINGS, STATES
+
 Word = str | Promise
 
 STATUS: Final[dict[str, Word]] = {
+    **STATES,
     "no_owner": _("No owner"),
     "owned_twice": _("Owned twice"),
     "falling_behind": _("Falling behind"),
@@ -236,6 +239,7 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "change": CHANGES,
     "whatif": WHATIF,
     "option": OPTIONS,
+    "finding": FINDINGS,
     "ui": INTERFACE,
 }
 

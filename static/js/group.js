@@ -30,12 +30,19 @@ const map = part(
       onOpen: (key) => queues?.mark(key),
     }),
 );
+
+/** Show a finding's queues in the map, or in the table where the map has no cells. */
+function showQueues(keys) {
+  const wanted = keys.map(decodeURIComponent);
+  if (!map?.found.show(wanted)) queues?.mark(wanted[0]);
+}
+
 const parts = [
   part("[data-heading]", (element) => new Heading(element)),
   part("[data-tiles]", (element) => new Tiles(element)),
   map,
   part("[data-facts]", (element) => new Facts(element)),
-  part("[data-findings]", (element) => new Findings(element)),
+  part("[data-findings]", (element) => new Findings(element, { onQueue: showQueues })),
   queues,
   part("[data-members]", (element) => new MemberTable(element)),
 ].filter(Boolean);

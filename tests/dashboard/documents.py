@@ -185,6 +185,7 @@ def overview_row(group: str, **changes: Any) -> OverviewRow:
         "strategy": {"name": "AVG", "source": "reported"},
         "orderly": False,
         "status": {"level": "ok", "word": "healthy"},
+        "findings": [],
     }
     return OverviewRow(**{**made, **changes})  # type: ignore[typeddict-item]
 

@@ -8,6 +8,7 @@ import { ui, word } from "../words.js";
 import { drawBlocks, partOf } from "./blocks.js";
 import { Card } from "./card.js";
 import { Choices } from "./choices.js";
+import { Found } from "./found.js";
 import { drawGrid, labelWidth } from "./grid.js";
 import { drawLegend } from "./legend.js";
 import { buildModel } from "./model.js";
@@ -46,6 +47,7 @@ export class AllocationMap {
     this.drawing = h("div");
     this.frame.append(this.drawing);
     this.card = new Card(this.frame);
+    this.found = new Found(this.frame, (key) => this.cellOf(key));
     this.choices = new Choices(panel, () => this.draw(this.state));
     this.listen();
   }
@@ -94,6 +96,7 @@ export class AllocationMap {
         : drawLegend(this.model, { form: this.form, measure: this.choices.measure });
     this.legend.replaceChildren(legend);
     this.markActive();
+    this.found.mark();
   }
 
   drawSentence(state) {

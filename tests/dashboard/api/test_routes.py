@@ -215,6 +215,8 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
             "",
             "/{cluster}/overview",
             "/{cluster}/groups/{group}",
+            "/{cluster}/findings",
+            "/{cluster}/groups/{group}/findings",
             "/{cluster}/groups/{group}/whatif",
             "/{cluster}/groups/{group}/members",
         )

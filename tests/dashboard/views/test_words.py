@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from django.utils import translation
 
+from dashboard.findings import RULES
 from dashboard.live.documents import Kind, Word
 from dashboard.models import Epoch
 from dashboard.views.words import INTERFACE, WORDS, catalog, word
@@ -20,6 +21,8 @@ SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
     ("room", "keys"),
     [
         ("status", get_args(Word)),
+        ("status", [rule.key for rule in RULES]),
+        ("finding", [f"{rule.key}.title" for rule in RULES]),
         ("kind", get_args(Kind)),
         ("unknown", [reason.value for reason in Reason]),
         ("change", [cause.value for cause in Epoch.Cause]),
