@@ -50,6 +50,7 @@ from .schemas import (
     SaidOut,
     WhatIfOut,
 )
+from .timers import router as timers_router
 
 JSON: Final = "application/json"
 
@@ -63,6 +64,7 @@ api = NinjaAPI(
     docs_url=None,
 )
 api.add_router("", labs_router)
+api.add_router("", timers_router)
 
 ERRORS: Final[dict[int, Any]] = {401: Problem, 404: Problem, 503: Problem}
 

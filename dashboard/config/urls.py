@@ -8,7 +8,16 @@ from django.views.i18n import set_language
 
 from dashboard.accounts import views as accounts
 from dashboard.api.routes import api
-from dashboard.views import clusters, groups, health, labs, records, reports, whatif
+from dashboard.views import (
+    clusters,
+    groups,
+    health,
+    labs,
+    records,
+    reports,
+    timers,
+    whatif,
+)
 
 # /clusters/…
 cluster_urls: list[URLPattern | URLResolver] = [
@@ -30,6 +39,7 @@ account_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", clusters.home, name="home"),
     path("clusters/<str:cluster>/", include(cluster_urls)),
+    path("timers/", timers.timers, name="timers"),
     path("labs/", include(labs.urls)),
     path("reports/", include(reports.urls)),
     path("audit/", records.audit, name="audit"),
