@@ -52,6 +52,9 @@ Handler = Callable[["Channel", RemotingCommand], Answer | Awaitable[Answer]]
 DEFAULT_TIMEOUT_S = 3.0
 """RocketMQ's default for API calls and for connecting."""
 
+TLS_GOODBYE_S = 1.0
+"""How long a closed TLS connection waits for the peer's goodbye: Java sends none."""
+
 
 async def refuse(channel: Channel, command: RemotingCommand) -> RemotingCommand:
     """Answer any request as a peer that serves nothing."""
@@ -374,6 +377,7 @@ async def connect(
                 port,
                 ssl=tls,
                 server_hostname=host if tls else None,
+                ssl_shutdown_timeout=TLS_GOODBYE_S if tls else None,
             )
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeout:g} s") from None
