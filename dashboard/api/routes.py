@@ -40,6 +40,7 @@ from dashboard.whatif import (
 from rmqcore.errors import ArgumentError
 
 from .labs import router as labs_router
+from .reports import router as reports_router
 from .schemas import (
     ClusterOut,
     FindingOut,
@@ -64,6 +65,7 @@ api = NinjaAPI(
     docs_url=None,
 )
 api.add_router("", labs_router)
+api.add_router("", reports_router)
 api.add_router("", timers_router)
 
 ERRORS: Final[dict[int, Any]] = {401: Problem, 404: Problem, 503: Problem}

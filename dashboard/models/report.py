@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
+FORMAT_KEYS: Final = ("csv", "xlsx", "parquet", "html", "pdf")
 KEEP_DAYS: Final = 30
 """How long a report is kept where nobody said otherwise."""
 
@@ -183,6 +184,13 @@ class JobRun(ReportContent):
             self.state == self.State.RUNNING
             and self.seen_at is not None
             and now - self.seen_at > LOST_AFTER
+        )
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of the numbers and of the files kept beside them."""
+        return (self.size_bytes or 0) + sum(
+            file.size_bytes or 0 for file in self.files.all()
         )
 
     @property

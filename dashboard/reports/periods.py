@@ -24,6 +24,16 @@ CUSTOM: Final = "custom"
 DEFAULT: Final = "1h"
 
 
+def span_of(name: str) -> timedelta:
+    """Return a named period's length; raises `PeriodError` with the names there are."""
+    if name not in LAST:
+        raise PeriodError(
+            _("There is no period “%(name)s”; there are %(known)s.")
+            % {"name": name[:40], "known": ", ".join(LAST)}
+        )
+    return LAST[name][0]
+
+
 class PeriodError(ValueError):
     """The period cannot be read; the message says what was given."""
 

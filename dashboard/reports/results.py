@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from analytics import contracts as c
-from dashboard.jobs.runner import output_of
 from dashboard.models import JobRun
+
+from .output import output_of
 
 SORTED_ROWS: Final = 500_000
 BATCH_ROWS: Final = 5_000

@@ -18,16 +18,17 @@ from django.http import (
     JsonResponse,
 )
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analytics import contracts as c
 from dashboard.accounts.permissions import allows, requires
-from dashboard.models import Grouping, JobRun, Paper, Role, User
+from dashboard.models import Grouping, JobRun, Paper, ReportDefinition, Role, User
 from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
 from dashboard.reports.figures import figure_names, figure_of
+from dashboard.reports.files import open_kept
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import DEFAULT, LAST, PeriodError, read_period
 from dashboard.reports.results import NoResultError, has_table
@@ -46,13 +47,16 @@ from dashboard.selectors.documents import read_overview
 from dashboard.services.reports import (
     ReportRefusedError,
     cancel_report,
+    delete_report,
     give_up_lost_runs,
     start_report,
 )
 
+from . import report_definitions
 from .clusters import find_cluster
-from .downloads import download_of
+from .downloads import download_of, file_pieces, streamed
 from .layout import configured_clusters
+from .report_fields import read_content
 
 PAGE_ROWS: Final = 50
 _BESIDE: Final = 5
@@ -67,7 +71,8 @@ def reports(request: HttpRequest) -> HttpResponse:
     names = {cluster.name for cluster in clusters}
     wanted = request.GET.get("cluster", "")
     chosen = wanted if wanted in names else next(iter(names), "")
-    page = Paginator(JobRun.objects.all(), PAGE_ROWS).get_page(request.GET.get("page"))
+    runs = JobRun.objects.prefetch_related("files")
+    page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(
         request,
         "reports/list.html",
@@ -78,7 +83,9 @@ def reports(request: HttpRequest) -> HttpResponse:
             "chosen": chosen,
             "group": request.GET.get("group", "")[:255],
             "groups": _known_groups(chosen),
+            "definitions": ReportDefinition.objects.all(),
             "formats": FORMATS.values(),
+            "groupings": Grouping.choices,
             "may_run": allows(request.user, Role.OPERATOR),
         },
     )
@@ -99,6 +106,7 @@ def start(request: HttpRequest) -> HttpResponse:
             since=period.since,
             until=period.until,
             by=request.user,
+            content=read_content(request.POST),
         )
     except (PeriodError, ReportRefusedError) as refusal:
         messages.error(request, str(refusal))
@@ -183,6 +191,33 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("report", pk)
 
 
+@require_POST
+@requires(Role.OPERATOR)
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a run with its numbers and files."""
+    assert isinstance(request.user, User)  # noqa: S101  `requires` saw to it
+    try:
+        delete_report(get_object_or_404(JobRun, pk=pk), by=request.user)
+    except ReportRefusedError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("report", pk)
+    messages.success(request, _("The report is deleted."))
+    return redirect("reports")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Stream a file that was made with the report, as it was made then."""
+    run = _ready_run(pk)
+    found = open_kept(run, form)
+    if found is None:
+        raise Http404(_("There is no kept file “%(name)s”.") % {"name": form})
+    row, stream = found
+    name = row.path.rpartition("/")[2]
+    return streamed(file_pieces(stream), name, FORMATS[form].content_type)
+
+
 @require_safe
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
@@ -222,7 +257,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     return download_of(request, _seen(request, _ready_run(pk)), form)
 
 
-urls = [
+urls: list[URLPattern | URLResolver] = [
     path("", reports, name="reports"),
     path("start/", start, name="start_report"),
     path("<int:pk>/", report, name="report"),
@@ -231,6 +266,9 @@ urls = [
     path("<int:pk>/figures/<slug:name>/", figure, name="report_figure"),
     path("<int:pk>/figures/<slug:name>/table/", table_of_figure, name="report_twin"),
     path("<int:pk>/report.<slug:form>", download, name="report_download"),
+    path("<int:pk>/files/<slug:form>", kept_file, name="report_file"),
+    path("<int:pk>/delete/", delete, name="delete_report"),
+    path("definitions/", include(report_definitions.urls)),
 ]
 """Below /reports/."""
 
