@@ -79,3 +79,112 @@ class GroupFindingOut(Schema):
 
 
 WhatIfOut = dict[str, Any]
+
+
+class TopicIn(Schema):
+    """One subscription: a topic, and the tags wanted of it."""
+
+    topic: str = Field(max_length=127)
+    expression: str = Field("*", max_length=1000)
+
+
+class HostedIn(Schema):
+    """What a managed group is made from; unknown names are refused in words."""
+
+    topics: list[TopicIn] = Field(min_length=1, max_length=100)
+    mode: str = "CLUSTERING"
+    orderly: bool = False
+    strategy: str = Field("AVG", max_length=64)
+    strategy_options: dict[str, Any] = Field(default_factory=dict)
+    start_position: str = "CONSUME_FROM_LAST_OFFSET"
+    listener: str = Field("count", max_length=64)
+    listener_options: dict[str, Any] = Field(default_factory=dict)
+    members: int = 1
+    reason: str = Field("", max_length=1000)
+
+
+class HostedOut(Schema):
+    """A managed group as it is wished."""
+
+    name: str
+    topics: list[dict[str, str]]
+    mode: str
+    orderly: bool
+    strategy: str
+    strategy_options: dict[str, Any]
+    start_position: str
+    listener: str
+    listener_options: dict[str, Any]
+    members_wanted: int
+    revision: int
+    leaving: bool
+
+
+class PreviewOut(Schema):
+    """What applying a scenario's row would do, and for how long strategies mix."""
+
+    row: str
+    changed: int
+    transfers: list[dict[str, Any]]
+    mixed: dict[str, Any]
+    desired: dict[str, Any] | None
+    predicted: dict[str, Any] | None
+    refusal: str
+    token: str
+
+
+class ChangeIn(Schema):
+    """A scenario to apply, with the token of its preview."""
+
+    query: str
+    show: str = ""
+    token: str
+    reason: str = Field(max_length=1000)
+
+
+class UndoIn(Schema):
+    """Why a change is undone; `confirmed` overwrites what others changed since."""
+
+    reason: str = Field(max_length=1000)
+    confirmed: bool = False
+
+
+class ChangeOut(Schema):
+    """A change, and how far members have followed it."""
+
+    id: int
+    row: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    predicted: dict[str, Any]
+    reason: str
+    by: str
+    at: str
+    undo_of: int | None
+    state: str
+    members: int
+    switched: int
+    queues: int
+    as_predicted: int
+
+
+class ScenarioIn(Schema):
+    """A scenario to keep: the query of its link."""
+
+    group: str = Field("", max_length=255)
+    name: str = Field(max_length=120)
+    query: str = ""
+    shared: bool = False
+
+
+class ScenarioOut(Schema):
+    """A scenario that was kept."""
+
+    id: int
+    group: str
+    name: str
+    query: str
+    show: str
+    shared: bool
+    owner: str
+    changed_at: str

@@ -12,11 +12,14 @@ from dashboard.views import (
     clusters,
     groups,
     health,
+    hosted,
     labs,
     records,
     reports,
-    timers,
+    scenarios,
+    switching,
     whatif,
+    whatif_files,
 )
 
 # /clusters/…
@@ -26,6 +29,28 @@ cluster_urls: list[URLPattern | URLResolver] = [
     path("groups/<str:group>/", groups.allocation, name="group"),
     path("groups/<str:group>/members/", groups.members, name="group_members"),
     path("groups/<str:group>/whatif/", whatif.whatif, name="group_whatif"),
+    path(
+        "groups/<str:group>/whatif/export/",
+        whatif_files.export,
+        name="group_whatif_export",
+    ),
+    path("groups/<str:group>/switch/", switching.preview, name="group_switch"),
+    path(
+        "groups/<str:group>/switch/apply/", switching.apply, name="group_switch_apply"
+    ),
+    path("groups/<str:group>/changes/", switching.changes, name="group_changes"),
+    path("groups/<str:group>/changes/<int:pk>/", switching.change, name="group_change"),
+    path(
+        "groups/<str:group>/changes/<int:pk>/undo/", switching.undo, name="undo_change"
+    ),
+    path("whatif/", whatif.sheet, name="group_sheet"),
+    path("whatif/export/", whatif_files.export_sheet, name="group_sheet_export"),
+    path("scenarios/save/", scenarios.save, name="save_scenario"),
+    path("scenarios/<int:pk>/", scenarios.change, name="change_scenario"),
+    path("hosted/", hosted.groups, name="group_hosted"),
+    path("hosted/new/", hosted.add, name="group_hosted_add"),
+    path("hosted/<str:group>/", hosted.change, name="group_hosted_change"),
+    path("hosted/<str:group>/remove/", hosted.remove, name="group_hosted_remove"),
 ]
 
 # /account/…
@@ -39,7 +64,6 @@ account_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", clusters.home, name="home"),
     path("clusters/<str:cluster>/", include(cluster_urls)),
-    path("timers/", timers.timers, name="timers"),
     path("labs/", include(labs.urls)),
     path("reports/", include(reports.urls)),
     path("audit/", records.audit, name="audit"),

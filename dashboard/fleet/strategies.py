@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dashboard.whatif.ranges import from_ranges
+from dashboard.whatif.lists import from_lists
 from rmqcore.allocation import AllocateStrategy, make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
@@ -54,7 +54,9 @@ def hosted_strategy(
                 _client_room(rule, group) if name == "client_rooms" else rule_of(rule)
             )
     if "config" in options:
-        given["config"] = _ByMember(_lists(options["config"]), group)
+        given["config"] = _ByMember(
+            from_lists("config", options["config"], limit=MAX_QUEUES), group
+        )
     return make_strategy(strategy, given)
 
 
@@ -135,34 +137,3 @@ def _names(option: str, value: Any) -> frozenset[str]:
     ):
         raise ArgumentError(f"{option} is {value!r}, it must be a list of names")
     return frozenset(value)
-
-
-def _lists(value: Any) -> dict[str, list[MessageQueue]]:
-    if not isinstance(value, Mapping):
-        raise ArgumentError(
-            f"config is {value!r}, it must map members to lists of queues"
-        )
-    lists = {str(member): _queues(str(member), each) for member, each in value.items()}
-    total = sum(map(len, lists.values()))
-    if total > MAX_QUEUES:
-        raise ArgumentError(f"config names {total:,} queues, limit {MAX_QUEUES:,}")
-    return lists
-
-
-def _queues(member: str, entries: Any) -> list[MessageQueue]:
-    if not isinstance(entries, list):
-        raise ArgumentError(f"config[{member!r}] is {entries!r}, it must be a list")
-    queues: list[MessageQueue] = []
-    for entry in entries:
-        if not (
-            isinstance(entry, list)
-            and len(entry) == 3
-            and all(isinstance(part, str) and part for part in entry)
-        ):
-            raise ArgumentError(
-                f"config[{member!r}] has {entry!r}; an entry is topic, broker and "
-                'queue ids such as ["orders", "broker-a", "0-5,9"]'
-            )
-        topic, broker, ids = entry
-        queues.extend(MessageQueue(topic, broker, each) for each in from_ranges(ids))
-    return queues

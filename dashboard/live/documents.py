@@ -173,10 +173,7 @@ class FindingMark(TypedDict):
 
 
 class GroupState(TypedDict):
-    """Everything shown about one consumer group.
-
-    `past_slots` are hues of members that left and are still on the timeline.
-    """
+    """Everything shown about one consumer group."""
 
     run: str
     seq: int
@@ -197,7 +194,6 @@ class GroupState(TypedDict):
     epoch: EpochMark | None
     last_change: Text | None
     findings: list[FindingState]
-    past_slots: NotRequired[dict[str, int]]
 
 
 class OverviewBroker(TypedDict):

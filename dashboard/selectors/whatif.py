@@ -11,21 +11,34 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
+import orjson
+
 from dashboard.whatif import (
     NEVER,
     NOW,
+    STRATEGY_NAMES,
     Comparison,
     Figures,
     Note,
     Row,
     Scenario,
+    from_lists,
     from_query,
+    joined,
+    to_query,
 )
+from dashboard.whatif.query import LENGTH_LIMIT
+from dashboard.whatif.scenario import QUEUE_LIMIT
+from rmqcore.errors import ArgumentError
 
 BALANCED: Final = "BALANCED"
 MOVES_SHOWN: Final = 200
 MARKS_SHOWN: Final = 12
 SHOW: Final = "show"
+LISTS: Final = "lists"
+# What the page's own links carry beside a scenario.
+BESIDE: Final = frozenset({"saved", "format"})
+JOINED: Final = frozenset({"m/", "B/", "C/", "q/", "t/"})
 # Values this close are written alike, so they share the star.
 SAME: Final = 1.005
 
@@ -71,6 +84,11 @@ class ShownRow:
         return self.figures.worst_drain_s * 1000
 
     @property
+    def loads(self) -> Sequence[float]:
+        """The members' loads, in their order."""
+        return [each.load for each in self.figures.members] if self.figures else []
+
+    @property
     def shares(self) -> str:
         """Queues per member, such as 6/5/5; long lists are cut."""
         if self.figures is None:
@@ -96,6 +114,7 @@ Measure = Callable[[ShownRow], float | None]
 COLUMNS: Final[Mapping[str, Measure]] = {
     "changes": lambda row: row.changes,
     "balance": lambda row: row.figures.by_load.max_over_mean if row.figures else None,
+    "variation": lambda row: row.figures.by_load.variation if row.figures else None,
     "gini": lambda row: row.figures.by_load.gini if row.figures else None,
     "drain": lambda row: None if row.drains_never else row.drain_ms,
 }
@@ -105,15 +124,55 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
     """Read the page's address: the scenario, and the row asked to be shown.
 
     `show` may name the balanced plan, which is no strategy of RocketMQ and so no part
-    of a scenario. Empty fields of the page's form count as not given. Raises
+    of a scenario. Empty fields of the page's form count as not given. Two further kinds
+    of fields are the form's own: `m/name=value` stands for the field m with both parts
+    (also B, C, q and t), and `lists` is a `CONFIG` mapping as it is exported. Raises
     ArgumentError naming what cannot be read.
     """
-    pairs = parse_qsl(query, keep_blank_values=False)
-    show = next((value for key, value in pairs if key == SHOW), "")
-    kept = [(key, value) for key, value in pairs if key != SHOW]
+    if len(query) > LENGTH_LIMIT:
+        raise ArgumentError(
+            f"scenario of {len(query):,} characters, limit {LENGTH_LIMIT:,}"
+        )
+    kept: list[tuple[str, str]] = []
+    show = ""
+    for key, value in parse_qsl(query, keep_blank_values=False):
+        if key == SHOW:
+            show = show or value
+        elif key in BESIDE:
+            continue
+        elif key == LISTS:
+            kept.extend(_listed(value))
+        elif key == "o":
+            kept.extend((key, room) for room in value.replace(",", " ").split())
+        elif key[:2] in JOINED:
+            kept.append((key[0], f"{key[2:]}:{joined(value.strip())}"))
+        elif value.strip():
+            kept.append((key, value.strip()))
+    if show in STRATEGY_NAMES and not any(key == "s" for key, _value in kept):
+        kept.append(("s", show))
     given = any(key != "v" for key, _value in kept)
     scenario = from_query(urlencode(kept) if given else "")
     return scenario, show or scenario.strategy or ""
+
+
+def canonical_query(scenario: Scenario, show: str = "") -> str:
+    """Return the one address of a scenario, with the row shown."""
+    query = to_query(scenario)
+    return f"{query}&{urlencode({SHOW: show})}" if show else query
+
+
+def _listed(text: str) -> list[tuple[str, str]]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ArgumentError(f"the lists are not JSON: {error}") from None
+    lists = from_lists("lists", value, limit=QUEUE_LIMIT)
+    config = tuple((each, tuple(queues)) for each, queues in lists.items() if queues)
+    return [
+        (key, value)
+        for key, value in parse_qsl(to_query(Scenario(config=config)))
+        if key == "g"
+    ]
 
 
 def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:

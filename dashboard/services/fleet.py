@@ -7,6 +7,7 @@ transaction is through they are told, so that they follow at once.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -27,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 MAX_MEMBERS: Final = 200
 """Of one managed group."""
+
+MAX_NAME: Final = 255
+_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_NAME}}}")
 
 
 class FleetError(ValueError):
@@ -62,12 +66,13 @@ def save_group(
     Saving the same wish again changes nothing, not even the number of members, which
     only counts for a new group. Without an actor it is the program itself that asks.
     """
-    _allow(actor)
-    _check_count(members)
+    allow_operator(actor)
+    check_count(members)
     cluster = Cluster.objects.filter(name=wish.cluster).first()
     if cluster is None:
         raise FleetError(f"unknown cluster {wish.cluster!r}")
-    _check_wish(wish)
+    _check_name(wish.name)
+    check_wish(wish)
     fields: dict[str, Any] = {
         "topics": [
             {"topic": topic, "expression": expression}
@@ -84,6 +89,8 @@ def save_group(
     group, is_new = ManagedGroup.objects.select_for_update().get_or_create(
         cluster=cluster, name=wish.name, defaults=fields
     )
+    if group.leaving:
+        raise FleetError(f"{wish.name!r} is being removed: its members are leaving")
     changed = {n: v for n, v in fields.items() if getattr(group, n) != v}
     if changed:
         for name, value in changed.items():
@@ -91,7 +98,7 @@ def save_group(
         group.revision += 1
         group.save()
     if is_new:
-        _set_members(group, members)
+        set_members(group, members)
     if is_new or changed:
         action = "group.add" if is_new else "group.change"
         _audit(actor, action, group, reason, {"changed": sorted(changed)})
@@ -102,11 +109,11 @@ def save_group(
 @transaction.atomic
 def add_member(actor: User | None, cluster: str, group: str, reason: str = "") -> int:
     """Want one member more; return how many are wanted now."""
-    _allow(actor)
-    found = _locked_group(cluster, group)
+    allow_operator(actor)
+    found = locked_group(cluster, group)
     count = found.members_wanted + 1
-    _check_count(count)
-    _set_members(found, count)
+    check_count(count)
+    set_members(found, count)
     _audit(actor, "member.add", found, reason, {"members": count})
     transaction.on_commit(wake_fleet)
     return count
@@ -125,17 +132,34 @@ def remove_member(
 
     Without a client id the last one added leaves.
     """
-    _allow(actor)
-    found = _locked_group(cluster, group)
+    allow_operator(actor)
+    found = locked_group(cluster, group)
     count = found.members_wanted - 1
-    _check_count(count)
+    check_count(count)
     if client_id:
-        _let_go(found, client_id)
-    _set_members(found, count)
+        let_go(found, client_id)
+    set_members(found, count)
     details = {"members": count, "client_id": client_id}
     _audit(actor, "member.remove", found, reason, details)
     transaction.on_commit(wake_fleet)
     return count
+
+
+@transaction.atomic
+def remove_group(
+    actor: User | None, cluster: str, group: str, reason: str = ""
+) -> None:
+    """Want a group no more: its members leave in good order, then its row goes.
+
+    What the brokers keep of it, its offsets and retry topic, stays there.
+    """
+    allow_operator(actor)
+    found = locked_group(cluster, group)
+    set_members(found, 0)
+    found.leaving = True
+    found.save(update_fields=["leaving"])
+    _audit(actor, "group.remove", found, reason, {})
+    transaction.on_commit(wake_fleet)
 
 
 def wake_fleet() -> None:
@@ -148,21 +172,23 @@ def wake_fleet() -> None:
         logger.warning("the fleet was not told: %s", error)
 
 
-def _locked_group(cluster: str, name: str) -> ManagedGroup:
+def locked_group(cluster: str, name: str) -> ManagedGroup:
     groups = ManagedGroup.objects.select_for_update().select_related("cluster")
     group = groups.filter(cluster__name=cluster, name=name).first()
     if group is None:
         raise UnknownGroupError(f"no managed group {name!r} on cluster {cluster!r}")
+    if group.leaving:
+        raise FleetError(f"{name!r} is being removed: its members are leaving")
     return group
 
 
-def _let_go(group: ManagedGroup, client_id: str) -> None:
+def let_go(group: ManagedGroup, client_id: str) -> None:
     found = group.members.filter(wanted=True, client_id=client_id)
     if not found.update(wanted=False):
         raise FleetError(f"{client_id!r} is no member of {group.name!r} in the fleet")
 
 
-def _set_members(group: ManagedGroup, count: int) -> None:
+def set_members(group: ManagedGroup, count: int) -> None:
     """Make the rows follow the number: lowest free numbers join, highest leave."""
     rows = list(group.members.filter(wanted=True).order_by("number"))
     taken = set(group.members.values_list("number", flat=True))
@@ -176,14 +202,14 @@ def _set_members(group: ManagedGroup, count: int) -> None:
     group.save(update_fields=["members_wanted", "changed_at"])
 
 
-def _allow(actor: User | None) -> None:
+def allow_operator(actor: User | None) -> None:
     if actor is not None and not actor.allows(Role.OPERATOR):
         raise PermissionDenied(
             f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
         )
 
 
-def _check_wish(wish: GroupWish) -> None:
+def check_wish(wish: GroupWish) -> None:
     """Refuse what no worker could host, with the words of whoever would refuse it."""
     # Late, so that pages that change no group need not load the clients.
     from dashboard.fleet.wishes import check
@@ -203,7 +229,15 @@ def _check_wish(wish: GroupWish) -> None:
         raise FleetError(str(error)) from error
 
 
-def _check_count(count: int) -> None:
+def _check_name(name: str) -> None:
+    # What brokers and Java clients take (Validators.java).
+    if not _NAME.fullmatch(name):
+        raise FleetError(
+            f"group name {name!r}: 1 to {MAX_NAME} letters, digits, %, |, - and _"
+        )
+
+
+def check_count(count: int) -> None:
     if not 0 <= count <= MAX_MEMBERS:
         raise FleetError(f"{count} members, allowed 0 to {MAX_MEMBERS}")
 

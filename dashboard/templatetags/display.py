@@ -13,7 +13,7 @@ from typing import Any
 
 from django import template
 from django.templatetags.static import static
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -23,11 +23,13 @@ from dashboard.selectors.whatif import BALANCED, SHOW
 from dashboard.views import figures
 from dashboard.views.findings import SaidFinding, say_finding
 from dashboard.views.words import word
-from dashboard.whatif import Note, Scenario, to_query
+from dashboard.whatif import Note, Scenario, joined, to_entries, to_query
+from rmqcore.model import MessageQueue
 
 register = template.Library()
 
 LETTERS = "ABCDEFGHIJKL"
+BARS = 24
 
 
 @register.simple_tag
@@ -74,6 +76,12 @@ def duration(value: float | None) -> str:
 
 
 @register.filter
+def seconds(value: float | None) -> str:
+    """Write a span given in seconds."""
+    return unknown() if value is None else figures.duration(value * 1000)
+
+
+@register.filter
 def ratio(value: float | None) -> str:
     return unknown() if value is None else figures.ratio(value)
 
@@ -97,18 +105,6 @@ def moment(milliseconds: float | None) -> datetime | None:
     if milliseconds is None:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
-
-
-@register.filter
-def epoch(seconds: float) -> datetime:
-    """Turn seconds since the epoch into a time that `date` can format."""
-    return datetime.fromtimestamp(seconds, tz=UTC)
-
-
-@register.filter
-def from_hundred(per_cent: float) -> str:
-    """Return where something of that height begins from the top, in per cent."""
-    return f"{100 - per_cent:.1f}"
 
 
 @register.simple_tag
@@ -207,6 +203,54 @@ def scenario_url(scenario: Scenario, strategy: str) -> str:
     if strategy == BALANCED:
         return f"?{to_query(replace(scenario, strategy=None))}&{SHOW}={strategy}"
     return "?" + to_query(replace(scenario, strategy=strategy))
+
+
+@register.filter
+def config_fields(queues: Sequence[MessageQueue], client_id: str) -> list[str]:
+    """Return a member's list as the values of its fields in a link."""
+    return [joined(client_id, *entry) for entry in to_entries(queues)]
+
+
+@register.filter(name="joined")
+def joined_name(text: str) -> str:
+    """Write a name as it stands within a field of several parts."""
+    return joined(text)
+
+
+@register.simple_tag
+def load_bars(
+    loads: Sequence[float], most: float, capacity: float | None
+) -> SafeString:
+    """Draw a bar for each member, or the heaviest of several where they are many."""
+    size = -(-len(loads) // BARS) or 1
+    heights = [max(loads[at : at + size]) for at in range(0, len(loads), size)]
+    top = max(most, capacity or 0.0)
+    if not heights or not top:
+        return SafeString("")
+    width = 72 / max(len(heights), 5)
+    bars = format_html_join(
+        "",
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1"/>',
+        (
+            (
+                "load-over" if capacity is not None and load > capacity else "load",
+                f"{at * width:.1f}",
+                f"{19 - load / top * 17:.1f}",
+                f"{max(width - (3 if width > 8 else 0.5), 1):.1f}",
+                f"{max(load / top * 17, 0.5):.1f}",
+            )
+            for at, load in enumerate(heights)
+        ),
+    )
+    line = SafeString("")
+    if capacity is not None:
+        y = f"{19 - capacity / top * 17:.1f}"
+        line = format_html('<line class="load-limit" x2="72" y1="{0}" y2="{0}"/>', y)
+    return format_html(
+        '<svg class="loads" width="72" height="20" aria-hidden="true">{}{}</svg>',
+        bars,
+        line,
+    )
 
 
 @register.simple_tag

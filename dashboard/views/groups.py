@@ -21,6 +21,7 @@ from dashboard.selectors.groups import (
     strategy_reporters,
     topics,
 )
+from dashboard.selectors.mixed import mixed_since_ms, recent_change
 
 from .clusters import find_cluster
 
@@ -31,7 +32,11 @@ _LIVE_PAGES = ("allocation", "members")
 @require_safe
 @requires(Role.VIEWER)
 def allocation(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return _page(request, cluster, group, "allocation")
+    context = group_context(request, cluster, group, "allocation")
+    if state := context["state"]:
+        context["mixed_since"] = mixed_since_ms(state)
+        context["page"]["change"] = recent_change(state)
+    return render(request, "groups/allocation.html", context)
 
 
 @require_safe

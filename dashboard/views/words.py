@@ -108,25 +108,6 @@ WHATIF: Final[dict[str, Word]] = {
     "needs_options": _("needs {options}, which clients do not report"),
 }
 
-TIMERS: Final[dict[str, Word]] = {
-    "rebalance": _("Rebalance"),
-    "renew_locks": _("Renew locks"),
-    "persist_offsets": _("Persist offsets"),
-    "heartbeat": _("Heartbeat"),
-    "refresh_routes": _("Refresh routes"),
-    "expire_stuck": _("Expire stuck messages"),
-}
-
-SLOTS: Final[dict[str, Word]] = {
-    "on_time": _("on time"),
-    "late": _("late"),
-    "partly": _("failed for some members"),
-    "failed": _("failed"),
-    "skipped": _("skipped, the last one still ran"),
-    "missing": _("not run"),
-    "made_up": _("made up by the worker itself"),
-}
-
 OPTIONS: Final[dict[str, Word]] = {
     "config": _("a list of queues per member"),
     "rooms": _("the machine rooms that may consume"),
@@ -134,6 +115,12 @@ OPTIONS: Final[dict[str, Word]] = {
     "client_room": _("the machine room of each member"),
     "inner": _("the strategy inside a room"),
     "virtual_nodes": _("virtual nodes"),
+}
+
+WEIGHINGS: Final[dict[str, Word]] = {
+    "rate": _("messages per second"),
+    "lag": _("lag"),
+    "queues": _("the number of queues"),
 }
 
 INTERFACE: Final[dict[str, Word]] = {
@@ -243,6 +230,14 @@ INTERFACE: Final[dict[str, Word]] = {
     "legend_blocks": _("Number: queues. Click or Enter opens the block as cells."),
     "back_to_blocks": _("Back to all members"),
     "max_mean_lag": _("max / mean lag"),
+    "mixed_since": _("Mixed strategies since {time}: {parts}."),
+    "strategy_of": _("{name} by {n} members"),
+    "change": _("Change"),
+    "new": _("new"),
+    "link_copied": _("The link is in the clipboard."),
+    "members_changed_meanwhile": _(
+        "Members joined or left meanwhile; shown is the newest state."
+    ),
     "asked_add": _("Asked for one more consumer; it shows here when it has joined."),
     "asked_remove": _("Asked to remove {name}; it shows here when it has left."),
     "action_failed": _("That did not work: {reason}"),
@@ -259,8 +254,7 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "whatif": WHATIF,
     "option": OPTIONS,
     "finding": FINDINGS,
-    "timer": TIMERS,
-    "slot": SLOTS,
+    "weighing": WEIGHINGS,
     "ui": INTERFACE,
 }
 

@@ -51,15 +51,15 @@ def to_query(scenario: Scenario) -> str:
             pairs.append((key, value))
     pairs.extend(("a", client_id) for client_id in scenario.add)
     pairs.extend(("r", client_id) for client_id in scenario.remove)
-    pairs.extend(("m", _join(old, new)) for old, new in scenario.rename)
+    pairs.extend(("m", joined(old, new)) for old, new in scenario.rename)
     pairs.extend(
-        ("q", _join(each.topic, each.broker_name, str(each.count)))
+        ("q", joined(each.topic, each.broker_name, str(each.count)))
         for each in scenario.queue_counts
     )
-    pairs.extend(("t", _join(topic, _decimal(rate))) for topic, rate in scenario.rates)
+    pairs.extend(("t", joined(topic, _decimal(rate))) for topic, rate in scenario.rates)
     pairs.extend(("o", room) for room in scenario.rooms)
-    pairs.extend(("B", _join(*pair)) for pair in scenario.broker_rooms.named)
-    pairs.extend(("C", _join(*pair)) for pair in scenario.client_rooms.named)
+    pairs.extend(("B", joined(*pair)) for pair in scenario.broker_rooms.named)
+    pairs.extend(("C", joined(*pair)) for pair in scenario.client_rooms.named)
     for client_id, queues in scenario.config:
         pairs.extend(("g", text) for text in _config_texts(client_id, queues))
     try:
@@ -153,7 +153,8 @@ def _pairs(fields: dict[str, list[str]], key: str) -> Iterable[tuple[str, str]]:
     return ((first, second) for first, second in _parts(fields, key, 2))
 
 
-def _join(*parts: str) -> str:
+def joined(*parts: str) -> str:
+    """Return the parts of one value as one text."""
     return ":".join(part.replace("~", "~0").replace(":", "~1") for part in parts)
 
 
@@ -192,7 +193,7 @@ def _config_texts(client_id: str, queues: Iterable[MessageQueue]) -> Iterable[st
     for queue in sorted_queues(queues):
         by_place.setdefault((queue.topic, queue.broker_name), []).append(queue.queue_id)
     for (topic, broker_name), ids in by_place.items():
-        yield _join(client_id, topic, broker_name, to_ranges(ids))
+        yield joined(client_id, topic, broker_name, to_ranges(ids))
 
 
 def _config(

@@ -16,7 +16,8 @@ Cost: one dictionary entry per open request.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from rmqcore.errors import LocalProtocolError
 
@@ -26,20 +27,23 @@ from .frames import MAX_FRAME_BYTES, FrameDecoder, encode_frame
 _OPAQUE_LIMIT: Final = 0x7FFFFFFF
 
 
-class RequestReceived(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RequestReceived:
     """The peer asks something of us."""
 
     command: RemotingCommand
 
 
-class ResponseReceived(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ResponseReceived:
     """The answer to our open request of number `command.opaque`."""
 
     command: RemotingCommand
     request_code: int
 
 
-class LateResponse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LateResponse:
     """An answer whose request was forgotten, or never made."""
 
     command: RemotingCommand

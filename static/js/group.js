@@ -9,6 +9,7 @@ import { Heading } from "./heading.js";
 import { Feed } from "./live.js";
 import { AllocationMap } from "./map/map.js";
 import { MemberTable } from "./members.js";
+import { MixedBanner } from "./mixed.js";
 import { Pill } from "./pill.js";
 import { QueueTable } from "./queues.js";
 import { scheduler } from "./schedule.js";
@@ -38,6 +39,7 @@ function showQueues(keys) {
 }
 
 const parts = [
+  part("[data-mixed]", (element) => new MixedBanner(element, page.change)),
   part("[data-heading]", (element) => new Heading(element)),
   part("[data-tiles]", (element) => new Tiles(element)),
   map,

@@ -139,6 +139,39 @@ def waiting_for_locks(at: int = NOW_MS, **changes: Any) -> GroupState:
     return group_state(members, queues, **{**made, **changes})
 
 
+def hosted_group(at: int = NOW_MS, count: int = 3, **changes: Any) -> GroupState:
+    """Return 16 queues divided by AVG among members that our fleet hosts."""
+    group = changes.get("group", "order-settlement")
+    members = [
+        member(
+            number,
+            client_id=f"10.20.6.11@{group}-{number + 1}.1",
+            label=f"{group}-{number + 1}.1",
+            managed=True,
+        )
+        for number in range(count)
+    ]
+    size, odd = divmod(16, count)
+    counts = [size + (number < odd) for number in range(count)]
+    owners = [
+        m["client_id"] for m, n in zip(members, counts, strict=True) for _ in range(n)
+    ]
+    queues = [
+        queue(
+            BROKERS[index // 8],
+            index % 8,
+            owners=[owner],
+            expected=owner,
+            lag=(66_000, 40, 900, 120)[index % 4] + index,
+            rate_in=100.0 + 37 * (index % 5),
+            rate_out=130.0 + 37 * (index % 5),
+        )
+        for index, owner in enumerate(owners)
+    ]
+    made = {"taken_at": at, "managed": True, **changes}
+    return group_state(members, queues, **made)
+
+
 def large_group(
     queues: int, members: int, at: int = NOW_MS, **changes: Any
 ) -> GroupState:

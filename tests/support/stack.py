@@ -155,11 +155,11 @@ class Stack:
             line.startswith("{") and "brokers" in json.loads(line) for line in lines
         )
 
-    def script(self, text: str) -> None:
-        """Run Python text with Django set up in the stack's surroundings."""
-        self._run("-c", _SET_UP + text)
+    def script(self, text: str, *arguments: str) -> str:
+        """Run Python text with Django set up there; return what it printed."""
+        return self._run("-c", _SET_UP + text, *arguments)
 
-    def _run(self, *arguments: str) -> None:
+    def _run(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=_ROOT,
@@ -170,6 +170,7 @@ class Stack:
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 _SET_UP: Final = """

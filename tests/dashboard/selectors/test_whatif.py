@@ -121,6 +121,5 @@ def test_a_drain_of_many_years_counts_as_never() -> None:
     state = group_state([member(0)], [held])
     scenario = Scenario(member_rate=3.7 + 1e-9)
     avg = rows_of(compare(read_situation(state), scenario))["AVG"]
-    assert avg.drain_ms is not None
-    assert avg.drain_ms > 1e12
+    assert avg.drain_ms is None
     assert avg.drains_never

@@ -30,8 +30,8 @@ def test_every_strategy_stands_beside_now(viewer: Client) -> None:
     page = text_of(answer)
     for name in ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "CONSISTENT_HASH"):
         assert f" {name} " in page
-    assert "Now AVG 0 0 1.54 0.30 never 6/5/1 AVG 4 0 1.21" in page
-    assert "20 m 05 s 6/5/5 AVG_BY_CIRCLE 11 0 1.37" in page
+    assert "Now AVG 0 0 1.54 0.57 0.30 never 1 / 1 6/5/1 AVG 4 0 1.21 0.16" in page
+    assert "20 m 05 s 1 / 1 6/5/5 AVG_BY_CIRCLE 11 0 1.37 0.26" in page
     assert "4 of 16 queues change owner" in page
     assert "orders · hz2@broker-b / 4 No owner 10.20.4.19" in page
 

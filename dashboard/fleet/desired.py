@@ -1,0 +1,162 @@
+"""From a scenario to the desired state of a managed group, and what it will bring.
+
+What a scenario says of client ids is kept by member number (see `strategies`). A
+scenario that cannot be brought about by wishes is refused with the reason: queue counts
+belong to topics, client ids to the fleet, and members hosted elsewhere to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from dashboard.whatif import Comparison, RoomRule, to_entries
+from dashboard.whatif.options import NEARBY
+from rmqcore.allocation import BALANCED, Plan
+from rmqcore.errors import ArgumentError
+
+from .names import FIRST_FENCE, instance_name, member_number
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """How a managed group shall divide, with which members, and the division then.
+
+    `members` are numbers; `predicted` has each member's queues by client id, in the
+    short form of lists.
+    """
+
+    strategy: str
+    options: Mapping[str, Any]
+    members: tuple[int, ...]
+    joining: tuple[str, ...]
+    leaving: tuple[str, ...]
+    predicted: Mapping[str, list[list[str]]]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The desired state as it is kept."""
+        return {
+            "strategy": self.strategy,
+            "strategy_options": dict(self.options),
+            "members": list(self.members),
+        }
+
+
+def next_members(
+    group: str, numbers: Collection[int], present: Iterable[str], wanted: int
+) -> list[str]:
+    """Return the client ids under which further members will join.
+
+    `numbers` are taken, also by members that are leaving. Members are taken to run at
+    the address of those present; without any, at this host's.
+    """
+    addresses = [client_id.partition("@")[0] for client_id in present]
+    address = max(set(addresses), key=addresses.count) if addresses else _own_address()
+    free = (number for number in count(1) if number not in numbers)
+    return [
+        f"{address}@{instance_name(group, next(free), FIRST_FENCE)}"
+        for _ in range(wanted)
+    ]
+
+
+def desired_of(
+    comparison: Comparison, row: str, *, group: str, numbers: Collection[int]
+) -> Desired:
+    """Return the desired state that brings one row of a comparison about.
+
+    Raise ArgumentError where wishes cannot bring it about, saying why.
+    """
+    found = comparison.row(row)
+    if found.plan is None:
+        raise ArgumentError(f"{row} cannot be computed for this scenario")
+    scenario = comparison.scenario
+    if scenario.queue_counts:
+        raise ArgumentError(
+            "the scenario has other queue counts than the topics; change the topics "
+            "first (mqadmin updateTopic), then apply it"
+        )
+    if scenario.rename:
+        raise ArgumentError(
+            f"{scenario.rename[0][0]!r} cannot be renamed: client ids of hosted "
+            "members follow from group and number"
+        )
+    present = comparison.before.members
+    foreign = [each for each in present if member_number(each, group) is None]
+    if foreign:
+        raise ArgumentError(
+            f"{foreign[0]!r} is a member that is not hosted here: it would go on "
+            "dividing by a strategy of its own"
+        )
+    expected = next_members(group, numbers, present, len(scenario.add))
+    if list(scenario.add) != expected:
+        raise ArgumentError(
+            f"new members of {group!r} will be {', '.join(expected)}, "
+            f"the scenario has {', '.join(scenario.add)}"
+        )
+    members = tuple(
+        sorted(member_number(each, group) or 0 for each in comparison.after.members)
+    )
+    strategy, options = _strategy(comparison, row, found.plan, found.strategy, group)
+    return Desired(
+        strategy,
+        options,
+        members,
+        scenario.add,
+        tuple(each for each in scenario.remove if each in present),
+        {each: to_entries(share) for each, share in found.plan.by_client.items()},
+    )
+
+
+def _strategy(
+    comparison: Comparison, row: str, plan: Plan, name: str, group: str
+) -> tuple[str, dict[str, Any]]:
+    scenario = comparison.scenario
+    if row in (BALANCED, "CONFIG"):
+        lists = {
+            _key(each, group): to_entries(share)
+            for each, share in plan.by_client.items()
+        }
+        return "CONFIG", {"config": lists}
+    options: dict[str, Any] = {}
+    _outer, _dash, inner = name.partition("-")
+    used = {row, inner} if row == NEARBY else {row}
+    if "CONSISTENT_HASH" in used and scenario.virtual_nodes is not None:
+        options["virtual_nodes"] = scenario.virtual_nodes
+    if "MACHINE_ROOM" in used:
+        options["rooms"] = list(scenario.rooms)
+    if "CONFIG" in used:
+        raise ArgumentError(
+            "CONFIG inside MACHINE_ROOM_NEARBY is computed, but not hosted"
+        )
+    if row == NEARBY:
+        options["broker_rooms"] = _rule(scenario.broker_rooms, None)
+        options["client_rooms"] = _rule(scenario.client_rooms, group)
+    return name, options
+
+
+def _rule(rule: RoomRule, group: str | None) -> dict[str, Any]:
+    """Return a rule of rooms as it is kept; members by number where there is one."""
+    named = {
+        name if group is None else _key(name, group): room for name, room in rule.named
+    }
+    written: dict[str, Any] = {}
+    if rule.separator:
+        written["separator"] = rule.separator
+    if named:
+        written["named"] = named
+    return written
+
+
+def _key(client_id: str, group: str) -> str:
+    number = member_number(client_id, group)
+    return client_id if number is None else str(number)
+
+
+def _own_address() -> str:
+    # Late: whoever only reads need not load the clients.
+    from rmqcore.client.client_id import local_ip
+
+    return local_ip()

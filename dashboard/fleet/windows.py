@@ -1,0 +1,53 @@
+"""How long a change of a managed group leaves queues held twice, or by nobody.
+
+Computed from the periods by which the fleet works; each figure is the longest that is
+possible while all workers live. Usually workers are told at once over the cache, and
+all members have switched within a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+REBALANCE_SECONDS: Final = 20.0
+"""A member that misses a change notice finds out at its next rebalance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Longest spans in seconds; None where it cannot happen.
+
+    `told` is until the last worker knows; `noticed` until the last member knows of one
+    that joined or left; `released` until an orderly queue is handed over.
+    """
+
+    told: float
+    noticed: float | None
+    released: float | None
+
+    @property
+    def twice(self) -> float | None:
+        """How long a queue may be held twice; locks forbid it for orderly members."""
+        if self.released is not None:
+            return None
+        return max(self.told, self.noticed or 0.0)
+
+    @property
+    def nobody(self) -> float:
+        """How long a queue may be held by nobody."""
+        return max(self.told, self.noticed or 0.0) + (self.released or 0.0)
+
+
+def windows_of(*, orderly: bool, members_change: bool) -> Windows:
+    """Return the longest spans of one change."""
+    # Late: whoever only reads need not load the clients.
+    from rmqcore.client.rebalancer import RELEASE_WAIT_S, RETRY_AFTER_S
+
+    from .host import PLAN_SECONDS
+
+    return Windows(
+        told=PLAN_SECONDS,
+        noticed=REBALANCE_SECONDS if members_change else None,
+        released=RELEASE_WAIT_S + RETRY_AFTER_S if orderly else None,
+    )

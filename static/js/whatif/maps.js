@@ -1,0 +1,115 @@
+/**
+ * The two maps of the what-if page: the same columns now and after, so that a move is a
+ * vertical jump. Members that would be new get hues that nobody has.
+ */
+
+import { find, readJson } from "../dom.js";
+import { drawGrid } from "../map/grid.js";
+import { drawLegend } from "../map/legend.js";
+import { buildModel } from "../map/model.js";
+import { drawPacked } from "../map/packed.js";
+import { NARROW } from "../map/scale.js";
+import { drawStrips } from "../map/strips.js";
+
+const HUES = 12;
+const NOBODY = -1;
+const known = new Map(readJson("members").map((member) => [member.client_id, member]));
+let comparison = null;
+let labels = {};
+let slots = [];
+let watched = null;
+
+/** Draw both maps of the comparison that stands in the page now. */
+export function drawMaps() {
+  comparison = readJson("comparison");
+  if (!comparison || !find("[data-after]")) return;
+  labels = readJson("labels") ?? {};
+  slots = slotsOf(comparison.clients);
+  draw();
+  watched?.disconnect();
+  watched = new ResizeObserver(draw);
+  watched.observe(find("[data-after]"));
+}
+
+function draw() {
+  const now = comparison.rows.find(({ key }) => key === "NOW");
+  const then = comparison.rows.find(({ key }) => key === comparison.chosen);
+  if (!then?.owners || !find("[data-after]")) return;
+  const moved = new Set([...then.moved, ...then.gained, ...then.lost]);
+  if (find("[data-before]")) show("[data-before]", modelOf(now, new Set()));
+  show("[data-after]", modelOf(then, moved));
+}
+
+function show(selector, model) {
+  const stage = find(selector);
+  const width = stage.clientWidth;
+  if (!width) return;
+  const options = { width, measure: "lag", low: true };
+  const narrow = width < NARROW;
+  const grid = narrow ? null : drawGrid(model, options);
+  stage.replaceChildren(grid ?? (narrow ? drawPacked : drawStrips)(model, options));
+  const form = grid ? "grid" : narrow ? "packed" : "strips";
+  find("[data-legend]").replaceChildren(
+    drawLegend(model, { form, measure: "lag", change: true }),
+  );
+}
+
+/** A row of the comparison in the shape of a group's document. */
+function modelOf(row, moved) {
+  const members = row.members.client.map((client, at) => memberOf(row, client, at));
+  const queues = comparison.queues.flatMap((queue, at) => queueOf(row, queue, at));
+  const model = buildModel(
+    { kind: "owned", epoch: null, members, queues },
+    { members },
+  );
+  const keys = new Set(
+    [...moved].map((at) => comparison.queues[at].slice(0, 3).join("|")),
+  );
+  model.columns.forEach((column) => (column.moved = keys.has(column.key)));
+  return model;
+}
+
+function memberOf(row, client, at) {
+  const id = comparison.clients[client];
+  return {
+    client_id: id,
+    label: labels[id] ?? id,
+    slot: slots[client],
+    queues: row.members.queues[at],
+    lag: row.members.lag[at],
+    rate_out: comparison.loads.unit === "rate" ? row.members.load[at] : null,
+    idle: row.members.queues[at] ? null : "no_queues",
+  };
+}
+
+/** A queue that the row does not know is left out; nobody's queue has no owners. */
+function queueOf(row, [topic, broker, id, lag, load], at) {
+  const owners = row.owners[at];
+  if (owners === null) return [];
+  const holders = owners === NOBODY ? [] : [owners].flat();
+  return [
+    {
+      topic,
+      broker,
+      queue_id: id,
+      lag,
+      lag_ms: null,
+      rate_in: comparison.loads.unit === "rate" ? load : null,
+      owners: holders.map((client) => comparison.clients[client]),
+      owner_source: "reported",
+      expected: null,
+      moved_at: null,
+      unknown: {},
+    },
+  ];
+}
+
+function slotsOf(clients) {
+  const taken = new Set(
+    clients.map((id) => known.get(id)?.slot).filter((slot) => slot !== undefined),
+  );
+  const free = Array.from({ length: HUES }, (_none, slot) => slot).filter(
+    (slot) => !taken.has(slot),
+  );
+  return clients.map((id, at) => known.get(id)?.slot ?? free.shift() ?? at % HUES);
+}
