@@ -62,6 +62,7 @@ JOB_REPORT: Final = "report"
 
 # Data sets written by the jobs, one folder each below the output.
 LAG_BY_QUEUE: Final = "lag_by_queue"
+LAG_BY_TOPIC: Final = "lag_by_topic"
 LAG_BY_CONSUMER: Final = "lag_by_consumer"
 LAG_BY_GROUP: Final = "lag_by_group"
 SKEW_BY_TIME: Final = "skew_by_time"

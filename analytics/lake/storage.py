@@ -9,16 +9,20 @@ stores show an object only once it is complete, so there one put does the same.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import urlsplit
 
 from pyarrow import fs
 
 from analytics.errors import LakeError
+
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class Storage(Protocol):
     def write_new(self, path: str, data: bytes) -> bool:
         """Write a file durably; False when the name was taken (nothing is changed)."""
 
+    def write_file(self, path: str, source: Path) -> bool:
+        """Write a local file's bytes as `write_new` does, in pieces."""
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes; raises `FileNotFoundError`."""
 
@@ -51,6 +58,9 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Remove a file; one that is gone already is no error."""
+
+    def delete_tree(self, path: str) -> None:
+        """Remove a folder with everything in it; one that is gone is no error."""
 
     def open_input(self, path: str) -> Any:
         """Return a pyarrow file for random reads; raises `FileNotFoundError`."""
@@ -76,11 +86,18 @@ class LocalStorage:
         return f"{self.url}/{path}"
 
     def write_new(self, path: str, data: bytes) -> bool:
+        return self._write(path, io.BytesIO(data))
+
+    def write_file(self, path: str, source: Path) -> bool:
+        with source.open("rb") as stream:
+            return self._write(path, stream)
+
+    def _write(self, path: str, source: BinaryIO) -> bool:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         hidden = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
-            _write_synced(hidden, data)
+            _write_synced(hidden, source)
             try:
                 os.link(hidden, target)
                 is_new = True
@@ -109,6 +126,10 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         (self._root / path).unlink(missing_ok=True)
+
+    def delete_tree(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self._root / path)
 
     def open_input(self, path: str) -> Any:
         return fs.LocalFileSystem().open_input_file(str(self._root / path))
@@ -152,6 +173,17 @@ class ObjectStorage:
             stream.write(data)
         return True
 
+    def write_file(self, path: str, source: Path) -> bool:
+        full = f"{self._root}/{path}"
+        if self._filesystem.get_file_info(full).type != fs.FileType.NotFound:
+            return False
+        with (
+            source.open("rb") as data,
+            self._filesystem.open_output_stream(full) as stream,
+        ):
+            shutil.copyfileobj(data, stream, _PIECE_BYTES)
+        return True
+
     def read(self, path: str) -> bytes:
         with self.open_input(path) as file:
             return bytes(file.read())
@@ -173,6 +205,10 @@ class ObjectStorage:
     def delete(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._filesystem.delete_file(f"{self._root}/{path}")
+
+    def delete_tree(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._filesystem.delete_dir(f"{self._root}/{path}")
 
     def open_input(self, path: str) -> Any:
         return self._filesystem.open_input_file(f"{self._root}/{path}")
@@ -199,9 +235,9 @@ def open_storage(url: str) -> Storage:
     return ObjectStorage(without_query, filesystem, root)
 
 
-def _write_synced(file: Path, data: bytes) -> None:
+def _write_synced(file: Path, source: BinaryIO) -> None:
     with file.open("wb") as stream:
-        stream.write(data)
+        shutil.copyfileobj(source, stream, _PIECE_BYTES)
         stream.flush()
         os.fsync(stream.fileno())
 

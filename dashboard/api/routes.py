@@ -41,6 +41,7 @@ from rmqcore.errors import ArgumentError
 
 from .hosted import router as hosted_router
 from .labs import router as labs_router
+from .reports import router as reports_router
 from .schemas import (
     ClusterOut,
     FindingOut,
@@ -51,6 +52,7 @@ from .schemas import (
     SaidOut,
     WhatIfOut,
 )
+from .timers import router as timers_router
 
 JSON: Final = "application/json"
 
@@ -64,6 +66,8 @@ api = NinjaAPI(
     docs_url=None,
 )
 api.add_router("", labs_router)
+api.add_router("", reports_router)
+api.add_router("", timers_router)
 
 api.add_router("", hosted_router)
 

@@ -17,7 +17,7 @@ from .series import Axis, QueueRow, gaps
 LEVELS: Final = (0, 100, 1_000, 10_000, 100_000)
 """A lag above the n-th bound has level n + 1; none has level 0."""
 
-_HEATS: Final = (0, 1, 2, 3, 4, 6)
+HEATS: Final = (0, 1, 2, 3, 4, 6)
 _ROW_PX: Final = 14
 _MOST_ROWS: Final = 200
 
@@ -46,7 +46,7 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
             ],
             "customdata": values,
             "zmin": 0,
-            "zmax": len(_HEATS) - 1,
+            "zmax": len(HEATS) - 1,
             "colorscale": _colors(),
             "showscale": False,
             "xgap": 0,
@@ -80,8 +80,8 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
 def _colors() -> list[list[Any]]:
     """Return a scale of steps: each level keeps one colour over its whole width."""
     scale: list[list[Any]] = []
-    last = len(_HEATS) - 1
-    for number, heat in enumerate(_HEATS):
+    last = len(HEATS) - 1
+    for number, heat in enumerate(HEATS):
         low = max(0.0, (number - 0.5) / last)
         high = min(1.0, (number + 0.5) / last)
         scale += [[low, f"--heat-{heat}"], [high, f"--heat-{heat}"]]

@@ -164,6 +164,7 @@ def _bands(
 
 def _label(axis: Axis, start: Any, epoch: EpochBand) -> dict[str, Any]:
     return {
+        "name": "epoch",  # a narrow page leaves these out
         "x": axis.local(start),
         "xanchor": "left",
         "y": 1,

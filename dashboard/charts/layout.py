@@ -29,6 +29,14 @@ _SPANS: Final = (
     12 * HOUR,
     DAY,
 )
+_TIME_FORMATS: Final = [
+    {"dtickrange": [None, SECOND], "value": "%H:%M:%S.%L"},
+    {"dtickrange": [SECOND, MINUTE], "value": "%H:%M:%S"},
+    {"dtickrange": [MINUTE, DAY], "value": "%H:%M\n%m-%d"},
+    {"dtickrange": [DAY, "M1"], "value": "%m-%d\n%Y"},
+    {"dtickrange": ["M1", None], "value": "%Y-%m"},
+]
+"""Numbers only: plotly.js would write the names of months in English."""
 
 
 def shared_layout(axis: Axis) -> dict[str, Any]:
@@ -53,6 +61,7 @@ def shared_layout(axis: Axis) -> dict[str, Any]:
             "linecolor": "--line-strong",
             "ticks": "outside",
             "tickcolor": "--line-strong",
+            "tickformatstops": _TIME_FORMATS,
         },
     }
 

@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from itertools import pairwise
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+BALANCED: Final = "BALANCED"
+"""The plan of `rmqcore.allocation` that weighs queues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,15 @@ class SkewSeries:
     strategy: str
     in_use: bool
     points: Sequence[tuple[datetime, float | None]]
+
+    @property
+    def title(self) -> str:
+        """Its name for people, and whether it is in use."""
+        if self.strategy == BALANCED:
+            return _("Balanced plan")
+        if self.in_use:
+            return _("%(strategy)s (in use)") % {"strategy": self.strategy}
+        return self.strategy
 
 
 def gaps(axis: Axis, seen: Sequence[datetime]) -> list[tuple[datetime, datetime]]:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.utils.translation import gettext as _
-
 from .layout import shared_layout
 from .series import Axis, SkewSeries
 
-BALANCED: Final = "BALANCED"
-_COLORS: Final = (1, 6, 3, 11, 7, 5, 2, 8)
+COLORS: Final = (1, 6, 3, 11, 7, 5, 2, 8)
 """Owner hues that stay apart from each other; the dash tells them apart as well."""
 
 _DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -23,11 +20,11 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
         {
             "type": "scatter",
             "mode": "lines",
-            "name": _named(each),
+            "name": each.title,
             "x": [axis.local(time) for time, _value in each.points],
             "y": [value for _time, value in each.points],
             "line": {
-                "color": f"--owner-{_COLORS[number % len(_COLORS)]}",
+                "color": f"--owner-{COLORS[number % len(COLORS)]}",
                 "width": 2.5 if each.in_use else 1.5,
                 "dash": _DASHES[number % len(_DASHES)],
                 "shape": "hv",
@@ -46,11 +43,3 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
         "zeroline": False,
     }
     return {"data": data, "layout": layout}
-
-
-def _named(series: SkewSeries) -> str:
-    if series.strategy == BALANCED:
-        return _("Balanced plan")
-    if series.in_use:
-        return _("%(strategy)s (in use)") % {"strategy": series.strategy}
-    return series.strategy

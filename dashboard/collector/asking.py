@@ -17,6 +17,10 @@ WATCHED_GROUPS: Final = 200
 
 ASKED_PER_SWEEP: Final = 50
 
+NEWCOMERS: Final = 20
+"""Watched names not met so far that are looked for each second; the sweep of all finds
+the others. A name that somebody made up costs one request a second to each broker."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -34,12 +38,15 @@ def choose_watched(
 ) -> tuple[frozenset[str], int]:
     """Return the groups of the 1 s list, and how many watched ones did not fit.
 
-    The list belongs to those watched for the longest future: whose page is open.
+    The list belongs to those watched for the longest future: whose page is open. A
+    few names that are not known yet are on it: a group made a moment ago is shown
+    before the next sweep of all finds it.
     """
-    there = [name for name in watched if name in known]
-    there.sort(key=lambda name: (-watched[name], name))
-    chosen = frozenset(there[:WATCHED_GROUPS])
-    return chosen, len(there) - len(chosen)
+    ordered = sorted(watched, key=lambda name: (-watched[name], name))
+    there = [name for name in ordered if name in known]
+    new = [name for name in ordered if name not in known]
+    chosen = frozenset(there[:WATCHED_GROUPS]) | frozenset(new[:NEWCOMERS])
+    return chosen, max(0, len(there) - WATCHED_GROUPS)
 
 
 def choose_asked(

@@ -184,7 +184,7 @@ class ClusterCollector:
         )
         lead.swept = True
         await self._ask_some(lead, snapshot, changed, watched)
-        await lead.drop_all_but(snapshot.groups)
+        await lead.drop_all_but(snapshot)
         await lead.publish_overview(snapshot)
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
         self.figures.sweeps += 1
@@ -210,6 +210,8 @@ class ClusterCollector:
         snapshot = await self._source.groups(names)
         found = [name for name in names if name in snapshot.groups]
         changed = await lead.apply(snapshot, found, asked=True, watched=names)
+        # Who watches sees the timeline move now, not after the next sweep of all.
+        await self.keeper.keep_turns(self._now_ms())
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)

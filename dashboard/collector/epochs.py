@@ -123,6 +123,19 @@ class EpochBook:
         number = current.number + 1
         return self._turn(ended, Epoch(number, membership, cause, self._seen_ms, at_ms))
 
+    def end(self, silent_brokers: Collection[str], at_ms: int) -> Epoch | None:
+        """Take a whole sweep in which the group is gone; return the epoch it ended.
+
+        None where none was running, or where a broker that holds its queues did not
+        answer: the group may be there still. Should it return, numbers go on.
+        """
+        current = self.current
+        if current is None or current.membership.brokers & set(silent_brokers):
+            return None
+        ended = replace(current, ended_after_ms=self._seen_ms, ended_by_ms=at_ms)
+        self.current, self._last_number = None, current.number
+        return ended
+
     def _turn(self, ended: Epoch | None, begun: Epoch) -> EpochTurn:
         self.current = begun
         self._seen_ms = begun.began_by_ms

@@ -7,7 +7,7 @@ done for groups that somebody looks at or that are few, not for thousands each s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from dashboard.live.documents import (
@@ -55,6 +55,7 @@ class Sight:
     last_change: Text | None
     taken_at_ms: int
     findings: Sequence[FindingState] = ()
+    past_slots: Mapping[str, int] = field(default_factory=dict)
 
 
 def group_document(sight: Sight, stamp: Stamp) -> GroupState:
@@ -84,6 +85,7 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
         "epoch": sight.epoch,
         "last_change": sight.last_change,
         "findings": list(sight.findings),
+        "past_slots": dict(sight.past_slots),
     }
 
 

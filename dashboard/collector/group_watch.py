@@ -77,9 +77,13 @@ class GroupWatch:
         self._rules = Judge()
         self._joined: list[str] = []
         self._left: list[str] = []
-        shown = earlier["members"] if earlier else []
-        self._hues = Hues({member["client_id"]: member["slot"] for member in shown})
+        self._hues = Hues(_shown_slots(earlier) if earlier else {})
         self._last_change: Text | None = earlier["last_change"] if earlier else None
+
+    @property
+    def taken_at_ms(self) -> int:
+        """When the newest look was taken; 0 before the first."""
+        return self._taken_at_ms
 
     @property
     def unsettled(self) -> bool:
@@ -219,6 +223,7 @@ class GroupWatch:
             ownership=self.ownership,
             rates=self._history.rates(),
             slots=self._hues.assign(clients, look.taken_at_ms),
+            past_slots=self._hues.kept,
             moved_at_ms=self._handovers.moved_at_ms,
             hosted=look.hosted,
             managed=look.managed,
@@ -228,6 +233,11 @@ class GroupWatch:
             taken_at_ms=look.taken_at_ms,
             findings=findings,
         )
+
+
+def _shown_slots(state: GroupState) -> dict[str, int]:
+    present = {member["client_id"]: member["slot"] for member in state["members"]}
+    return {**state.get("past_slots", {}), **present}
 
 
 def change_text(turn: EpochTurn) -> Text:

@@ -37,6 +37,11 @@ class Hues:
                 self._place[client_id] = self._best_place(present)
         return {client_id: self._place[client_id] for client_id in present}
 
+    @property
+    def kept(self) -> dict[str, int]:
+        """The places of members that left and are still on screen."""
+        return {client_id: self._place[client_id] for client_id in self._left_at}
+
     def _note_absence(self, present: list[str], now_ms: int) -> None:
         for client_id in present:
             self._left_at.pop(client_id, None)

@@ -21,7 +21,13 @@ from analytics import contracts as c
 from analytics.lake.writer import LandingWriter
 
 from .epochs import Epoch, EpochBook, EpochTurn
-from .records import GroupHandover, load_books, save_handovers, save_turns
+from .records import (
+    GroupHandover,
+    load_books,
+    save_ends,
+    save_handovers,
+    save_turns,
+)
 from .samples import SampleColumns
 
 logger = logging.getLogger(__name__)
@@ -44,14 +50,18 @@ class Keeper:
         self._epochs = LandingWriter(lake, c.EPOCHS, run_id=run_id)
         self._turns: deque[tuple[str, EpochTurn]] = deque()
         self._handovers: deque[GroupHandover] = deque()
+        self._ends: deque[tuple[str, Epoch]] = deque()
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"keeper-{cluster}")
 
     @property
     def pending_rows(self) -> int:
         """Rows that wait for the database or the lake."""
-        waiting = len(self._turns) + len(self._handovers)
-        return waiting + self._samples.pending_rows + self._epochs.pending_rows
+        return self._waiting + self._samples.pending_rows + self._epochs.pending_rows
+
+    @property
+    def _waiting(self) -> int:
+        return len(self._turns) + len(self._handovers) + len(self._ends)
 
     async def load_books(self) -> dict[str, EpochBook]:
         """Return the running epochs as the database has them."""
@@ -65,6 +75,10 @@ class Keeper:
         """Keep a turn of epochs with the next `keep`."""
         self._turns.append((group, turn))
 
+    def add_end(self, group: str, epoch: Epoch) -> None:
+        """Keep the end of an epoch that no other follows with the next `keep`."""
+        self._ends.append((group, epoch))
+
     def add_handovers(self, handovers: Sequence[GroupHandover]) -> None:
         """Keep ownership events with the next `keep`."""
         self._handovers.extend(handovers)
@@ -72,6 +86,11 @@ class Keeper:
     async def keep(self, samples: SampleColumns | None, now_ms: int) -> None:
         """Write what waits, and the samples of one sweep taken at `now_ms`."""
         await self._run(lambda: self._keep(samples, now_ms))
+
+    async def keep_turns(self, now_ms: int) -> None:
+        """Write the epochs and events that wait, if any."""
+        if self._waiting:
+            await self._run(lambda: self._keep(None, now_ms))
 
     async def close(self, now_ms: int) -> None:
         """Write everything that is left, and end the thread. May be called twice."""
@@ -90,6 +109,7 @@ class Keeper:
         handovers = list(islice(self._handovers, ROWS_PER_WRITE))
         try:
             self._save(turns, handovers, now_ms)
+            self._save_ends(now_ms)
         except DatabaseError as error:
             logger.warning("cluster=%s epochs not written: %s", self._cluster, error)
             self._drop_beyond_limit()
@@ -118,6 +138,18 @@ class Keeper:
             for _ in handovers:
                 self._handovers.popleft()
 
+    def _save_ends(self, now_ms: int) -> None:
+        if self._turns:
+            # An end comes after the turns of its group.
+            return
+        ends = list(islice(self._ends, ROWS_PER_WRITE))
+        if not ends:
+            return
+        save_ends(self._cluster_id, ends)
+        for group, epoch in ends:
+            self._ends.popleft()
+            self._epochs.append(epoch_columns(self._cluster, group, epoch, now_ms))
+
     def _flush(self, now_ms: int, *, force: bool = False) -> None:
         self.lake_error = None
         for writer in (self._samples, self._epochs):
@@ -133,7 +165,7 @@ class Keeper:
                 )
 
     def _drop_beyond_limit(self) -> None:
-        for waiting in (self._turns, self._handovers):
+        for waiting in (self._turns, self._handovers, self._ends):
             while len(waiting) > PENDING_LIMIT:
                 waiting.popleft()
                 self.dropped += 1

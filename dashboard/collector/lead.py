@@ -139,14 +139,37 @@ class Lead:
             _checked(await self._publisher.groups(updates))
             return changed
 
-    async def drop_all_but(self, known: Collection[str]) -> None:
-        """Forget the groups that no longer exist."""
-        gone = [name for name in self.groups if name not in known]
+    async def drop_all_but(self, snapshot: ClusterSnapshot) -> None:
+        """Forget the groups that a sweep of all no longer shows, and end their epochs.
+
+        A group that was met after the sweep had begun is not gone.
+        """
+        gone = [
+            name
+            for name, watch in self.groups.items()
+            if name not in snapshot.groups and watch.taken_at_ms < snapshot.taken_at_ms
+        ]
         for name in gone:
-            del self.groups[name]
+            # Should the group come back, its epochs are numbered on.
+            self._books[name] = self.groups.pop(name).book
             self._rows.pop(name, None)
             self._numbering.forget(self.cluster, name)
+        self._end_epochs(snapshot)
         _checked(await self._publisher.remove_groups(self.cluster, gone))
+
+    def _end_epochs(self, snapshot: ClusterSnapshot) -> None:
+        """End the epochs of groups that are gone, also of those gone before this lead.
+
+        A sweep that met no broker at all shows that the name server has forgotten
+        them, not that there are no groups.
+        """
+        if not any(broker.answered for broker in snapshot.brokers):
+            return
+        silent = {broker.name for broker in snapshot.brokers if not broker.answered}
+        for name, book in self._books.items():
+            ended = book.end(silent, snapshot.taken_at_ms)
+            if ended is not None:
+                self._keeper.add_end(name, ended)
 
     async def publish_overview(self, snapshot: ClusterSnapshot) -> None:
         """Publish the list of all groups as they were last seen."""

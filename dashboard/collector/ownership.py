@@ -86,7 +86,10 @@ class OwnershipTracker:
             self._suspects.clear()
             rows = (RowOwners(NOBODY, None),) * len(group.queues)
             return Ownership(rows, False, 0, group.owners.reason)
-        complete = bool(group.members) and len(reporters) == len(group.members)
+        # Two processes with one client id are two members with one word.
+        complete = bool(group.members) and all(
+            member.queues is not None for member in group.members
+        )
         judge = self._judge_complete if complete else self._judge_partly
         elsewhere = _logical_topics(group)
         rows = tuple(

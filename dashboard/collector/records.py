@@ -55,6 +55,13 @@ def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
             _close(cluster_id, group, turn.ended)
 
 
+@transaction.atomic
+def save_ends(cluster_id: int, ends: Sequence[tuple[str, Epoch]]) -> None:
+    """Close epochs of groups that are gone."""
+    for group, epoch in ends:
+        _close(cluster_id, group, epoch)
+
+
 def save_handovers(cluster_id: int, handovers: Iterable[GroupHandover]) -> None:
     """Add ownership events."""
     models.OwnershipEvent.objects.bulk_create(

@@ -32,7 +32,14 @@ from dashboard.live.names import BEAT_KEY
 from dashboard.live.state import live_state
 from rmqcore.client.timers import PERIOD_S
 
-from .ticks import COLLECTOR_PERIOD_S, SWEEP_WATCHED, TICK_COMMAND, tick_at
+from .ticks import (
+    COLLECTOR_PERIOD_S,
+    START_REPORTS,
+    START_REPORTS_PERIOD_S,
+    SWEEP_WATCHED,
+    TICK_COMMAND,
+    tick_at,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +65,10 @@ class Boundaries(schedules.schedule):
 
 
 def tick_entries() -> dict[str, dict[str, Any]]:
-    """Return one entry per timer, of the collector and of the fleet."""
+    """Return one entry per timer, of collector, fleet and schedules of reports."""
     periods = {str(timer): period for timer, period in PERIOD_S.items()}
     periods.update(COLLECTOR_PERIOD_S)
+    periods[START_REPORTS] = START_REPORTS_PERIOD_S
     return {
         f"tick.{timer}": {
             "task": TICK_COMMAND,

@@ -27,7 +27,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 from celery import Celery
 from django.conf import settings
 
-ROLES: Final = ("collector", "fleet", "labs")
+ROLES: Final = ("collector", "fleet", "labs", "schedules")
 ANALYTICS_QUEUE: Final = "analytics"
 DEFAULT_QUEUE: Final = "rocketscope"
 
@@ -54,7 +54,12 @@ app.conf.update(
             "schedule": 300.0,
             # Behind a long job further ones would only queue up.
             "options": {"expires": 290.0},
-        }
+        },
+        "expire-reports": {
+            "task": "dashboard.jobs.expire_reports",
+            "schedule": 3600.0,
+            "options": {"expires": 3500.0},
+        },
     },
     enable_utc=True,
     timezone="UTC",

@@ -193,7 +193,9 @@ LOGGING = {
     "loggers": {
         name: {"level": "INFO"}
         for name in ("asyncio", "django", "daphne", "websockets")
-    },
+    }
+    # It tells every glyph of every PDF.
+    | {"fontTools": {"level": "WARNING"}},
 }
 
 if not ALLOWED_HOSTS:

@@ -21,6 +21,10 @@ COLLECTOR_PERIOD_S: Final[Mapping[str, float]] = MappingProxyType(
 )
 """Seconds between two ticks of the collector's timers. The first is beat's pulse."""
 
+START_REPORTS: Final = "start_reports"
+START_REPORTS_PERIOD_S: Final = 10.0
+"""Seconds between two looks at the schedules of reports."""
+
 TICK_COMMAND: Final = "tick"
 FALLBACK: Final = "worker"
 """Who asked, when a worker runs a slot by itself because its tick did not come."""

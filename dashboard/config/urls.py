@@ -18,6 +18,7 @@ from dashboard.views import (
     reports,
     scenarios,
     switching,
+    timers,
     whatif,
     whatif_files,
 )
@@ -64,6 +65,7 @@ account_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", clusters.home, name="home"),
     path("clusters/<str:cluster>/", include(cluster_urls)),
+    path("timers/", timers.timers, name="timers"),
     path("labs/", include(labs.urls)),
     path("reports/", include(reports.urls)),
     path("audit/", records.audit, name="audit"),

@@ -55,10 +55,17 @@ def make_labs(worker_name: str) -> Role:
     return LabService(worker_name)
 
 
+def make_schedules(worker_name: str) -> Role:
+    from dashboard.jobs.schedules import ReportSchedules
+
+    return ReportSchedules(worker_name)
+
+
 ROLE_MAKERS: dict[str, Callable[[str], Role]] = {
     "collector": make_collector,
     "fleet": make_fleet,
     "labs": make_labs,
+    "schedules": make_schedules,
 }
 
 

@@ -44,9 +44,9 @@ class Evidence:
     """Everything known of one group at `at_ms`; `rows` follow the queue table.
 
     `last_owners`: who last reported each queue alone. `stays` are members that joined
-    and left again soon, `moves` how often each queue changed hands, both within the
-    window of `memory.turnover`. `online_ms`: when a member was last seen, None if
-    never.
+    and left again soon, `moves` how often each queue changed hands while nobody came
+    or went, both within the window of `memory.turnover`. `online_ms`: when a member
+    was last seen, None if never.
     """
 
     at_ms: int

@@ -32,7 +32,7 @@ from . import claims
 from .claims import Claim
 from .hosted import HostedMember
 from .planning import Plan, WorkerName, make_plan
-from .runs import SlotRun, remove_old_runs, save_runs, slot_run
+from .runs import SlotRun, remove_old_runs, save_runs, skipped_run, slot_run
 from .specs import MemberSpec
 from .words import Words
 
@@ -126,6 +126,7 @@ class FleetHost:
         before = self._timers.get(tick.timer)
         if before is not None and not before.done():
             logger.warning("timer=%s slot=%s: the last one runs", tick.timer, tick.slot)
+            self._runs.append(skipped_run(tick, self._now()))
             return
         self._timers[tick.timer] = _spawn(self._run_timer(tick))
 

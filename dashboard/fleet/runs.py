@@ -12,6 +12,8 @@ from dashboard.config.ticks import Tick
 from rmqcore.client import TimerRun
 
 KEPT: Final = timedelta(hours=24)
+MOST_ROWS: Final = 1_000_000
+"""Thirty workers write this many in a day."""
 _LONGEST_ERROR: Final = 1000
 
 
@@ -24,10 +26,13 @@ class SlotRun:
     took_ms: float
     members: int
     errors: tuple[str, ...]
+    skipped: bool = False
 
     @property
     def outcome(self) -> str:
         """Say whether all, some or none of the members did their work."""
+        if self.skipped:
+            return models.TimerRun.Outcome.SKIPPED
         if not self.errors:
             return models.TimerRun.Outcome.DONE
         if len(self.errors) < self.members:
@@ -41,6 +46,11 @@ def slot_run(
     """Put the runs of the members together as one."""
     errors = tuple(run.error for run in runs if run.error is not None)
     return SlotRun(tick, started, took_ms, len(runs), errors)
+
+
+def skipped_run(tick: Tick, now: float) -> SlotRun:
+    """Note a slot that was left out because the last one still ran."""
+    return SlotRun(tick, now, 0.0, 0, (), skipped=True)
 
 
 def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
@@ -66,5 +76,9 @@ def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
 
 
 def remove_old_runs(now: datetime) -> None:
-    """Remove runs that are older than a day."""
+    """Remove runs that are older than a day, and the oldest of too many."""
     models.TimerRun.objects.filter(due__lt=now - KEPT).delete()
+    keys = models.TimerRun.objects.order_by("-pk").values_list("pk", flat=True)
+    beyond = keys[MOST_ROWS : MOST_ROWS + 1]
+    if beyond:
+        models.TimerRun.objects.filter(pk__lte=beyond[0]).delete()

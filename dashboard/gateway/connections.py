@@ -13,15 +13,15 @@ from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import AclCredentials, Admin
 from rmqcore.model.snapshot import ClusterSnapshot
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import RequestHook
+from rmqcore.transport import Clock, RequestHook
 
 
 class ClusterConnection:
     """Reads one cluster; joins no group and writes nothing to it."""
 
-    def __init__(self, cluster: ClusterSettings) -> None:
+    def __init__(self, cluster: ClusterSettings, clock: Clock | None = None) -> None:
         self.cluster = cluster
-        self._admin = open_admin(cluster)
+        self._admin = open_admin(cluster, clock)
         self._last: ClusterSnapshot | None = None
         self._last_names: frozenset[str] = frozenset()
         self._last_groups: ClusterSnapshot | None = None
@@ -57,12 +57,16 @@ class ClusterConnection:
         await self._admin.close()
 
 
-def open_admin(cluster: ClusterSettings) -> Admin:
-    """Return an admin client for a cluster of the settings; it connects when used."""
+def open_admin(cluster: ClusterSettings, clock: Clock | None = None) -> Admin:
+    """Return an admin client for a cluster of the settings; it connects when used.
+
+    It lives by the machine's clock unless it is given another.
+    """
     return Admin(
         list(cluster.name_servers),
         tls=tls_of(cluster),
         credentials=credentials_of(cluster),
+        clock=clock,
     )
 
 

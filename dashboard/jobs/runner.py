@@ -20,6 +20,7 @@ from django.utils import timezone
 from analytics.lake.storage import open_storage
 from analytics.requests import JobRequest
 from dashboard.models import JobRun
+from dashboard.reports.output import output_of
 
 from .child import AnalyticsChild, ChildEndedError, Event
 
@@ -67,11 +68,6 @@ def request_of(run: JobRun) -> JobRequest:
         clusters=(run.cluster,),
         groups=(run.group,) if run.group else (),
     )
-
-
-def output_of(run: JobRun) -> str:
-    """Return the folder or URL that a run writes to."""
-    return f"{settings.ROCKETSCOPE_LAKE_URL.rstrip('/')}/results/{run.pk}"
 
 
 def _follow(run: JobRun, child: AnalyticsChild, now: Now) -> Event:

@@ -11,11 +11,15 @@ import time
 from celery import shared_task
 from celery.signals import worker_shutdown
 from django.conf import settings
+from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.retention import expire, sweep
 from analytics.lake.storage import open_storage
+from dashboard.models import JobRun
+from dashboard.reports.files import keep_files
+from dashboard.services.report_retention import expire_reports
 
 from .child import AnalyticsChild, child_environment
 from .runner import run_claimed
@@ -27,8 +31,11 @@ _child = AnalyticsChild(
 
 @shared_task(name="dashboard.jobs.run", ignore_result=True)
 def run(pk: int) -> bool:
-    """Run the job of that key, unless another worker has it."""
-    return run_claimed(pk, _child)
+    """Run the job of that key, unless another worker has it, and make its files."""
+    has_run = run_claimed(pk, _child)
+    if has_run:
+        keep_files(JobRun.objects.get(pk=pk))
+    return has_run
 
 
 @shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
@@ -46,6 +53,12 @@ def maintain_lake() -> dict[str, int]:
     compact(storage, c.EPOCHS, now_ms)
     sweep(storage, c.EPOCHS, now_ms)
     return done
+
+
+@shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)
+def expire_old_reports() -> int:
+    """Delete the reports whose time is over; return how many."""
+    return expire_reports(timezone.now())
 
 
 @worker_shutdown.connect

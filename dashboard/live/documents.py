@@ -173,7 +173,10 @@ class FindingMark(TypedDict):
 
 
 class GroupState(TypedDict):
-    """Everything shown about one consumer group."""
+    """Everything shown about one consumer group.
+
+    `past_slots` are hues of members that left and are still on the timeline.
+    """
 
     run: str
     seq: int
@@ -194,6 +197,7 @@ class GroupState(TypedDict):
     epoch: EpochMark | None
     last_change: Text | None
     findings: list[FindingState]
+    past_slots: NotRequired[dict[str, int]]
 
 
 class OverviewBroker(TypedDict):

@@ -18,6 +18,7 @@ from django.conf import settings
 from .figures import SOCKETS
 from .messages import MessageError, Ping, Unwatch, Watch, parse_message
 from .names import live_group_name, live_labs_name, live_overview_name
+from .relay import Outbox, relay
 from .watching import watch_list
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._watches: set[Watch] = set()
+        self._outbox: Outbox | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket to its end; without the cache, ask to try again later."""
@@ -43,9 +45,10 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await send({"type": "websocket.close", "code": CLOSE_TRY_AGAIN})
         finally:
             SOCKETS.open -= 1
-            for watch in self._watches:
-                if watch.group:
-                    await watch_list().discard(watch.cluster, watch.group)
+            for watch in list(self._watches):
+                await self._leave(watch)
+            if self._outbox is not None:
+                await self._outbox.close()
 
     async def connect(self) -> None:
         """Accept a signed-in user; others are refused before the handshake ends."""
@@ -54,11 +57,6 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close()
             return
         await self.accept()
-
-    async def disconnect(self, _code: int) -> None:
-        """Leave everything that was watched."""
-        for watch in list(self._watches):
-            await self._leave(watch)
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
@@ -69,10 +67,6 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._follow(parse_message(text, settings.ROCKETSCOPE_CLUSTERS))
         except MessageError as error:
             await self._answer({"type": "error", "message": str(error)})
-
-    async def live_update(self, message: dict[str, Any]) -> None:
-        """Pass on one published change, as it is."""
-        await self.send(text_data=message["text"])
 
     async def _follow(self, message: Watch | Unwatch | Ping) -> None:
         match message:
@@ -92,7 +86,9 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise MessageError(
                 f"{len(self._watches)} watches on this socket, limit {MAX_WATCHES}"
             )
-        await self.channel_layer.group_add(_layer_name(watch), self._channel)
+        if self._outbox is None:
+            self._outbox = Outbox(self._write, self._cut_off)
+        await relay().join(_layer_name(watch), self._outbox)
         self._watches.add(watch)
         if watch.group:
             await watch_list().add(watch.cluster, watch.group)
@@ -103,11 +99,14 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._watches.remove(watch)
         if watch.group:
             await watch_list().discard(watch.cluster, watch.group)
-        await self.channel_layer.group_discard(_layer_name(watch), self._channel)
+        if self._outbox is not None:
+            await relay().leave(_layer_name(watch), self._outbox)
 
-    @property
-    def _channel(self) -> str:
-        return str(self.channel_name)
+    async def _write(self, text: str) -> None:
+        await self.send(text_data=text)
+
+    async def _cut_off(self) -> None:
+        await self.close(CLOSE_TRY_AGAIN)
 
     async def _answer(self, answer: dict[str, Any]) -> None:
         await self.send(text_data=orjson.dumps(answer).decode())

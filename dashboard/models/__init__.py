@@ -4,7 +4,7 @@ from .cluster import Cluster
 from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
 from .lab import LabRun
-from .report import JobRun
+from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
 from .timer import TimerRun
 from .user import Role, SignInLink, User
 
@@ -14,11 +14,15 @@ __all__ = [
     "Epoch",
     "FleetWorker",
     "GroupChange",
+    "Grouping",
     "JobRun",
     "LabRun",
     "ManagedGroup",
     "ManagedMember",
     "OwnershipEvent",
+    "Paper",
+    "ReportDefinition",
+    "ReportFile",
     "Role",
     "SavedScenario",
     "SignInLink",

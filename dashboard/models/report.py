@@ -1,4 +1,4 @@
-"""Runs of analytics jobs: what was asked for, how far it is, what came of it.
+"""Reports: what is wanted again and again, the runs made of it, and their files.
 
 A run is claimed by one worker with a conditional update of its state, and only that
 worker writes to it until it ends. A running row that has not been seen for
@@ -16,13 +16,103 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 LOST_AFTER: Final = timedelta(seconds=60)
+LATE_AFTER: Final = timedelta(minutes=2)
+FORMAT_KEYS: Final = ("csv", "xlsx", "parquet", "html", "pdf")
+KEEP_DAYS: Final = 30
+"""How long a report is kept where nobody said otherwise."""
 
 
-class JobRun(models.Model):
+class Grouping(models.TextChoices):
+    """What a row of a report stands for, beside its step of time."""
+
+    GROUP = "group", _("group")
+    TOPIC = "topic", _("topic")
+    QUEUE = "queue", _("queue")
+    CONSUMER = "consumer", _("consumer")
+
+
+class Paper(models.TextChoices):
+    """The sheets that a PDF is laid out for."""
+
+    A4 = "a4", "A4"
+    LETTER = "letter", "Letter"
+
+
+class ReportContent(models.Model):
+    """What a report is about and how its files look; a run copies its definition's.
+
+    An empty `group`, `topic` or `consumer` means all of them; of topic and consumer at
+    most one is given. `formats` names the files that are made as soon as the numbers
+    are there; others are made when somebody asks. `language` and `zone` are for those
+    files; pages and files asked for later follow their reader.
+    """
+
+    name = models.CharField(max_length=120, blank=True)
+    cluster = models.CharField(max_length=63)
+    group = models.CharField(max_length=255, blank=True)
+    topic = models.CharField(max_length=255, blank=True)
+    consumer = models.CharField(max_length=255, blank=True)
+    grouping = models.CharField(
+        max_length=16, choices=Grouping.choices, default=Grouping.QUEUE
+    )
+    formats = models.JSONField(default=list, blank=True)
+    paper = models.CharField(max_length=16, choices=Paper.choices, default=Paper.A4)
+    language = models.CharField(max_length=16, default="en")
+    zone = models.CharField(max_length=64, default="UTC")
+
+    class Meta:
+        abstract = True
+
+
+class ReportDefinition(ReportContent):
+    """A report by name, run when asked or by its schedule.
+
+    `period` is a key of `dashboard.reports.periods.LAST`. `next_at` is null without a
+    schedule; it is only moved on by an UPDATE whose WHERE names the time that was
+    read, so that of two schedulers exactly one makes the run.
+    """
+
+    class Every(models.TextChoices):
+        NEVER = "", _("only when asked")
+        HOUR = "hour", _("every hour")
+        DAY = "day", _("every day")
+        WEEK = "week", _("every week")
+        MONTH = "month", _("every month")
+
+    period = models.CharField(max_length=16)
+    every = models.CharField(
+        max_length=8, choices=Every.choices, default=Every.NEVER, blank=True
+    )
+    at_minute = models.PositiveSmallIntegerField(default=5)
+    """Minute of the day in `zone`; of the hour where it runs every hour."""
+    on_day = models.PositiveSmallIntegerField(default=1)
+    """Day of the week (Monday is 1) or of the month, for those two."""
+    keep_days = models.PositiveSmallIntegerField(default=KEEP_DAYS)
+    paused = models.BooleanField(default=False)
+    next_at = models.DateTimeField(null=True, db_index=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    made_by_name = models.CharField(max_length=150)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["name"], name="one_report_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JobRun(ReportContent):
     """One run of a job over [since, until) of a cluster; no group means all of them.
 
     `part` is the share that is done, 0 to 1. `summary` is the job's own, and is there
-    once the state is done.
+    once the state is done. `due_at` is given where a schedule asked; `missed` counts
+    the earlier times that passed while nothing ran and that this run stands for.
     """
 
     class State(models.TextChoices):
@@ -34,9 +124,12 @@ class JobRun(models.Model):
 
     ACTIVE: Final = (State.QUEUED, State.RUNNING)
 
+    definition = models.ForeignKey(
+        ReportDefinition, null=True, on_delete=models.SET_NULL, related_name="runs"
+    )
+    due_at = models.DateTimeField(null=True)
+    missed = models.PositiveIntegerField(default=0)
     job = models.CharField(max_length=16)
-    cluster = models.CharField(max_length=63)
-    group = models.CharField(max_length=255, blank=True)
     since = models.DateTimeField()
     until = models.DateTimeField()
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
@@ -54,6 +147,7 @@ class JobRun(models.Model):
     finished_at = models.DateTimeField(null=True)
     summary = models.JSONField(default=dict)
     size_bytes = models.PositiveBigIntegerField(null=True)
+    keep_until = models.DateTimeField(null=True)
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]
@@ -91,3 +185,38 @@ class JobRun(models.Model):
             and self.seen_at is not None
             and now - self.seen_at > LOST_AFTER
         )
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of the numbers and of the files kept beside them."""
+        return (self.size_bytes or 0) + sum(
+            file.size_bytes or 0 for file in self.files.all()
+        )
+
+    @property
+    def is_late(self) -> bool:
+        """True for a run of a schedule that was made well after its time."""
+        return self.due_at is not None and self.asked_at - self.due_at > LATE_AFTER
+
+
+class ReportFile(models.Model):
+    """One file of a run, kept beside its numbers; `error` says why there is none."""
+
+    run = models.ForeignKey(JobRun, on_delete=models.CASCADE, related_name="files")
+    format = models.CharField(max_length=16)
+    path = models.CharField(max_length=255, blank=True)
+    """Below the run's output in the lake."""
+    size_bytes = models.PositiveBigIntegerField(null=True)
+    made_at = models.DateTimeField()
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["run", "format"], name="one_file_a_run_and_format"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.format} of run {self.run_id}"

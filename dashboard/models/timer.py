@@ -1,7 +1,8 @@
 """Each run of a periodic piece of work, so that lateness can be seen.
 
 One row per worker, timer and slot, however many members the run served. Rows are
-written in batches every few seconds and removed after a day.
+written in batches every few seconds and removed after a day. A slot that came due
+while the last one still ran is recorded as skipped.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class TimerRun(models.Model):
     """One run: due at the begin of its slot, started by whoever asked first."""
 
     class Outcome(models.TextChoices):
-        DONE = "done"
-        PARTLY = "partly"
-        FAILED = "failed"
+        DONE = "done", _("done")
+        PARTLY = "partly", _("partly failed")
+        FAILED = "failed", _("failed")
+        SKIPPED = "skipped", _("skipped, the last one still ran")
 
     worker = models.CharField(max_length=255)
     timer = models.CharField(max_length=32)
@@ -41,3 +44,8 @@ class TimerRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.timer} slot {self.slot} on {self.worker}"
+
+    @property
+    def late_ms(self) -> float:
+        """How long after its slot began it was started."""
+        return max(0.0, (self.started - self.due).total_seconds() * 1000)

@@ -10,7 +10,7 @@ from datetime import tzinfo
 from dashboard.models import JobRun
 
 from .cells import csv_cell
-from .results import iterate_batches
+from .results import column_of, iterate_batches
 from .tables import Table
 
 
@@ -30,7 +30,7 @@ def _pieces(
     keys = [column.key for column in table.columns]
     writer.writerow(keys)
     for batch in batches:
-        columns = [batch.column(key).to_pylist() for key in keys]  # type: ignore[attr-defined]
+        columns = [column_of(batch, key) for key in keys]
         for row in zip(*columns, strict=True):
             writer.writerow([csv_cell(value, zone) for value in row])
         yield _taken(buffer)

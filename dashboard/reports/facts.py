@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from analytics import contracts as c
+from dashboard.charts.series import BALANCED
 from dashboard.models import JobRun
 
 from .results import read_rows
@@ -26,8 +29,6 @@ BEHIND_MS: Final = 30_000
 """A group is behind while its oldest message is older than this."""
 
 WORST_GROUPS: Final = 20
-BALANCED: Final = "BALANCED"
-"""The plan of `rmqcore.allocation` that weighs queues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Facts:
     collected: timedelta
     missing: timedelta
     epochs: int
+    rebalances: int
     in_rate: float | None
     out_rate: float | None
     skew: float | None
@@ -66,6 +68,18 @@ class StrategyRow:
         """True for the plan that is none of RocketMQ's strategies."""
         return self.name == BALANCED
 
+    @property
+    def title(self) -> str:
+        """Its name for people; RocketMQ's own are not translated."""
+        return _("Balanced plan") if self.is_balanced else self.name
+
+    @property
+    def use_word(self) -> str:
+        """Say whether it is in use, and how that is known; empty when it is not."""
+        if not self.in_use:
+            return ""
+        return _("assumed") if self.is_assumed else _("in use")
+
 
 def facts_of(run: JobRun, zone: tzinfo) -> Facts:
     """Return the facts of a finished run."""
@@ -78,6 +92,7 @@ def facts_of(run: JobRun, zone: tzinfo) -> Facts:
     oldest = max(ages, key=lambda step: step.age_ms or 0, default=None)
     behind = sum(1 for step in ages if (step.age_ms or 0) > BEHIND_MS)
     collected = axis.step * len(steps)
+    bands = epoch_bands(run)
     in_use = next((row for row in strategy_rows(run) if row.in_use), None)
     return Facts(
         peak=worst.peak if worst else None,
@@ -87,7 +102,10 @@ def facts_of(run: JobRun, zone: tzinfo) -> Facts:
         behind=axis.step * behind if ages else None,
         collected=collected,
         missing=max(timedelta(0), axis.step * len(axis.steps()) - collected),
-        epochs=len(epoch_bands(run)),
+        epochs=len(bands),
+        rebalances=sum(
+            1 for band in bands if band.began is not None and band.began > run.since
+        ),
         in_rate=mean(total(row[c.IN_RATE] for row in each) for each in rows.values()),
         out_rate=mean(total(row[c.OUT_RATE] for row in each) for each in rows.values()),
         skew=in_use.max_to_mean if in_use else None,

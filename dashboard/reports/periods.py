@@ -17,9 +17,21 @@ LAST: Final[Mapping[str, tuple[timedelta, Promise]]] = {
     "6h": (timedelta(hours=6), gettext_lazy("last 6 hours")),
     "24h": (timedelta(hours=24), gettext_lazy("last 24 hours")),
     "48h": (timedelta(hours=48), gettext_lazy("last 48 hours")),
+    "7d": (timedelta(days=7), gettext_lazy("last 7 days")),
+    "30d": (timedelta(days=30), gettext_lazy("last 30 days")),
 }
 CUSTOM: Final = "custom"
 DEFAULT: Final = "1h"
+
+
+def span_of(name: str) -> timedelta:
+    """Return a named period's length; raises `PeriodError` with the names there are."""
+    if name not in LAST:
+        raise PeriodError(
+            _("There is no period “%(name)s”; there are %(known)s.")
+            % {"name": name[:40], "known": ", ".join(LAST)}
+        )
+    return LAST[name][0]
 
 
 class PeriodError(ValueError):

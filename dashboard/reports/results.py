@@ -1,7 +1,8 @@
-"""The output of a finished run, as Arrow tables.
+"""The output of a finished run, as Arrow tables, cut to what the report is about.
 
 pyarrow is loaded when a result is read, not when the web process starts. Small data
-sets come in their own order; beyond `SORTED_ROWS` they come as they were written.
+sets come in their own order; beyond `SORTED_ROWS` they come as they were written. Lag
+by topic is summed here from lag by queue where the job wrote none.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from dashboard.jobs.runner import output_of
+from analytics import contracts as c
 from dashboard.models import JobRun
+
+from .output import output_of
 
 SORTED_ROWS: Final = 500_000
 BATCH_ROWS: Final = 5_000
+_KNOWN: Final = "is_known"
 
 
 class NoResultError(LookupError):
@@ -36,26 +40,97 @@ def iterate_batches(
 ) -> Iterator[Any]:
     """Yield a data set as Arrow batches of at most `BATCH_ROWS` rows.
 
-    Raises `NoResultError` at once, not at the first batch.
+    A report of one topic or one consumer gets that topic's or consumer's rows of the
+    data sets that tell them apart. Raises `NoResultError` at once, not at the first
+    batch.
     """
-    rows = run.summary.get("rows", {}).get(dataset)
+    written = run.summary.get("rows", {})
+    if run.is_ready and dataset not in written and dataset == c.LAG_BY_TOPIC:
+        return _summed_by_topic(run, order)
+    rows = written.get(dataset)
     if not run.is_ready or rows is None:
         raise NoResultError(f"run {run.pk} is {run.state} and has no {dataset}")
-    if rows > SORTED_ROWS:
-        return _unsorted(run, dataset)
-    return _sorted(run, dataset, order)
+    batches = _cut(run, _unsorted(run, dataset))
+    return batches if rows > SORTED_ROWS else _sorted(batches, order)
 
 
-def _sorted(run: JobRun, dataset: str, order: Sequence[str]) -> Iterator[Any]:
+def column_of(batch: Any, key: str) -> list[Any]:
+    """Return a column's values; unknown throughout where an older run lacks it."""
+    if key not in batch.schema.names:
+        return [None] * int(batch.num_rows)
+    return batch.column(key).to_pylist()  # type: ignore[no-any-return]
+
+
+def has_table(run: JobRun, dataset: str) -> bool:
+    """Say whether a finished run can give that data set."""
+    written = run.summary.get("rows", {})
+    return dataset in written or (
+        dataset == c.LAG_BY_TOPIC and c.LAG_BY_QUEUE in written
+    )
+
+
+def _cut(run: JobRun, batches: Iterator[Any]) -> Iterator[Any]:
+    """Keep the rows of the report's topic and consumer, where rows have one."""
+    import pyarrow.compute as pc
+
+    wanted = {c.TOPIC: run.topic, c.CLIENT_ID: run.consumer}
+    for batch in batches:
+        kept = batch
+        for key, value in wanted.items():
+            if value and key in kept.schema.names:
+                kept = kept.filter(pc.equal(kept.column(key), value))
+        if kept.num_rows:
+            yield kept
+
+
+def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:
     import pyarrow as pa
 
-    batches = list(_unsorted(run, dataset))
-    if not batches:
+    gathered = list(batches)
+    if not gathered:
         return
-    table = pa.Table.from_batches(batches)
+    table = pa.Table.from_batches(gathered)
     if order:
         table = table.sort_by([(name, "ascending") for name in order])
     yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _summed_by_topic(run: JobRun, order: Sequence[str]) -> Iterator[Any]:
+    """Sum lag by queue over each topic, as the job sums it over each group.
+
+    Peaks of several queues fall on different moments, so a topic has none here.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gathered = list(iterate_batches(run, c.LAG_BY_QUEUE))
+    if not gathered:
+        return
+    table = pa.Table.from_batches(gathered)
+    is_known = pc.greater(pc.coalesce(table[c.SECONDS], 0.0), 0.0)
+    table = table.append_column(_KNOWN, is_known.cast(pa.int64()))
+    at_least_one = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
+    sums = [
+        (name, "sum", at_least_one)
+        for name in (c.LAG_MEAN, c.LAG_LAST, c.IN_RATE, c.OUT_RATE)
+    ]
+    grouped = table.group_by([c.CLUSTER, c.GROUP, c.TOPIC, c.SINCE]).aggregate(
+        [
+            *sums,
+            (c.LAG_MS_PEAK, "max", at_least_one),
+            (c.SECONDS, "max", at_least_one),
+            (_KNOWN, "sum"),
+            (c.QUEUE_ID, "count"),
+        ]
+    )
+    names = {f"{name}_{how}": name for name, how, *_options in sums} | {
+        f"{c.LAG_MS_PEAK}_max": c.LAG_MS_PEAK,
+        f"{c.SECONDS}_max": c.SECONDS,
+        f"{_KNOWN}_sum": c.KNOWN_QUEUES,
+        f"{c.QUEUE_ID}_count": c.QUEUE_COUNT,
+    }
+    grouped = grouped.rename_columns([names.get(n, n) for n in grouped.column_names])
+    yield from _sorted(iter(grouped.combine_chunks().to_batches()), order)
 
 
 def _unsorted(run: JobRun, dataset: str) -> Iterator[Any]:

@@ -28,32 +28,46 @@ def axis_of(run: JobRun, zone: tzinfo) -> Axis:
 
 
 def group_rows(run: JobRun) -> dict[datetime, list[Row]]:
-    """Return the groups' rows by step, in order; one group has one row a step."""
+    """Return the rows of what a run is about by step, in order of time.
+
+    One group, one topic of it, or one consumer has one row a step.
+    """
     by_time: dict[datetime, list[Row]] = defaultdict(list)
-    for row in read_rows(run, c.LAG_BY_GROUP, (c.SINCE,)):
+    for row in read_rows(run, subject_dataset(run), (c.SINCE,)):
         by_time[row[c.SINCE]].append(row)
     return by_time
+
+
+def subject_dataset(run: JobRun) -> str:
+    """Return the data set whose rows sum up what a run is about."""
+    if run.consumer:
+        return c.LAG_BY_CONSUMER
+    return c.LAG_BY_TOPIC if run.topic else c.LAG_BY_GROUP
 
 
 def lag_steps(rows_by_time: Mapping[datetime, list[Row]]) -> list[LagStep]:
     """Return the steps of one group, or the sum over several.
 
-    Peaks of several groups fall on different moments, so that the highest mean stands
-    for the peak of a sum.
+    Peaks of several groups or queues fall on different moments, so that the mean of a
+    step stands for the peak of a sum.
     """
     return [
         LagStep(
             since=since,
             lag=total(row[c.LAG_MEAN] for row in rows),
-            peak=total(
-                row[c.LAG_PEAK if len(rows) == 1 else c.LAG_MEAN] for row in rows
-            ),
+            peak=_peak(rows),
             age_ms=highest(row[c.LAG_MS_PEAK] for row in rows),
             known=sum(row[c.KNOWN_QUEUES] for row in rows),
             queues=sum(row[c.QUEUE_COUNT] for row in rows),
         )
         for since, rows in rows_by_time.items()
     ]
+
+
+def _peak(rows: list[Row]) -> float | None:
+    if len(rows) == 1 and rows[0].get(c.LAG_PEAK) is not None:
+        return float(rows[0][c.LAG_PEAK])
+    return total(row[c.LAG_MEAN] for row in rows)
 
 
 def epoch_bands(run: JobRun) -> list[EpochBand]:

@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analytics import contracts as c
+from dashboard.models import Grouping
 
 Label = str | Promise
 
@@ -32,11 +33,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: the name in the data, what it is called, and its kind."""
+    """One column: the name in the data, what it is called, its kind and its unit.
+
+    The unit is for programs (it stands in a Parquet file's schema), so it is English.
+    """
 
     key: str
     label: Label
     kind: Kind
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +59,16 @@ _GROUP: Final = Column(c.GROUP, _("Group"), Kind.TEXT)
 _SINCE: Final = Column(c.SINCE, _("Time"), Kind.TIME)
 _CONSUMER: Final = Column(c.CLIENT_ID, _("Consumer"), Kind.TEXT)
 _STRATEGY: Final = Column(c.STRATEGY, _("Strategy"), Kind.TEXT)
-_QUEUES: Final = Column(c.QUEUE_COUNT, _("Queues"), Kind.COUNT)
-_KNOWN: Final = Column(c.KNOWN_QUEUES, _("Queues known"), Kind.COUNT)
-_MEAN: Final = Column(c.LAG_MEAN, _("Lag, mean"), Kind.NUMBER)
-_PEAK: Final = Column(c.LAG_PEAK, _("Lag, peak"), Kind.COUNT)
-_LAST: Final = Column(c.LAG_LAST, _("Lag, last"), Kind.COUNT)
-_OLDEST: Final = Column(c.LAG_MS_PEAK, _("Oldest, peak (ms)"), Kind.COUNT)
-_IN: Final = Column(c.IN_RATE, _("In/s"), Kind.NUMBER)
-_OUT: Final = Column(c.OUT_RATE, _("Out/s"), Kind.NUMBER)
-_SECONDS: Final = Column(c.SECONDS, _("Seconds known"), Kind.NUMBER)
-_UNKNOWN: Final = Column(c.UNKNOWN_SECONDS, _("Seconds unknown"), Kind.NUMBER)
+_QUEUES: Final = Column(c.QUEUE_COUNT, _("Queues"), Kind.COUNT, "queues")
+_KNOWN: Final = Column(c.KNOWN_QUEUES, _("Queues known"), Kind.COUNT, "queues")
+_MEAN: Final = Column(c.LAG_MEAN, _("Lag, mean"), Kind.NUMBER, "messages")
+_PEAK: Final = Column(c.LAG_PEAK, _("Lag, peak"), Kind.COUNT, "messages")
+_LAST: Final = Column(c.LAG_LAST, _("Lag, last"), Kind.COUNT, "messages")
+_OLDEST: Final = Column(c.LAG_MS_PEAK, _("Oldest, peak (ms)"), Kind.COUNT, "ms")
+_IN: Final = Column(c.IN_RATE, _("In/s"), Kind.NUMBER, "messages/s")
+_OUT: Final = Column(c.OUT_RATE, _("Out/s"), Kind.NUMBER, "messages/s")
+_SECONDS: Final = Column(c.SECONDS, _("Seconds known"), Kind.NUMBER, "s")
+_UNKNOWN: Final = Column(c.UNKNOWN_SECONDS, _("Seconds unknown"), Kind.NUMBER, "s")
 
 BY_GROUP: Final = Table(
     c.LAG_BY_GROUP,
@@ -83,6 +88,25 @@ BY_GROUP: Final = Table(
         _SECONDS,
     ),
     (c.GROUP, c.SINCE),
+)
+BY_TOPIC: Final = Table(
+    c.LAG_BY_TOPIC,
+    _("Topics"),
+    (
+        _CLUSTER,
+        _GROUP,
+        Column(c.TOPIC, _("Topic"), Kind.TEXT),
+        _SINCE,
+        _QUEUES,
+        _KNOWN,
+        _MEAN,
+        _LAST,
+        _OLDEST,
+        _IN,
+        _OUT,
+        _SECONDS,
+    ),
+    (c.GROUP, c.TOPIC, c.SINCE),
 )
 BY_QUEUE: Final = Table(
     c.LAG_BY_QUEUE,
@@ -135,8 +159,8 @@ MEMBERS: Final = Table(
         _CONSUMER,
         _QUEUES,
         _MEAN,
-        Column(c.LAG_PEAK, _("Lag, peak"), Kind.NUMBER),
-        Column(c.LOAD, _("Load, msg/s"), Kind.NUMBER),
+        Column(c.LAG_PEAK, _("Lag, peak"), Kind.NUMBER, "messages"),
+        Column(c.LOAD, _("Load, msg/s"), Kind.NUMBER, "messages/s"),
         _SECONDS,
     ),
     (c.GROUP, c.EPOCH, c.STRATEGY, c.CLIENT_ID),
@@ -150,15 +174,15 @@ SKEW: Final = Table(
         Column(c.EPOCH, _("Epoch"), Kind.COUNT),
         _STRATEGY,
         _SINCE,
-        Column(c.MEMBER_COUNT, _("Members"), Kind.COUNT),
-        Column(c.IDLE_COUNT, _("Idle members"), Kind.COUNT),
-        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER),
-        Column("load_variation", _("Load, variation"), Kind.NUMBER),
-        Column("load_gini", _("Load, Gini"), Kind.NUMBER),
-        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER),
-        Column("lag_variation", _("Lag, variation"), Kind.NUMBER),
-        Column("lag_gini", _("Lag, Gini"), Kind.NUMBER),
-        Column(c.LOAD_PEAK, _("Load of the busiest, msg/s"), Kind.NUMBER),
+        Column(c.MEMBER_COUNT, _("Members"), Kind.COUNT, "members"),
+        Column(c.IDLE_COUNT, _("Idle members"), Kind.COUNT, "members"),
+        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER, "1"),
+        Column("load_variation", _("Load, variation"), Kind.NUMBER, "1"),
+        Column("load_gini", _("Load, Gini"), Kind.NUMBER, "1"),
+        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER, "1"),
+        Column("lag_variation", _("Lag, variation"), Kind.NUMBER, "1"),
+        Column("lag_gini", _("Lag, Gini"), Kind.NUMBER, "1"),
+        Column(c.LOAD_PEAK, _("Load of the busiest, msg/s"), Kind.NUMBER, "messages/s"),
         Column(c.OVERLOAD, _("Overload"), Kind.FLAG),
         _SECONDS,
     ),
@@ -174,13 +198,13 @@ STRATEGIES: Final = Table(
         Column(c.IN_USE, _("In use"), Kind.FLAG),
         Column(c.STRATEGY_SOURCE, _("Known by"), Kind.TEXT),
         Column(c.EPOCH_COUNT, _("Epochs"), Kind.COUNT),
-        Column(c.MOVES, _("Moves"), Kind.COUNT),
-        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER),
-        Column("load_variation", _("Load, variation"), Kind.NUMBER),
-        Column("load_gini", _("Load, Gini"), Kind.NUMBER),
-        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER),
-        Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER),
-        Column(c.IDLE_SHARE, _("Idle share"), Kind.NUMBER),
+        Column(c.MOVES, _("Moves"), Kind.COUNT, "queues"),
+        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER, "1"),
+        Column("load_variation", _("Load, variation"), Kind.NUMBER, "1"),
+        Column("load_gini", _("Load, Gini"), Kind.NUMBER, "1"),
+        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER, "1"),
+        Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER, "s"),
+        Column(c.IDLE_SHARE, _("Idle share"), Kind.NUMBER, "1"),
         _SECONDS,
     ),
     (c.GROUP, c.STRATEGY),
@@ -188,5 +212,13 @@ STRATEGIES: Final = Table(
 
 TABLES: Final[Mapping[str, Table]] = {
     table.key: table
-    for table in (BY_GROUP, BY_QUEUE, BY_CONSUMER, STRATEGIES, MEMBERS, SKEW)
+    for table in (BY_GROUP, BY_TOPIC, BY_QUEUE, BY_CONSUMER, STRATEGIES, MEMBERS, SKEW)
 }
+
+LAG_TABLES: Final[Mapping[str, Table]] = {
+    Grouping.GROUP: BY_GROUP,
+    Grouping.TOPIC: BY_TOPIC,
+    Grouping.QUEUE: BY_QUEUE,
+    Grouping.CONSUMER: BY_CONSUMER,
+}
+"""The table of lag whose rows stand for what a report is grouped by."""

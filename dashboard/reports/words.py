@@ -1,4 +1,4 @@
-"""What a run is doing, in words: the keys of a job's phases are not for people."""
+"""What a run is doing and is about, in words: keys are not for people."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from dashboard.models import JobRun
+from dashboard.models import Grouping, JobRun
 
 _PHASES: Final[dict[str, Promise]] = {
     "listing": gettext_lazy("listing files"),
     "starting": gettext_lazy("starting Spark"),
     "samples": gettext_lazy("reading samples"),
     "lag_by_queue": gettext_lazy("lag by queue"),
+    "lag_by_topic": gettext_lazy("lag by topic"),
     "lag_by_group": gettext_lazy("lag by group"),
     "lag_by_consumer": gettext_lazy("lag by consumer"),
     "load_by_member": gettext_lazy("load by member"),
     "skew_by_time": gettext_lazy("skew over time"),
     "strategies": gettext_lazy("comparing strategies"),
+    "files": gettext_lazy("making files"),
     "summary": gettext_lazy("summing up"),
     "done": gettext_lazy("done"),
 }
@@ -34,3 +36,48 @@ def phase_word(run: JobRun) -> str:
     if run.state == JobRun.State.RUNNING:
         return str(_PHASES.get(run.phase, run.phase.replace("_", " ")))
     return str(run.get_state_display())
+
+
+_GROUPINGS: Final[dict[Grouping, Promise]] = {
+    Grouping.GROUP: gettext_lazy("Group"),
+    Grouping.TOPIC: gettext_lazy("Topic"),
+    Grouping.QUEUE: gettext_lazy("Queue"),
+    Grouping.CONSUMER: gettext_lazy("Consumer"),
+}
+
+_OVER_TIME: Final[dict[Grouping, Promise]] = {
+    Grouping.GROUP: gettext_lazy("Groups over time"),
+    Grouping.TOPIC: gettext_lazy("Topics over time"),
+    Grouping.QUEUE: gettext_lazy("Queues over time"),
+    Grouping.CONSUMER: gettext_lazy("Consumers over time"),
+}
+
+
+def over_time_word(grouping: Grouping) -> str:
+    """Return the title of a heatmap by what its lines stand for."""
+    return str(_OVER_TIME[grouping])
+
+
+def grouping_word(grouping: Grouping) -> str:
+    """Return the head of a column that names what a row stands for."""
+    return str(_GROUPINGS[grouping])
+
+
+def title_of(run: JobRun) -> str:
+    """Return a report's name: its own, or what it is about."""
+    return run.name or _("Lag report, %(what)s") % {"what": subject_of(run)}
+
+
+def subject_of(run: JobRun) -> str:
+    """Return what a report is about, from the widest to the narrowest."""
+    parts = [run.group or _("all groups"), run.topic, run.consumer]
+    return " · ".join(part for part in parts if part)
+
+
+def step_word(seconds: int) -> str:
+    """Write the length of a step in its largest whole unit."""
+    if seconds % 3600 == 0:
+        return _("%(count)s h") % {"count": seconds // 3600}
+    if seconds % 60 == 0:
+        return _("%(count)s min") % {"count": seconds // 60}
+    return _("%(seconds)s s") % {"seconds": seconds}

@@ -1,4 +1,4 @@
-"""A whole run as a workbook: a sheet per table, typed cells, frozen headers.
+"""A whole run as a workbook: a sheet per table, typed cells, frozen headers, charts.
 
 Rows are written as they come (constant memory) and go to a temporary file. A sheet
 holds at most 1,048,576 rows; a longer table goes on in a further sheet. Excel knows no
@@ -15,11 +15,15 @@ from typing import Any, Final
 import xlsxwriter
 from django.utils.translation import gettext as _
 
+from analytics import contracts as c
 from dashboard.models import JobRun
 
 from .cells import in_zone
-from .results import iterate_batches
-from .tables import TABLES, Column, Kind, Table
+from .palette import LIGHT, palette
+from .results import column_of, has_table, iterate_batches
+from .tables import STRATEGIES, TABLES, Column, Kind, Table
+from .words import title_of
+from .xlsx_charts import TIME_FORMAT, write_map, write_over_time
 
 SHEET_ROWS: Final = 1_048_575
 """Rows below the header."""
@@ -27,7 +31,7 @@ SHEET_ROWS: Final = 1_048_575
 _FORMATS: Final[Mapping[Kind, str]] = {
     Kind.COUNT: "#,##0",
     Kind.NUMBER: "#,##0.00",
-    Kind.TIME: "yyyy-mm-dd hh:mm:ss",
+    Kind.TIME: TIME_FORMAT,
 }
 _WIDTHS: Final[Mapping[Kind, int]] = {Kind.TEXT: 28, Kind.TIME: 20}
 
@@ -43,8 +47,10 @@ def write_xlsx(run: JobRun, path: Path, zone: tzinfo, zone_name: str) -> None:
     }
     with xlsxwriter.Workbook(str(path), options) as book:
         _about(book, run, zone, zone_name)
+        write_over_time(book, run, zone, zone_name)
+        write_map(book, run, zone, zone_name)
         for table in TABLES.values():
-            if table.key in run.summary.get("rows", {}):
+            if has_table(run, table.key):
                 _Sheets(book, table, zone, zone_name).write(run)
 
 
@@ -75,11 +81,32 @@ class _Sheets:
             line += 1
         if sheet is None:
             self._sheet(1)
+        elif self._table is STRATEGIES and number == 1:
+            self._compare(sheet, line - 1)
+
+    def _compare(self, sheet: Any, rows: int) -> None:
+        """Put a bar a strategy below the table: load of the busiest over the mean."""
+        keys = [column.key for column in self._table.columns]
+        names, values = keys.index(c.STRATEGY), keys.index("load_max_to_mean")
+        title = sheet.get_name()
+        chart = self._book.add_chart({"type": "bar"})
+        chart.add_series(
+            {
+                "name": str(self._table.columns[values].label),
+                "categories": [title, 1, names, rows, names],
+                "values": [title, 1, values, rows, values],
+                "fill": {"color": palette(LIGHT)["accent"]},
+            }
+        )
+        chart.set_legend({"none": True})
+        chart.set_y_axis({"reverse": True})
+        chart.set_x_axis({"num_format": "0.00", "min": 1, "crossing": 1})
+        sheet.insert_chart(rows + 3, 1, chart)
 
     def _rows(self, run: JobRun) -> Iterator[Sequence[Any]]:
         keys = [column.key for column in self._table.columns]
         for batch in iterate_batches(run, self._table.key, self._table.order):
-            columns = [batch.column(key).to_pylist() for key in keys]
+            columns = [column_of(batch, key) for key in keys]
             yield from zip(*columns, strict=True)
 
     def _sheet(self, number: int) -> Any:
@@ -124,8 +151,11 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         return "" if moment is None else in_zone(moment, zone).isoformat(sep=" ")
 
     facts = [
+        (_("Report"), title_of(run)),
         (_("Cluster"), run.cluster),
         (_("Group"), run.group or _("all groups")),
+        *([(_("Topic"), run.topic)] if run.topic else []),
+        *([(_("Consumer"), run.consumer)] if run.consumer else []),
         (_("From"), local(run.since)),
         (_("Until"), local(run.until)),
         (_("Step, seconds"), str(run.summary.get("step_seconds", ""))),

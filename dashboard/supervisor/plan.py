@@ -125,7 +125,7 @@ def workers(fleet: int = FLEET_WORKERS) -> list[ChildSpec]:
     `fleet` is how many of them host consumers.
     """
     return [
-        _worker("collector", queue="collector", roles=("collector",)),
+        _worker("collector", queue="collector", roles=("collector", "schedules")),
         *(
             _worker(f"fleet-{number}", queue="fleet", roles=("fleet", "labs"))
             for number in range(1, fleet + 1)

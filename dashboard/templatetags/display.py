@@ -107,6 +107,18 @@ def moment(milliseconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
 
 
+@register.filter
+def epoch(seconds: float) -> datetime:
+    """Turn seconds since the epoch into a time that `date` can format."""
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+@register.filter
+def from_hundred(per_cent: float) -> str:
+    """Return where something of that height begins from the top, in per cent."""
+    return f"{100 - per_cent:.1f}"
+
+
 @register.simple_tag
 def words(room: str, key: str | None, **values: Any) -> str:
     return word(room, key, **values)

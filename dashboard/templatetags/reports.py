@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django import template
 
+from dashboard.models import JobRun
+from dashboard.reports.formats import FORMATS
+from dashboard.reports.periods import LAST
+from dashboard.reports.words import title_of
 from dashboard.views import figures
 
 register = template.Library()
@@ -15,6 +20,30 @@ register = template.Library()
 def span(value: timedelta) -> str:
     """Write a span of time in its two largest units."""
     return figures.duration(value.total_seconds() * 1000)
+
+
+@register.filter
+def period_word(name: str) -> str:
+    """Write a named period."""
+    return str(LAST[name][1]) if name in LAST else name
+
+
+@register.filter
+def format_words(keys: Sequence[str]) -> str:
+    """Write the names of formats."""
+    return ", ".join(FORMATS[key].title for key in keys if key in FORMATS) or "—"
+
+
+@register.filter
+def format_word(key: str) -> str:
+    """Write the name of a format."""
+    return FORMATS[key].title if key in FORMATS else key
+
+
+@register.filter
+def report_title(run: JobRun) -> str:
+    """Write a report's name, or what it is about."""
+    return title_of(run)
 
 
 @register.filter

@@ -224,8 +224,8 @@ FINDINGS: Final[dict[str, str | Promise]] = {
         "change moves queues, and what was in hand is consumed twice."
     ),
     "flapping.queues": _(
-        "Within {window_ms} some queues changed hands up to {moves} times. Each "
-        "change makes what was in hand be consumed twice."
+        "Within {window_ms} some queues changed hands up to {moves} times although "
+        "nobody came or went. Each change makes what was in hand be consumed twice."
     ),
     "flapping.members_advice": _(
         "Look for members that crash and restart, lose their network, or are scaled up "

@@ -6,12 +6,8 @@ it takes the machine's time. Downloads are streamed, and files are made in a thr
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import AsyncIterator, Generator
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import (
@@ -20,40 +16,50 @@ from django.http import (
     HttpResponse,
     HttpResponseBase,
     JsonResponse,
-    StreamingHttpResponse,
 )
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from analytics import contracts as c
 from dashboard.accounts.permissions import allows, requires
-from dashboard.models import JobRun, Role, User
-from dashboard.reports.csv_file import csv_pieces
+from dashboard.models import Grouping, JobRun, Paper, ReportDefinition, Role, User
 from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
-from dashboard.reports.figures import FIGURES, figure_of
+from dashboard.reports.figures import figure_names, figure_of
+from dashboard.reports.files import open_kept
+from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import DEFAULT, LAST, PeriodError, read_period
-from dashboard.reports.results import NoResultError
-from dashboard.reports.tables import BY_CONSUMER, BY_GROUP, BY_QUEUE, TABLES
-from dashboard.reports.words import phase_word
-from dashboard.reports.xlsx_file import write_xlsx
+from dashboard.reports.results import NoResultError, has_table
+from dashboard.reports.series import shown_grouping
+from dashboard.reports.stats import missing_of, stats_of
+from dashboard.reports.tables import TABLES
+from dashboard.reports.twins import twin_of
+from dashboard.reports.view import ViewError, names_in, seen_as, view_query
+from dashboard.reports.words import (
+    over_time_word,
+    phase_word,
+    step_word,
+    title_of,
+)
 from dashboard.selectors.documents import read_overview
 from dashboard.services.reports import (
     ReportRefusedError,
     cancel_report,
+    delete_report,
     give_up_lost_runs,
     start_report,
 )
 
+from . import report_definitions
 from .clusters import find_cluster
-from .layout import configured_clusters, zone_label
+from .downloads import download_of, file_pieces, streamed
+from .layout import configured_clusters
+from .report_fields import read_content
 
 PAGE_ROWS: Final = 50
 _BESIDE: Final = 5
-_PIECE_BYTES: Final = 256 * 1024
-_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @require_safe
@@ -65,7 +71,8 @@ def reports(request: HttpRequest) -> HttpResponse:
     names = {cluster.name for cluster in clusters}
     wanted = request.GET.get("cluster", "")
     chosen = wanted if wanted in names else next(iter(names), "")
-    page = Paginator(JobRun.objects.all(), PAGE_ROWS).get_page(request.GET.get("page"))
+    runs = JobRun.objects.prefetch_related("files")
+    page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(
         request,
         "reports/list.html",
@@ -76,6 +83,9 @@ def reports(request: HttpRequest) -> HttpResponse:
             "chosen": chosen,
             "group": request.GET.get("group", "")[:255],
             "groups": _known_groups(chosen),
+            "definitions": ReportDefinition.objects.all(),
+            "formats": FORMATS.values(),
+            "groupings": Grouping.choices,
             "may_run": allows(request.user, Role.OPERATOR),
         },
     )
@@ -96,6 +106,7 @@ def start(request: HttpRequest) -> HttpResponse:
             since=period.since,
             until=period.until,
             by=request.user,
+            content=read_content(request.POST),
         )
     except (PeriodError, ReportRefusedError) as refusal:
         messages.error(request, str(refusal))
@@ -112,6 +123,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "run": run,
         "phase": phase_word(run),
+        "title": title_of(run),
         "cluster": next(
             (c for c in configured_clusters() if c.name == run.cluster), None
         ),
@@ -121,13 +133,34 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         "may_run": allows(request.user, Role.OPERATOR),
     }
     if run.is_ready:
-        context |= {
-            "facts": facts_of(run, timezone.get_current_timezone()),
-            "strategies": strategy_rows(run),
-            "worst": worst_groups(run),
-            "tables": [BY_QUEUE, BY_CONSUMER, BY_GROUP],
-        }
+        context |= _finished(run, _seen(request, run))
     return render(request, "reports/report.html", context)
+
+
+def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
+    """Return what the page of a finished run shows, as its reader sees it."""
+    zone = timezone.get_current_timezone()
+    facts = facts_of(run, zone)
+    view = view_query(asked, run)
+    return {
+        "run": run,
+        "asked": asked,
+        "facts": facts,
+        "stats": stats_of(run, facts, zone),
+        "missing": missing_of(facts),
+        "step": step_word(run.summary["step_seconds"]),
+        "lines": over_time_word(shown_grouping(run)),
+        "shown": shown_grouping(run),
+        "formats": FORMATS.values(),
+        "papers": Paper.choices,
+        "strategies": strategy_rows(run),
+        "worst": worst_groups(run),
+        "tables": [table for table in TABLES.values() if has_table(run, table.key)],
+        "view": f"?{view}" if view else "",
+        "topics": names_in(asked, c.LAG_BY_TOPIC, c.TOPIC),
+        "consumers": names_in(asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
+        "groupings": Grouping.choices,
+    }
 
 
 @require_safe
@@ -158,12 +191,39 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("report", pk)
 
 
+@require_POST
+@requires(Role.OPERATOR)
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a run with its numbers and files."""
+    assert isinstance(request.user, User)  # noqa: S101  `requires` saw to it
+    try:
+        delete_report(get_object_or_404(JobRun, pk=pk), by=request.user)
+    except ReportRefusedError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("report", pk)
+    messages.success(request, _("The report is deleted."))
+    return redirect("reports")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Stream a file that was made with the report, as it was made then."""
+    run = _ready_run(pk)
+    found = open_kept(run, form)
+    if found is None:
+        raise Http404(_("There is no kept file “%(name)s”.") % {"name": form})
+    row, stream = found
+    name = row.path.rpartition("/")[2]
+    return streamed(file_pieces(stream), name, FORMATS[form].content_type)
+
+
 @require_safe
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
     """Give one figure as a Plotly document."""
-    run = _ready_run(pk)
-    if name not in FIGURES:
+    run = _seen(request, _ready_run(pk))
+    if name not in figure_names(run):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
     try:
         return JsonResponse(figure_of(run, name, timezone.get_current_timezone()))
@@ -173,42 +233,42 @@ def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
 
 @require_safe
 @requires(Role.VIEWER)
-def download_csv(request: HttpRequest, pk: int, table: str) -> HttpResponseBase:
-    """Stream one table of a run."""
-    run = _ready_run(pk)
-    if table not in TABLES:
-        raise Http404(_("There is no table “%(name)s”.") % {"name": table})
-    try:
-        pieces = csv_pieces(run, TABLES[table], timezone.get_current_timezone())
-    except NoResultError as error:
-        raise Http404(str(error)) from error
-    return _download(
-        pieces, f"{_file_name(run)}-{table}.csv", "text/csv; charset=utf-8"
+def table_of_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Give one figure as a table: a part of the page, or a page where asked as one."""
+    run = _seen(request, _ready_run(pk))
+    if name not in figure_names(run):
+        raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
+    twin = twin_of(run, name, timezone.get_current_timezone())
+    is_part = request.headers.get("X-Fragment")
+    return render(
+        request,
+        "reports/twin.html" if is_part else "reports/twin_page.html",
+        {"run": run, "name": name, "twin": twin, "title": title_of(run)},
     )
 
 
 @require_safe
 @requires(Role.VIEWER)
-def download_xlsx(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Make the workbook of a run and stream it."""
-    run = _ready_run(pk)
-    with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
-        file = Path(folder) / "report.xlsx"
-        write_xlsx(run, file, timezone.get_current_timezone(), zone_label())
-        # An open file outlives its name, so the folder can go now.
-        stream = file.open("rb")
-    return _download(_file_pieces(stream), f"{_file_name(run)}.xlsx", _XLSX)
+def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Make a file of a run, in the reader's zone and language, and stream it.
+
+    `table` names the table of a file that holds one, `paper` the sheet of a PDF.
+    """
+    return download_of(request, _seen(request, _ready_run(pk)), form)
 
 
-urls = [
+urls: list[URLPattern | URLResolver] = [
     path("", reports, name="reports"),
     path("start/", start, name="start_report"),
     path("<int:pk>/", report, name="report"),
     path("<int:pk>/status/", status, name="report_status"),
     path("<int:pk>/cancel/", cancel, name="cancel_report"),
     path("<int:pk>/figures/<slug:name>/", figure, name="report_figure"),
-    path("<int:pk>/<slug:table>.csv", download_csv, name="report_csv"),
-    path("<int:pk>/report.xlsx", download_xlsx, name="report_xlsx"),
+    path("<int:pk>/figures/<slug:name>/table/", table_of_figure, name="report_twin"),
+    path("<int:pk>/report.<slug:form>", download, name="report_download"),
+    path("<int:pk>/files/<slug:form>", kept_file, name="report_file"),
+    path("<int:pk>/delete/", delete, name="delete_report"),
+    path("definitions/", include(report_definitions.urls)),
 ]
 """Below /reports/."""
 
@@ -220,37 +280,11 @@ def _ready_run(pk: int) -> JobRun:
     return run
 
 
-def _download(
-    pieces: Generator[bytes, None, None], name: str, kind: str
-) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(_in_thread(pieces), content_type=kind)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["Cache-Control"] = "private, no-store"
-    return response
-
-
-def _file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
-    with stream:
-        while piece := stream.read(_PIECE_BYTES):
-            yield piece
-
-
-async def _in_thread(pieces: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
-    """Take pieces one by one; a plain iterator would be gathered whole under ASGI.
-
-    Closes the source also when the reader goes away in the middle.
-    """
-    take = sync_to_async(lambda: next(pieces, None), thread_sensitive=False)
+def _seen(request: HttpRequest, run: JobRun) -> JobRun:
     try:
-        while (piece := await take()) is not None:
-            yield piece
-    finally:
-        pieces.close()
-
-
-def _file_name(run: JobRun) -> str:
-    name = slugify(run.group or run.cluster) or "report"
-    return f"lag-{name}-{run.pk}"
+        return seen_as(run, request.GET.dict())
+    except ViewError as error:
+        raise Http404(str(error)) from error
 
 
 def _known_groups(cluster: str) -> list[str]:

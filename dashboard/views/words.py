@@ -108,6 +108,25 @@ WHATIF: Final[dict[str, Word]] = {
     "needs_options": _("needs {options}, which clients do not report"),
 }
 
+TIMERS: Final[dict[str, Word]] = {
+    "rebalance": _("Rebalance"),
+    "renew_locks": _("Renew locks"),
+    "persist_offsets": _("Persist offsets"),
+    "heartbeat": _("Heartbeat"),
+    "refresh_routes": _("Refresh routes"),
+    "expire_stuck": _("Expire stuck messages"),
+}
+
+SLOTS: Final[dict[str, Word]] = {
+    "on_time": _("on time"),
+    "late": _("late"),
+    "partly": _("failed for some members"),
+    "failed": _("failed"),
+    "skipped": _("skipped, the last one still ran"),
+    "missing": _("not run"),
+    "made_up": _("made up by the worker itself"),
+}
+
 OPTIONS: Final[dict[str, Word]] = {
     "config": _("a list of queues per member"),
     "rooms": _("the machine rooms that may consume"),
@@ -254,6 +273,8 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "whatif": WHATIF,
     "option": OPTIONS,
     "finding": FINDINGS,
+    "timer": TIMERS,
+    "slot": SLOTS,
     "weighing": WEIGHINGS,
     "ui": INTERFACE,
 }

@@ -13,7 +13,7 @@ look-up when nobody waits for its queue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -53,16 +53,22 @@ class PullHolds(Generic[ChannelT]):
         header = pull.header
         self._held.setdefault((header.topic, header.queue_id), []).append(pull)
 
-    def arrived(self, topic: str, queue_id: int, offset: int, code: int) -> None:
-        """Wake the pulls that wait for this message."""
+    def arrived(
+        self, topic: str, queue_id: int, offset: int, codes: Sequence[int]
+    ) -> None:
+        """Wake the pulls that wait for these messages, the first at `offset`."""
         pulls = self._held.get((topic, queue_id))
-        if pulls is not None:
-            self._wake(
-                (topic, queue_id),
-                lambda pull: (
-                    pull.offset <= offset and (pull.codes is None or code in pull.codes)
-                ),
-            )
+        if pulls is None:
+            return
+        end = offset + len(codes)
+
+        def is_wanted(pull: HeldPull[ChannelT]) -> bool:
+            wanted = pull.codes
+            if pull.offset >= end or wanted is None:
+                return pull.offset < end
+            return any(code in wanted for code in codes[max(0, pull.offset - offset) :])
+
+        self._wake((topic, queue_id), is_wanted)
 
     def scan(self, max_offset: Callable[[str, int], int], now_ms: int) -> None:
         """Wake the pulls whose time is over, or whose queue has gone on."""

@@ -19,14 +19,13 @@ from .properties import terminated, with_property, without_property
 from .settings import BrokerSettings
 
 _NOT_THE_CLIENTS: Final = frozenset((b"CLUSTER", b"MSG_REGION", b"TRACE_ON", b"POP_CK"))
+DELAYING: Final = frozenset(
+    (b"DELAY", b"TIMER_DELIVER_MS", b"TIMER_DELAY_SEC", b"TIMER_DELAY_MS")
+)
+"""Properties by which a message asks to be delivered later."""
 _TIMER_PROPERTIES: Final = frozenset(
     (b"TIMER_DELIVER_MS", b"TIMER_DELAY_SEC", b"TIMER_DELAY_MS")
 )
-
-
-def offset_msg_id(store_host: bytes, log_offset: int) -> str:
-    """Return the id that says where a message is: host, port, log offset, in hex."""
-    return f"{store_host.hex().upper()}{log_offset:016X}"
 
 
 def own_properties(settings: BrokerSettings) -> bytes:
@@ -85,10 +84,15 @@ def delay_level(values: Mapping[bytes, bytes], levels: int) -> int:
         return 0
 
 
+def delayed_properties(properties: bytes, topic: str, queue_id: int) -> bytes:
+    """Return the properties of a message that waits, with the place it waits for."""
+    properties = with_property(properties, b"REAL_TOPIC", topic.encode())
+    return with_property(properties, b"REAL_QID", b"%d" % queue_id)
+
+
 def delayed(record: PendingRecord, level: int) -> PendingRecord:
     """Return the record as it is stored to be delivered after the level's delay."""
-    properties = with_property(record.properties, b"REAL_TOPIC", record.topic.encode())
-    properties = with_property(properties, b"REAL_QID", b"%d" % record.queue_id)
+    properties = delayed_properties(record.properties, record.topic, record.queue_id)
     return PendingRecord(
         SCHEDULE_TOPIC,
         level - 1,

@@ -110,6 +110,7 @@ class Broker:
             raise
         state.address = self._registration.address = self._advertised_address()
         state.store_host = pack_host(state.address)
+        state.store_host_hex = state.store_host.hex().upper()
         state.store.on_arrival = state.holds.arrived
         await self._registration.register()
         self._start_timers(state)

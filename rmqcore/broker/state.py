@@ -56,6 +56,8 @@ class BrokerState:
     chance: random.Random = field(default_factory=random.Random)
     address: str = ""
     store_host: bytes = b""
+    store_host_hex: str = ""
+    """The beginning of every offset message id."""
     own_properties: bytes = b""
     """What the broker adds to the properties of every message it stores."""
     started_ms: int = 0

@@ -93,6 +93,21 @@ class Statistics:
         counter.sum += value
         counter.times += 1
 
+    def add_stored(self, topic: str, cluster: str, messages: int, size: int) -> None:
+        """Count messages of one send, `size` bytes in all, for topic and broker."""
+        tables = self._counters
+        for name, key, value in (
+            (TOPIC_PUT_SIZE, topic, size),
+            (TOPIC_PUT_NUMS, topic, messages),
+            (BROKER_PUT_NUMS, cluster, messages),
+        ):
+            counter = tables[name].get(key)
+            if counter is None:
+                self.add(name, key, value)
+            else:
+                counter.sum += value
+                counter.times += 1
+
     def sample(self, now_ms: int) -> None:
         """Note where every counter stands."""
         self._sampled_ms = now_ms

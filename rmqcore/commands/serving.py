@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import signal
@@ -38,7 +39,17 @@ def serve(
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
-    return asyncio.run(_serve(service, describe, after_start))
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_serve(service, describe, after_start))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes uvloop's event loop where it is installed: it costs less."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _serve(
@@ -52,6 +63,9 @@ async def _serve(
         loop.add_signal_handler(number, told.set)
     service = make()
     await service.start()
+    # What is there now stays: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
     try:
         if after_start is not None:
             await after_start(service)

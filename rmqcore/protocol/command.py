@@ -77,9 +77,9 @@ class RemotingCommand:
             code,
             dict(ext_fields) if ext_fields else {},
             body,
-            opaque=self.opaque,
-            flag=FLAG_RESPONSE,
-            remark=remark,
+            self.opaque,
+            FLAG_RESPONSE,
+            remark,
             serialize_type=self.serialize_type,
         )
 

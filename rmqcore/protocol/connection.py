@@ -16,8 +16,7 @@ Cost: one dictionary entry per open request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rmqcore.errors import LocalProtocolError
 
@@ -27,23 +26,20 @@ from .frames import MAX_FRAME_BYTES, FrameDecoder, encode_frame
 _OPAQUE_LIMIT: Final = 0x7FFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class RequestReceived:
+class RequestReceived(NamedTuple):
     """The peer asks something of us."""
 
     command: RemotingCommand
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseReceived:
+class ResponseReceived(NamedTuple):
     """The answer to our open request of number `command.opaque`."""
 
     command: RemotingCommand
     request_code: int
 
 
-@dataclass(frozen=True, slots=True)
-class LateResponse:
+class LateResponse(NamedTuple):
     """An answer whose request was forgotten, or never made."""
 
     command: RemotingCommand

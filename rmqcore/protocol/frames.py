@@ -36,9 +36,15 @@ _INT16 = struct.Struct(">h")
 _MAX_HEADER_BYTES: Final = 0xFFFFFF
 _INT16_MAX: Final = 0x7FFF
 _COMPACT_ABOVE_BYTES: Final = 64 * 1024
+_GROW_ABOVE_BYTES: Final = 64 * 1024
+_JSON: Final = int(SerializeType.JSON)
+_BINARY: Final = int(SerializeType.ROCKETMQ)
 
 _LANGUAGE_NAMES: Final[dict[str, LanguageCode]] = {
     code.name: code for code in LanguageCode
+}
+_LANGUAGE_TEXTS: Final[dict[int | str, str]] = {
+    code: code.name for code in LanguageCode
 }
 _LANGUAGE_CODES: Final[dict[int, LanguageCode]] = {
     code.value: code for code in LanguageCode
@@ -79,7 +85,9 @@ class FrameDecoder:
     __slots__ = ("_buffer", "_error", "_max_frame_bytes", "_start")
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
-        self._buffer = bytearray()
+        # Bytes while little waits for the rest of its frame, which is nearly always;
+        # a bytearray while a large frame arrives in many pieces.
+        self._buffer: bytes | bytearray = b""
         self._start = 0
         self._max_frame_bytes = max_frame_bytes
         self._error: FrameError | HeaderError | None = None
@@ -96,60 +104,78 @@ class FrameDecoder:
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
-        self._buffer += data
+        buffer, start = self._buffer, self._start
+        waiting = len(buffer) - start
+        if not waiting:
+            self._buffer, self._start = data, 0
+        elif isinstance(buffer, bytearray):
+            buffer += data
+        elif waiting > _GROW_ABOVE_BYTES:
+            self._buffer, self._start = bytearray(buffer[start:]) + data, 0
+        else:
+            self._buffer, self._start = buffer[start:] + data, 0
 
     def next_command(self) -> RemotingCommand | None:
         """Return the next whole command, or None when more bytes are needed."""
         if self._error is not None:
             raise self._error
+        buffer, start = self._buffer, self._start
+        available = len(buffer) - start
         try:
-            return self._next_command()
+            if available < _LENGTHS.size:
+                if available >= _UINT32.size:
+                    (length,) = _UINT32.unpack_from(buffer, start)
+                    if length + 4 > self._max_frame_bytes or length < 4:
+                        raise self._misfit(length, 0)
+                return None
+            length, marked = _LENGTHS.unpack_from(buffer, start)
+            header_length = marked & 0xFFFFFF
+            if length + 4 > self._max_frame_bytes or header_length + 4 > length:
+                raise self._misfit(length, header_length)
+            if available < length + 4:
+                self._judge_kind(marked >> 24)
+                return None
+            body_at, end = start + 8 + header_length, start + length + 4
+            if isinstance(buffer, bytes):
+                header, body = buffer[start + 8 : body_at], buffer[body_at:end]
+            else:
+                with memoryview(buffer) as view:
+                    header = bytes(view[start + 8 : body_at])
+                    body = bytes(view[body_at:end])
+            self._consume(end)
+            kind = marked >> 24
+            if kind == _JSON:
+                return _decode_json_header(header, body)
+            self._judge_kind(kind)
+            return _decode_binary_header(header, body)
         except (FrameError, HeaderError) as error:
             self._error = error
-            self._buffer.clear()
-            self._start = 0
+            self._buffer, self._start = b"", 0
             raise
 
-    def _next_command(self) -> RemotingCommand | None:
-        available = len(self._buffer) - self._start
-        if available < 4:
-            return None
-        (length,) = _UINT32.unpack_from(self._buffer, self._start)
+    def _misfit(self, length: int, header_length: int) -> FrameError:
         if length + 4 > self._max_frame_bytes:
-            raise FrameError(
+            return FrameError(
                 f"frame of {length + 4} bytes, limit {self._max_frame_bytes}"
             )
         if length < 4:
-            raise FrameError(f"frame length {length}, at least 4 is needed")
-        if available < 8:
-            return None
-        (marked,) = _UINT32.unpack_from(self._buffer, self._start + 4)
-        kind, header_length = marked >> 24, marked & 0xFFFFFF
-        if header_length > length - 4:
-            raise FrameError(
-                f"header of {header_length} bytes in a frame with {length - 4} left"
-            )
-        if kind not in (SerializeType.JSON, SerializeType.ROCKETMQ):
-            raise FrameError(f"serialize type {kind}, known are 0 (JSON), 1 (ROCKETMQ)")
-        if available < length + 4:
-            return None
-        begin = self._start + 8
-        with memoryview(self._buffer) as view:
-            header = bytes(view[begin : begin + header_length])
-            body = bytes(view[begin + header_length : begin - 4 + length])
-        self._consume(length + 4)
-        if kind == SerializeType.JSON:
-            return _decode_json_header(header, body)
-        return _decode_binary_header(header, body)
+            return FrameError(f"frame length {length}, at least 4 is needed")
+        return FrameError(
+            f"header of {header_length} bytes in a frame with {length - 4} left"
+        )
 
-    def _consume(self, count: int) -> None:
-        self._start += count
-        if self._start == len(self._buffer):
-            self._buffer.clear()
+    def _judge_kind(self, kind: int) -> None:
+        if kind not in (_JSON, _BINARY):
+            raise FrameError(f"serialize type {kind}, known are 0 (JSON), 1 (ROCKETMQ)")
+
+    def _consume(self, end: int) -> None:
+        if end == len(self._buffer):
+            self._buffer, self._start = b"", 0
+        elif isinstance(self._buffer, bytearray) and end > _COMPACT_ABOVE_BYTES:
+            del self._buffer[:end]
             self._start = 0
-        elif self._start > _COMPACT_ABOVE_BYTES:
-            del self._buffer[: self._start]
-            self._start = 0
+        else:
+            self._start = end
 
 
 # JSON header
@@ -159,15 +185,13 @@ _Number = Annotated[int, msgspec.Meta(ge=-0x80000000, le=0x7FFFFFFF)]
 
 def _encode_json_header(command: RemotingCommand) -> bytes:
     language = command.language
-    header: dict[str, object] = {"code": command.code}
     # Java writes members in alphabetical order and leaves null ones out; some
     # clients scan the text, so the order is kept.
+    header: dict[str, object] = {"code": command.code}
     if command.ext_fields:
         header["extFields"] = command.ext_fields
     header["flag"] = command.flag
-    header["language"] = (
-        language.name if isinstance(language, LanguageCode) else str(language)
-    )
+    header["language"] = _LANGUAGE_TEXTS.get(language) or str(language)
     header["opaque"] = command.opaque
     if command.remark is not None:
         header["remark"] = command.remark

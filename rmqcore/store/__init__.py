@@ -4,16 +4,20 @@ Nothing here reads a clock, waits for a socket or knows the event loop: times ar
 arguments, and what takes long may be run in a thread by whoever owns the loop.
 """
 
+from .block import BlockItem, Envelope
 from .config_file import ConfigFile
 from .dispatch import DELAY_LEVELS_MS, property_values
-from .message_store import Appended, MessageStore
+from .message_store import Appended, AppendedBlock, MessageStore
 from .reading import ReadResult, ReadStatus
 from .record import PendingRecord
 
 __all__ = [
     "DELAY_LEVELS_MS",
     "Appended",
+    "AppendedBlock",
+    "BlockItem",
     "ConfigFile",
+    "Envelope",
     "MessageStore",
     "PendingRecord",
     "ReadResult",

@@ -23,7 +23,7 @@ from __future__ import annotations
 import contextlib
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -119,6 +119,20 @@ class CommitLog:
         if segment is None:
             return b""
         return segment.read(log_offset, min(size, self._end - log_offset))
+
+    def read_pieces(self, pieces: Sequence[tuple[int, int]]) -> bytes:
+        """Return several (log offset, size) ranges of whole records, joined."""
+        parts: list[bytes] = []
+        segment = None
+        start = end = -1
+        for log_offset, size in pieces:
+            if segment is None or not start <= log_offset < end:
+                segment = self._segment_at(log_offset)
+                if segment is None:
+                    continue
+                start, end = segment.start, segment.end
+            parts.append(segment.read(log_offset, size))
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def record_at(self, log_offset: int) -> bytes | None:
         """Return the whole record at an offset given from outside, None if none is.

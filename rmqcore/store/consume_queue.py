@@ -20,8 +20,9 @@ from __future__ import annotations
 import os
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,11 @@ _KEPT_ENTRIES: Final = 2_048
 """So many of the newest entries stay in memory after they were saved."""
 
 Entry = tuple[int, int, int]
+
+
+@lru_cache(maxsize=1024)
+def _entries(count: int) -> struct.Struct:
+    return struct.Struct(">" + "qiq" * count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,10 @@ class ConsumeQueue:
     def append(self, log_offset: int, size: int, tags_code: int) -> None:
         """Add the entry of number `max`."""
         self._recent += ENTRY.pack(log_offset, size, tags_code)
+
+    def append_block(self, numbers: Sequence[int]) -> None:
+        """Add several entries: log offset, size and tags code of each in turn."""
+        self._recent += _entries(len(numbers) // 3).pack(*numbers)
 
     def begin_at(self, number: int) -> None:
         """Forget everything, also on disk, and give the next entry this number."""

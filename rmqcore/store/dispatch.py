@@ -63,11 +63,12 @@ def tags_code(
             index = min(int(level), len(delay_levels_ms)) - 1
             return store_timestamp + delay_levels_ms[index]
     tag = values.get(b"TAGS")
-    return 0 if tag is None else _tag_hash(tag)
+    return 0 if tag is None else tag_hash(tag)
 
 
 @lru_cache(maxsize=8192)
-def _tag_hash(tag: bytes) -> int:
+def tag_hash(tag: bytes) -> int:
+    """Return the code of a tag, as RocketMQ hashes it."""
     return java_string_hash(tag.decode(errors="replace"))
 
 

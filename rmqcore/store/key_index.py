@@ -18,7 +18,7 @@ import os
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,11 +32,12 @@ _HASH: Final = struct.Struct(">I")
 
 def key_hash(topic: bytes, key: bytes) -> int:
     """Return the hash under which a key of a topic is found."""
-    return zlib.crc32(key, _topic_hash(topic))
+    return zlib.crc32(key, topic_seed(topic))
 
 
 @lru_cache(maxsize=4096)
-def _topic_hash(topic: bytes) -> int:
+def topic_seed(topic: bytes) -> int:
+    """Return what the CRC-32 of a key goes on from, for keys of this topic."""
     return zlib.crc32(topic + b"#")
 
 
@@ -90,6 +91,17 @@ class KeyIndex:
         distance = log_offset - segment_start
         for hashed in hashes:
             entries += _ENTRY.pack(hashed, distance)
+
+    def append_block(
+        self, segment_start: int, hashes_and_offsets: Sequence[int]
+    ) -> None:
+        """Add keys of several records: a hash and a log offset in turn."""
+        entries = self._recent.get(segment_start)
+        if entries is None:
+            entries = self._open(segment_start)
+        pairs = list(hashes_and_offsets)
+        pairs[1::2] = [offset - segment_start for offset in pairs[1::2]]
+        entries += _pairs(len(pairs)).pack(*pairs)
 
     def candidates(self, hashed: int) -> Iterator[int]:
         """Yield the log offsets of records that may have the key, newest first."""
@@ -168,6 +180,11 @@ class KeyIndex:
         self._saved.pop(start, None)
         self._sizes.pop(start, None)
         self._path(start).unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=1024)
+def _pairs(numbers: int) -> struct.Struct:
+    return struct.Struct(f">{numbers}I")
 
 
 def _distance(entries: bytearray, end: int) -> int:

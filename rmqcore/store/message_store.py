@@ -10,8 +10,9 @@ run in a thread, and `end_checkpoint`. Everything else belongs to one thread. Ti
 arguments in ms; a store time never falls from record to record, also when the caller's
 clock does, because queues are searched by it.
 
-Cost: an append is one encode and two copies, some 5 µs; a read of 32 messages is one
-pass over 32 entries and as few copies as the log has pieces, some 20 µs.
+Cost: an append is one encode and two copies, some 5 µs alone and 3 µs in a block; a
+read of 32 messages is one pass over 32 entries and as few copies as the log has
+pieces, some 20 µs.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Final, NamedTuple
 from rmqcore.errors import StoreError
 
 from . import record
+from .block import BlockItem, Envelope, Place, encode_block
 from .checkpoint import Checkpoint, CheckpointWork
 from .commit_log import CommitLog
 from .consume_queue import ConsumeQueue, Entry
@@ -60,6 +62,15 @@ class Appended(NamedTuple):
         return self.log_offset + self.size
 
 
+class AppendedBlock(NamedTuple):
+    """Where and when messages of one send were stored; `flushed` asks for `end`."""
+
+    queue_offset: int
+    log_offsets: list[int]
+    end: int
+    store_timestamp: int
+
+
 class MessageStore:
     """The store of one broker in `directory`; opening it recovers it.
 
@@ -76,8 +87,9 @@ class MessageStore:
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
-        self.on_arrival: Callable[[str, int, int, int], None] | None = None
-        """Called after each append with topic, queue id, offset and tags code."""
+        self.on_arrival: Callable[[str, int, int, Sequence[int]], None] | None = None
+        """Called after appending to a queue: topic, queue id, the first new offset,
+        and the tags codes from there on."""
         self._delay_levels_ms = delay_levels_ms
         self._lock_descriptor = _lock_directory(directory)
         try:
@@ -133,6 +145,38 @@ class MessageStore:
         for each, queue, place in zip(pending, queues, placed, strict=True):
             self._enter(each, queue, place)
         return placed
+
+    def append_block(
+        self, envelope: Envelope, items: Sequence[BlockItem], now_ms: int
+    ) -> AppendedBlock:
+        """Store the messages of one send, all of them or, at a crash, none.
+
+        They get consecutive queue offsets. Raises `StoreError` when the disk is full
+        or no file takes them, `struct.error` for a number beyond its field.
+        """
+        key = (envelope.topic, envelope.queue_id)
+        queue = self._queues.get(key) or self._make_queue(*key)
+        timestamp = self._last_timestamp
+        if now_ms > timestamp:
+            timestamp = self._last_timestamp = now_ms
+        number, log = queue.max, self._log
+        levels = self._delay_levels_ms
+        at = log.max_offset
+        block = encode_block(envelope, items, Place(number, at, timestamp), levels)
+        placed = log.place(len(block.data))
+        if placed != at:
+            place = Place(number, placed, timestamp)
+            block = encode_block(envelope, items, place, levels)
+        log.write(placed, block.data)
+        if block.keys:
+            self._index.append_block(log.last_segment_start, block.keys)
+        if enters_queue(envelope.sys_flag):
+            queue.append_block(block.entries)
+            if self.on_arrival is not None:
+                self.on_arrival(*key, number, block.codes)
+        return AppendedBlock(
+            number, block.log_offsets, placed + len(block.data), timestamp
+        )
 
     # Reading
 
@@ -359,7 +403,7 @@ class MessageStore:
         code = tags_code(topic, values, place.store_timestamp, self._delay_levels_ms)
         queue.append(place.log_offset, place.size, code)
         if self.on_arrival is not None:
-            self.on_arrival(topic, pending.queue_id, place.queue_offset, code)
+            self.on_arrival(topic, pending.queue_id, place.queue_offset, (code,))
 
     def _timestamp(self, entry: Entry) -> int:
         return record.store_timestamp_of(

@@ -71,7 +71,7 @@ def read_queue(
     limit = max(1, min(max_messages, MAX_BATCH_MESSAGES))
     window = limit if codes is None else max(_SCANNED_ENTRIES, max_messages)
     number, total, count = offset, 0, 0
-    pieces: list[bytes] = []
+    pieces: list[tuple[int, int]] = []
     start = end = -1
     for log_offset, size, code in queue.entries(offset, window):
         if count == limit or (count and total + size > max_bytes):
@@ -81,13 +81,13 @@ def read_queue(
             continue
         if log_offset != end:
             if count:
-                pieces.append(log.read(start, end - start))
+                pieces.append((start, end - start))
             start = log_offset
         end = log_offset + size
         count += 1
         total += size
     if not count:
         return ReadResult(ReadStatus.NO_MATCHED_MESSAGE, number, low, high)
-    pieces.append(log.read(start, end - start))
-    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    pieces.append((start, end - start))
+    body = log.read_pieces(pieces)
     return ReadResult(ReadStatus.FOUND, number, low, high, count, body)

@@ -52,6 +52,9 @@ Handler = Callable[["Channel", RemotingCommand], Answer | Awaitable[Answer]]
 DEFAULT_TIMEOUT_S = 3.0
 """RocketMQ's default for API calls and for connecting."""
 
+TLS_GOODBYE_S = 1.0
+"""How long a closed TLS connection waits for the peer's goodbye: Java sends none."""
+
 
 async def refuse(channel: Channel, command: RemotingCommand) -> RemotingCommand:
     """Answer any request as a peer that serves nothing."""
@@ -87,6 +90,7 @@ class Channel(asyncio.Protocol):
         self._deadlines: list[tuple[float, int, int, float]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._outgoing: list[bytes] = []
+        self._is_receiving = False
         self._writable = asyncio.Event()
         self._writable.set()
         self._closed = self._loop.create_future()
@@ -185,19 +189,25 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Complete open requests and hand the peer's requests to the handler."""
+        # Answers that are known at once leave when all of them are, in this turn.
+        self._is_receiving = True
         try:
             events = self._connection.receive_data(data)
             for event in events:
-                if isinstance(event, ResponseReceived):
-                    self._complete(event.command)
-                elif isinstance(event, RequestReceived):
+                if isinstance(event, RequestReceived):
                     self._answer(event.command)
+                elif isinstance(event, ResponseReceived):
+                    self._complete(event.command)
                 else:
                     self._drop_late(event)
             if self._connection.broken:
                 self._connection.receive_data(b"")
         except RemoteProtocolError as error:
             self._fail(error)
+        finally:
+            self._is_receiving = False
+            if self._outgoing:
+                self._flush()
 
     def pause_writing(self) -> None:
         """The socket's buffer is full."""
@@ -230,14 +240,17 @@ class Channel(asyncio.Protocol):
             raise ChannelClosedError(f"{self.remote_address}: the channel is closed")
 
     def _write(self, frame: bytes) -> None:
-        if not self._outgoing:
+        if not self._outgoing and not self._is_receiving:
             self._loop.call_soon(self._flush)
         self._outgoing.append(frame)
 
     def _flush(self) -> None:
         frames, self._outgoing = self._outgoing, []
         if frames and self._transport is not None and not self._transport.is_closing():
-            self._transport.write(frames[0] if len(frames) == 1 else b"".join(frames))
+            if len(frames) == 1:
+                self._transport.write(frames[0])
+            else:
+                self._transport.writelines(frames)
 
     def _set_deadline(self, command: RemotingCommand, timeout: float) -> None:
         due = self._loop.time() + timeout
@@ -364,6 +377,7 @@ async def connect(
                 port,
                 ssl=tls,
                 server_hostname=host if tls else None,
+                ssl_shutdown_timeout=TLS_GOODBYE_S if tls else None,
             )
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeout:g} s") from None

@@ -7,14 +7,14 @@ from itertools import count
 
 import pytest
 
-from rmqcore.admin import Admin, Patience
+from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster, start_cluster
 from tests.support.java_driver import JavaDriver
+from tests.support.our_clients import OurCluster
+
+from .sides import PATIENT, Side
 
 _NUMBERS = count(1)
-
-PATIENT = Patience(timeout_s=20, grace_s=20, deadline_s=60)
-"""For machines where a cold JVM shares two cores with the tests."""
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +32,20 @@ def java(
     """Java clients connected to the Apache cluster."""
     with JavaDriver(apache.nameserver, tmp_path_factory.mktemp("java")) as driver:
         yield driver
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OurCluster]:
+    """Our cluster of two brokers, in a process of its own, shared like Apache's."""
+    with OurCluster(tmp_path_factory.mktemp("embedded"), brokers=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["apache", "embedded"])
+def side(request: pytest.FixtureRequest, java: JavaDriver) -> Side:
+    """Each kind of cluster in turn, with the one JVM of Java clients."""
+    cluster: ApacheCluster | OurCluster = request.getfixturevalue(request.param)
+    return Side(cluster.nameserver, java)
 
 
 @pytest.fixture

@@ -1,20 +1,32 @@
-"""A real Apache RocketMQ that checks signatures, and our admin client."""
+"""A real Apache RocketMQ that checks signatures and encrypts, and our clients."""
 
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from rmqcore.admin import AclCredentials, Admin
+from rmqcore.client import Producer
 from rmqcore.errors import AccessDeniedError
+from rmqcore.model import Message
 from rmqcore.model.columns import Reason
 from tests.support.apache import ApacheCluster, start_cluster
 from tests.support.jars import rocketmq_version
+from tests.support.java_driver import JavaDriver
 
-from .conftest import PATIENT
+from .sides import PATIENT, Side, our_member, until
 
 pytestmark = [
     pytest.mark.interop,
@@ -24,6 +36,7 @@ pytestmark = [
     ),
 ]
 
+KEYS: Final = AclCredentials("root", "sk-12345678")
 _PROVIDER: Final = "org.apache.rocketmq.auth.authentication.provider"
 _USER: Final = {"accessKey": "root", "secretKey": "sk-12345678"}
 _SETTINGS: Final = {
@@ -40,10 +53,47 @@ _SETTINGS: Final = {
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheCluster]:
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ApacheCluster]:
     directory = tmp_path_factory.mktemp("guarded")
-    with start_cluster(directory, settings=_SETTINGS) as cluster:
+    with start_cluster(
+        directory, settings=_SETTINGS, jvm_options=tls_options(authority, directory)
+    ) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def encrypted(authority: trustme.CA) -> ssl.SSLContext:
+    """What trusts the cluster's certificate, and no other."""
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+def tls_options(authority: trustme.CA, directory: Path) -> list[str]:
+    """Let Java processes take plain and encrypted connections on one port."""
+    issued = authority.issue_cert("127.0.0.1")
+    certificate, key = directory / "certificate.pem", directory / "key.pem"
+    issued.cert_chain_pems[0].write_to_path(certificate)
+    # Netty reads keys of this form only.
+    key.write_bytes(
+        load_pem_private_key(issued.private_key_pem.bytes(), None).private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+        )
+    )
+    options = {
+        "tls.server.mode": "permissive",
+        "tls.test.mode.enable": "false",
+        "tls.server.certPath": certificate,
+        "tls.server.keyPath": key,
+    }
+    return [f"-D{name}={value}" for name, value in options.items()]
 
 
 def attach(cluster: ApacheCluster, credentials: AclCredentials | None) -> Admin:
@@ -73,8 +123,51 @@ async def test_wrong_credentials_are_named_and_nothing_is_made_up(
 
 
 async def test_the_right_credentials_open_the_door(guarded: ApacheCluster) -> None:
-    async with attach(guarded, AclCredentials("root", "sk-12345678")) as admin:
+    async with attach(guarded, KEYS) as admin:
         await admin.create_topic("T", 2)
         snapshot = await admin.snapshot()
         assert snapshot.complete
         assert len(snapshot.topics["T"].keys) == 2
+
+
+async def test_signed_and_encrypted_our_clients_and_javas_exchange_messages(
+    guarded: ApacheCluster, java: JavaDriver, name: str, encrypted: ssl.SSLContext
+) -> None:
+    side = Side(guarded.nameserver, java)
+    async with attach(guarded, KEYS) as admin:
+        await admin.create_topic(name, 4)
+    signed = {"access_key": KEYS.access_key, "secret_key": KEYS.secret_key, "tls": 1}
+    group = {"group": name, "topic": name}
+    await side.start_java(name, **group, **signed)
+    async with our_member(
+        side, f"{name}-ours", **group, credentials=KEYS, tls=encrypted
+    ) as ours:
+        await until(
+            lambda: len(ours.queues) == len(side.java_queues(name)) == 2,
+            lambda: (ours.queues, side.java_queues(name)),
+        )
+        producer = Producer(
+            guarded.nameserver, group=name, credentials=KEYS, tls=encrypted
+        )
+        async with producer:
+            for number in range(8):
+                await producer.send(Message(name, b"m%d" % number))
+        await side.produce_java(name, 8, first=8, **signed)
+        heard = lambda: ours.bodies + side.java_bodies(name)  # noqa: E731
+        await until(lambda: len(heard()) == 16, heard)
+        assert set(heard()) == {f"m{number}" for number in range(16)}
+        assert ours.bodies
+        assert side.java_bodies(name)
+    await side.stop_java(name)
+
+
+@pytest.mark.parametrize("keys", [None, AclCredentials("root", "wrong")])
+async def test_a_client_with_wrong_keys_is_told(
+    guarded: ApacheCluster, keys: AclCredentials | None, encrypted: ssl.SSLContext
+) -> None:
+    async with attach(guarded, KEYS) as admin:
+        await admin.create_topic("closed", 1)
+    options = {"credentials": keys, "tls": encrypted}
+    async with Producer(guarded.nameserver, group="P", **options) as producer:
+        with pytest.raises(AccessDeniedError, match=guarded.brokers["broker-a"]):
+            await producer.send(Message("closed", b"x"))

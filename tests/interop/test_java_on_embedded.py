@@ -15,15 +15,9 @@ from tests.support.java_driver import JavaDriver
 from tests.support.our_clients import OurCluster
 from tests.support.waiting import eventually
 
-from .conftest import PATIENT
+from .sides import PATIENT
 
 pytestmark = pytest.mark.interop
-
-
-@pytest.fixture(scope="module")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OurCluster]:
-    with OurCluster(tmp_path_factory.mktemp("embedded"), brokers=2) as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="module")

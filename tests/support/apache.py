@@ -15,7 +15,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -78,6 +78,7 @@ class ApacheCluster:
     directory: Path
     name: str
     nameserver: str
+    jvm_options: Sequence[str] = ()
     brokers: dict[str, str] = field(default_factory=dict)
     processes: dict[str, Process] = field(default_factory=dict)
 
@@ -134,8 +135,11 @@ def start_cluster(
     version: str | None = None,
     settings: Mapping[str, object] | None = None,
     seed: SeedStore | None = None,
+    jvm_options: Sequence[str] = (),
 ) -> ApacheCluster:
     """Start a name server and `brokers` masters; return when all are registered.
+
+    `jvm_options` are for every process, after our own, which they override.
 
     A port that was free when chosen may be taken before it is bound: then everything
     is started anew on others, in a folder of its own.
@@ -146,6 +150,7 @@ def start_cluster(
             directory / str(attempt),
             name,
             f"{LOOPBACK}:{free_port()}",
+            jvm_options,
         )
         try:
             _start_all(cluster, brokers, settings, seed)
@@ -185,7 +190,7 @@ def _start_nameserver(cluster: ApacheCluster) -> None:
     }
     cluster.processes["nameserver"] = Process(
         [
-            *_java(home, cluster.version, *_SMALL_HEAP),
+            *_java(home, cluster.version, *_SMALL_HEAP, *cluster.jvm_options),
             "org.apache.rocketmq.namesrv.NamesrvStartup",
             "-c",
             str(_write_settings(home / "nameserver.conf", settings)),
@@ -225,7 +230,7 @@ def start_broker(
     cluster.brokers[name] = f"{LOOPBACK}:{port}"
     cluster.processes[name] = Process(
         [
-            *_java(home, cluster.version, *_BROKER_HEAP),
+            *_java(home, cluster.version, *_BROKER_HEAP, *cluster.jvm_options),
             "org.apache.rocketmq.broker.BrokerStartup",
             "-c",
             str(_write_settings(home / "broker.conf", merged)),

@@ -36,7 +36,10 @@ _PAST: Final = {
 
 
 class JavaDriver(JsonLines):
-    """One JVM with Java producers and push consumers."""
+    """One JVM with Java producers and push consumers.
+
+    Offsets of broadcasting consumers are in `home`/.rocketmq_offsets.
+    """
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class JavaDriver(JsonLines):
         jvm_options: Sequence[str] = EAGER,
     ) -> None:
         version = version or rocketmq_version()
+        self.home = directory
         directory.mkdir(parents=True, exist_ok=True)
         command = java_command(directory, version, _compiled(version))
         super().__init__(
@@ -61,8 +65,9 @@ class JavaDriver(JsonLines):
 
         Options: tag, mode, orderly, instance, from, delay_ms, threads, access_key and
         secret_key, strategy with config (`broker:id,…`) or rooms; with `exact` each
-        change of its process queue table is an event `change`. Values hold no spaces
-        (`+` in a tag expression stands for one).
+        change of its process queue table is an event `change`. `nameserver` names
+        another cluster than the driver's, `tls` encrypts. Values hold no spaces (`+`
+        in a tag expression stands for one).
         """
         started = self._command("start", name=name, group=group, topic=topic, **options)
         return str(started["client_id"])
@@ -82,8 +87,9 @@ class JavaDriver(JsonLines):
     def produce(self, topic: str, count: int, **options: object) -> list[list[Any]]:
         """Send messages; return broker name, queue id and offset of each, in order.
 
-        Options: tag, key (a prefix), first (number of the first), orderly, and
-        producer (its group), access_key and secret_key, which its first use decides.
+        Options: tag, key (a prefix), first (number of the first), orderly, pad (bytes
+        added to the body), delay_level; and nameserver, tls, access_key, secret_key:
+        there is one producer for each cluster, made when first used.
         """
         produced = self._command("produce", topic=topic, count=count, **options)
         return list(produced["offsets"])

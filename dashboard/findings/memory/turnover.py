@@ -2,7 +2,8 @@
 
 A member that leaves soon after it joined made a *short stay*. Replacing every member
 once, as a new release does, makes none: the old ones were there for long, the new ones
-stay.
+stay. It moves queues many times, though, so a queue's move counts only when nobody has
+come or gone for a while.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from rmqcore.model.columns import QueueKey
 
 WINDOW_MS: Final = 1_800_000
 SHORT_STAY_MS: Final = 600_000
+SETTLING_MS: Final = 45_000
+"""Members look every 20 s how to divide; two of their looks after a change."""
 
 
 class Turnover:
     """The comings and goings of one group."""
 
-    __slots__ = ("_joined", "_moves", "_stays")
+    __slots__ = ("_changed_ms", "_joined", "_moves", "_stays")
 
     def __init__(self) -> None:
+        self._changed_ms: int | None = None
         self._joined: dict[str, int] = {}
         self._stays: deque[tuple[int, str]] = deque()
         self._moves: deque[tuple[int, QueueKey]] = deque()
@@ -40,9 +44,11 @@ class Turnover:
             since = self._joined.pop(client, None)
             if since is not None and at_ms - since <= SHORT_STAY_MS:
                 self._stays.append((at_ms, client))
+            self._changed_ms = at_ms
         for client in joined:
-            self._joined[client] = at_ms
-        self._moves.extend((at_ms, key) for key in moved)
+            self._joined[client] = self._changed_ms = at_ms
+        if self._changed_ms is None or at_ms - self._changed_ms > SETTLING_MS:
+            self._moves.extend((at_ms, key) for key in moved)
         for kept in (self._stays, self._moves):
             while kept and at_ms - kept[0][0] > WINDOW_MS:
                 kept.popleft()
@@ -54,7 +60,7 @@ class Turnover:
 
     @property
     def moves(self) -> Mapping[QueueKey, int]:
-        """How often each queue changed hands."""
+        """How often each queue changed hands although nobody came or went."""
         if not self._moves:
             return {}
         return Counter(key for _at, key in self._moves)

@@ -1,8 +1,9 @@
 """Members come and go, or queues change hands, again and again.
 
 Each change stops and starts consumption, and what was in hand is consumed twice. A new
-release replaces every member once, which is no flapping: short stays count, members
-that leave within minutes of joining.
+release replaces every member once, which is no flapping: what counts is short stays,
+members that leave within minutes of joining, and moves of queues while nobody came or
+went.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from dashboard.findings.rule import Queues, Rule
 
 KEY: Final = "flapping"
 SHORT_STAYS: Final = 8
-MOVES: Final = 8
+"""A process that crashes at start comes to this within half an hour, also when whoever
+restarts it waits longer each time, up to five minutes."""
+MOVES: Final = 4
 
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:

@@ -8,30 +8,29 @@ message. A batch is stored all or not at all, its messages one behind another.
 from __future__ import annotations
 
 import struct
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final, NamedTuple
 
 from rmqcore.broker.batches import batch_items
 from rmqcore.broker.names import CLOSED_TOPICS, topic_fault
 from rmqcore.broker.properties import with_property
 from rmqcore.broker.records import (
+    DELAYING,
     delay_level,
-    delayed,
+    delayed_properties,
     is_timer_message,
-    offset_msg_id,
     properties_fault,
     stored_properties,
 )
 from rmqcore.broker.state import Answer, BrokerState
-from rmqcore.broker.statistics import BROKER_PUT_NUMS, TOPIC_PUT_NUMS, TOPIC_PUT_SIZE
 from rmqcore.errors import BodyError, StoreError
 from rmqcore.model import TopicConfig
-from rmqcore.model.topic import RETRY_PREFIX, dead_letter_topic
+from rmqcore.model.topic import RETRY_PREFIX, SCHEDULE_TOPIC, dead_letter_topic
 from rmqcore.protocol.codes import VERSION_V3_4_9, RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import SendMessageRequestHeader, decode_header
 from rmqcore.protocol.ids import pack_host
-from rmqcore.store import Appended, PendingRecord
+from rmqcore.store import AppendedBlock, BlockItem, Envelope, PendingRecord
 from rmqcore.transport import Channel
 
 DEAD_LETTER_QUEUES: Final = 1
@@ -71,35 +70,24 @@ def send_message(
 
 
 def store(
-    state: BrokerState, command: RemotingCommand, records: list[PendingRecord]
-) -> list[Appended] | RemotingCommand:
-    """Append records; where the store refuses, return the answer that says so."""
+    state: BrokerState, command: RemotingCommand, record: PendingRecord
+) -> int | RemotingCommand:
+    """Append a record and return where it ends, or the answer that says why not."""
     try:
-        placed = state.store.append_all(records, state.clock.time_ms())
-    except struct.error as error:
-        return command.response(
-            ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {error}"
-        )
-    except StoreError as error:
-        return command.response(
-            ResponseCode.SERVICE_NOT_AVAILABLE,
-            f"service not available now, the store refuses: {error}",
-        )
-    topic = records[0].topic
-    size = sum([record.size for record in records])
-    state.statistics.add(TOPIC_PUT_SIZE, topic, size)
-    state.statistics.add(TOPIC_PUT_NUMS, topic, len(records))
-    state.statistics.add(BROKER_PUT_NUMS, state.settings.cluster, len(records))
-    return placed
+        placed = state.store.append(record, state.clock.time_ms())
+    except (struct.error, StoreError) as error:
+        return _not_stored(command, error)
+    state.statistics.add_stored(record.topic, state.settings.cluster, 1, record.size)
+    return placed.end
 
 
 def when_flushed(
-    state: BrokerState, response: RemotingCommand, placed: list[Appended]
+    state: BrokerState, response: RemotingCommand, log_offset: int
 ) -> Answer | Awaitable[Answer]:
-    """Return the response, at once or when the records are on the disk."""
+    """Return the response, at once or when the log is on the disk up to an offset."""
     if not state.settings.sync_flush:
         return response
-    return _answer_flushed(state, response, placed[-1].end)
+    return _answer_flushed(state, response, log_offset)
 
 
 # Private, in order of first use
@@ -211,7 +199,7 @@ def _send_one(
     properties, values = stored_properties(
         fields.properties, state.own_properties, state.chance
     )
-    topic = fields.topic
+    topic, placed_in = fields.topic, queue_id
     if topic.startswith(RETRY_PREFIX):
         group = topic.removeprefix(RETRY_PREFIX)
         goes_dead = _is_dead_letter(state, command, fields, group)
@@ -223,7 +211,7 @@ def _send_one(
                 now_ms = state.clock.time_ms()
                 state.topics.ensure(topic, DEAD_LETTER_QUEUES, now_ms)
                 state.topics_changed()
-            queue_id = 0
+            queue_id = placed_in = 0
             properties = with_property(properties, b"DELAY", b"-1")
             values[b"DELAY"] = b"-1"
     fault = properties_fault(properties)
@@ -231,37 +219,32 @@ def _send_one(
         return command.response(
             ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {fault}"
         )
-    level = delay_level(values, len(state.settings.delay_levels_ms))
-    if level == 0 and is_timer_message(values):
-        return command.response(
-            ResponseCode.SYSTEM_ERROR,
-            "accurate timer message is not enabled, timerWheelEnable is false",
-        )
-    record = PendingRecord(
-        topic,
-        queue_id,
-        command.body,
-        properties,
-        fields.born_timestamp,
-        pack_host(channel.remote_address),
-        state.store_host,
-        fields.flag,
-        fields.sys_flag,
-        fields.reconsume_times,
-        values=values,
-    )
-    placed = store(state, command, [delayed(record, level) if level else record])
+    if not DELAYING.isdisjoint(values):
+        level = delay_level(values, len(state.settings.delay_levels_ms))
+        if level:
+            properties = delayed_properties(properties, topic, queue_id)
+            topic, placed_in = SCHEDULE_TOPIC, level - 1
+        elif is_timer_message(values):
+            return command.response(
+                ResponseCode.SYSTEM_ERROR,
+                "accurate timer message is not enabled, timerWheelEnable is false",
+            )
+    items = [(fields.flag, command.body, properties, values)]
+    envelope = _envelope(state, channel, fields, topic, placed_in)
+    placed = _store_block(state, command, envelope, items)
     if isinstance(placed, RemotingCommand):
         return placed
-    msg_id = offset_msg_id(state.store_host, placed[0].log_offset)
-    return _stored(
-        state,
-        command,
-        queue_id=queue_id,
-        placed=placed,
-        msg_id=msg_id,
-        unique_key=values[b"UNIQ_KEY"].decode(),
+    response = command.response(
+        ext_fields={
+            "msgId": f"{state.store_host_hex}{placed.log_offsets[0]:016X}",
+            "queueId": str(queue_id),
+            "queueOffset": str(placed.queue_offset),
+            "transactionId": values[b"UNIQ_KEY"].decode(),
+            "MSG_REGION": state.settings.region,
+            "TRACE_ON": "true",
+        }
     )
+    return when_flushed(state, response, placed.end)
 
 
 def _is_dead_letter(
@@ -288,26 +271,50 @@ def _is_dead_letter(
     return fields.reconsume_times > limit or state.locks.any_held(group, now_ms)
 
 
-def _stored(
+def _envelope(
+    state: BrokerState, channel: Channel, fields: SendFields, topic: str, queue_id: int
+) -> Envelope:
+    return Envelope(
+        topic,
+        queue_id,
+        fields.born_timestamp,
+        pack_host(channel.remote_address),
+        state.store_host,
+        fields.sys_flag,
+        fields.reconsume_times,
+    )
+
+
+def _store_block(
     state: BrokerState,
     command: RemotingCommand,
-    *,
-    queue_id: int,
-    placed: list[Appended],
-    msg_id: str,
-    unique_key: str,
-) -> Answer | Awaitable[Answer]:
-    response = command.response(
-        ext_fields={
-            "msgId": msg_id,
-            "queueId": str(queue_id),
-            "queueOffset": str(placed[0].queue_offset),
-            "transactionId": unique_key,
-            "MSG_REGION": state.settings.region,
-            "TRACE_ON": "true",
-        }
+    envelope: Envelope,
+    items: Sequence[BlockItem],
+) -> AppendedBlock | RemotingCommand:
+    try:
+        placed = state.store.append_block(envelope, items, state.clock.time_ms())
+    except (struct.error, StoreError) as error:
+        return _not_stored(command, error)
+    state.statistics.add_stored(
+        envelope.topic,
+        state.settings.cluster,
+        len(items),
+        placed.end - placed.log_offsets[0],
     )
-    return when_flushed(state, response, placed)
+    return placed
+
+
+def _not_stored(
+    command: RemotingCommand, error: struct.error | StoreError
+) -> RemotingCommand:
+    if isinstance(error, StoreError):
+        return command.response(
+            ResponseCode.SERVICE_NOT_AVAILABLE,
+            f"service not available now, the store refuses: {error}",
+        )
+    return command.response(
+        ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {error}"
+    )
 
 
 async def _answer_flushed(
@@ -329,37 +336,25 @@ def _send_batch(
             ResponseCode.MESSAGE_ILLEGAL,
             f"batch request does not support retry group {fields.topic}",
         )
-    host = pack_host(channel.remote_address)
     try:
-        records = [
-            PendingRecord(
-                fields.topic,
-                queue_id,
-                body,
-                properties,
-                fields.born_timestamp,
-                host,
-                state.store_host,
-                flag,
-                fields.sys_flag,
-                fields.reconsume_times,
-                values=values,
-            )
-            for flag, body, properties, values in batch_items(command.body)
-        ]
+        items = batch_items(command.body)
     except BodyError as error:
         return command.response(ResponseCode.MESSAGE_ILLEGAL, str(error))
-    placed = store(state, command, records)
+    envelope = _envelope(state, channel, fields, fields.topic, queue_id)
+    placed = _store_block(state, command, envelope, items)
     if isinstance(placed, RemotingCommand):
         return placed
-    host = state.store_host
-    msg_ids = [offset_msg_id(host, place.log_offset) for place in placed]
-    keys = [(record.values or {}).get(b"UNIQ_KEY", b"") for record in records]
-    return _stored(
-        state,
-        command,
-        queue_id=queue_id,
-        placed=placed,
-        msg_id=",".join(msg_ids),
-        unique_key=b",".join(keys).decode(),
+    host = state.store_host_hex
+    response = command.response(
+        ext_fields={
+            "msgId": ",".join([f"{host}{at:016X}" for at in placed.log_offsets]),
+            "queueId": str(queue_id),
+            "queueOffset": str(placed.queue_offset),
+            "transactionId": b",".join(
+                [item[3].get(b"UNIQ_KEY", b"") for item in items]
+            ).decode(),
+            "MSG_REGION": state.settings.region,
+            "TRACE_ON": "true",
+        }
     )
+    return when_flushed(state, response, placed.end)

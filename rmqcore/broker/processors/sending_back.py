@@ -68,12 +68,12 @@ def send_back(
         record = _again(
             state, message, retry_topic(header.group), queue_id, level=level
         )
-    placed = store(state, command, [record])
-    if isinstance(placed, RemotingCommand):
-        return placed
+    end = store(state, command, record)
+    if isinstance(end, RemotingCommand):
+        return end
     key = f"{message.topic}@{header.group}"
     state.statistics.add(SEND_BACK_NUMS, key, 1)
-    return when_flushed(state, command.response(), placed)
+    return when_flushed(state, command.response(), end)
 
 
 # Private, in order of first use

@@ -1,33 +1,9 @@
 /** Draws the figures of a page: fetches each, puts in the theme's colours, plots it. */
 
 import { ui } from "../words.js";
+import { colored, fitted } from "./colors.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
-
-/**
- * Return a copy of a figure in which every `--name` is that property's value.
- * `--name/14` is the colour at 14 % opacity.
- * @param {unknown} value
- * @param {CSSStyleDeclaration} style
- */
-export function colored(value, style) {
-  if (Array.isArray(value)) return value.map((each) => colored(each, style));
-  if (value && typeof value === "object") {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, colored(each, style)]),
-    );
-  }
-  if (typeof value !== "string" || !/^--[a-z]/.test(value)) return value;
-  const [name, percent] = value.split("/");
-  const found = style.getPropertyValue(name).trim();
-  return percent ? translucent(found, Number(percent) / 100) : found;
-}
-
-/** Turn #rrggbb into rgba. */
-function translucent(hex, opacity) {
-  const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-  return `rgba(${parts.join(",")},${opacity})`;
-}
 
 /** One figure: its place on the page, and its document once it came. */
 class Figure {
@@ -53,7 +29,7 @@ class Figure {
     const style = getComputedStyle(document.documentElement);
     const { data, layout } = colored(this.document, style);
     this.place.style.height = `${layout.height}px`;
-    globalThis.Plotly.react(this.place, data, layout, CONFIG);
+    globalThis.Plotly.react(this.place, data, fitted(layout, this.place.clientWidth), CONFIG);
     this.place.dataset.state = "drawn";
   }
 }

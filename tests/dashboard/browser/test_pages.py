@@ -14,7 +14,7 @@ from .conftest import Open
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 PAGES = ["/clusters/hangzhou/", "/clusters/hangzhou/groups/", GROUP]
 PAGES += [f"{GROUP}members/", f"{GROUP}whatif/", "/audit/", "/settings/", "/account/"]
-PAGES += ["/labs/"]
+PAGES += ["/labs/", "/timers/"]
 
 
 @pytest.mark.parametrize("width", [1440, 390])

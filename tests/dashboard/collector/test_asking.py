@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dashboard.collector.asking import (
+    NEWCOMERS,
     WATCHED_GROUPS,
     Candidate,
     choose_asked,
@@ -19,9 +20,16 @@ def candidate(
     return Candidate(name, members, changed, lag, asked_at_ms)
 
 
-def test_only_groups_that_exist_are_watched() -> None:
-    chosen, beyond = choose_watched({"g": 10.0, "made up": 20.0}, {"g", "other"})
-    assert (chosen, beyond) == (frozenset({"g"}), 0)
+def test_a_watched_group_that_is_new_is_looked_for() -> None:
+    chosen, beyond = choose_watched({"g": 10.0, "new": 20.0}, {"g", "other"})
+    assert (chosen, beyond) == (frozenset({"g", "new"}), 0)
+
+
+def test_names_that_are_made_up_do_not_crowd_the_list() -> None:
+    watched = {f"made up {number}": 20.0 + number for number in range(500)}
+    chosen, beyond = choose_watched({"g": 10.0, **watched}, {"g"})
+    assert "g" in chosen
+    assert (len(chosen), beyond) == (NEWCOMERS + 1, 0)
 
 
 def test_the_list_has_a_limit_and_says_how_many_did_not_fit() -> None:

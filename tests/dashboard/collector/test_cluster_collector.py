@@ -339,3 +339,62 @@ async def test_a_changed_group_is_looked_at_again_soon(make: Make) -> None:
 
     await until(asked, lambda count: count == 2)
     following.cancel()
+
+
+async def test_a_watched_group_that_is_new_is_shown_at_once(make: Make) -> None:
+    source = Seen(divided("c1", name="a"))
+    collector = make(source)
+    await collector.sweep_all()
+    live_state().watch("east", "new", time.time())
+    await collector.sweep_watched()
+    assert live_state().group("east", "new") is None
+    source.groups_now = (*source.groups_now, divided("c1", name="new"))
+    async with listening(live_group_name("east", "new")) as next_message:
+        await collector.sweep_watched()
+        assert (await next_message())["seq"] == 1
+    assert owners("new") == [["c1"]] * 4
+    assert collector.figures.sweeps == 1
+    assert await models.Epoch.objects.filter(group="new").acount() == 1
+
+
+async def test_a_group_met_after_a_sweep_began_is_not_gone(make: Make) -> None:
+    source = Seen(divided("c1", name="a"))
+    collector = make(source)
+    await collector.sweep_all()
+    live_state().watch("east", "new", time.time())
+    earlier = await source.snapshot()
+    source.groups_now = (*source.groups_now, divided("c1", name="new"))
+    await asyncio.sleep(0.002)
+    await collector.sweep_watched()
+    assert collector._lead is not None
+    await collector._lead.drop_all_but(earlier)
+    assert owners("new") == [["c1"]] * 4
+
+
+async def epochs(group: str) -> list[tuple[int, bool]]:
+    rows = models.Epoch.objects.filter(group=group).order_by("number")
+    return [(row.number, row.ended_by is None) async for row in rows]
+
+
+async def test_a_group_that_is_deleted_ends_its_epoch(make: Make) -> None:
+    source = Seen(divided("c1", name="a"), divided("c1", name="b"))
+    collector = make(source)
+    await collector.sweep_all()
+    source.groups_now = source.groups_now[:1]
+    await asyncio.sleep(0.002)
+    await collector.sweep_all()
+    assert await epochs("b") == [(1, False)]
+    assert await epochs("a") == [(1, True)]
+    assert live_state().group("east", "b") is None
+    source.groups_now = (*source.groups_now, divided("c1", name="b"))
+    await collector.sweep_all()
+    assert await epochs("b") == [(1, False), (2, True)]
+
+
+async def test_a_group_deleted_while_nobody_led_ends_its_epoch(make: Make) -> None:
+    first = make(Seen(divided("c1", name="a"), divided("c1", name="b")), "one")
+    await first.sweep_all()
+    await first.close()
+    await make(Seen(divided("c1", name="a")), "two").sweep_all()
+    assert await epochs("b") == [(1, False)]
+    assert await epochs("a") == [(1, True)]

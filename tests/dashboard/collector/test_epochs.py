@@ -123,3 +123,23 @@ def test_a_snapshot_says_what_counts() -> None:
     assert membership_of(seen) == of(
         EpochMember("c1", "AVG", (("a", "*"), ("b", "*"))), "c2"
     )
+
+
+def test_a_group_that_is_gone_ends_its_epoch_and_numbers_go_on() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    book.observe(of("c1"), (), 2000)
+    ended = book.end((), 3000)
+    assert ended is not None
+    assert (ended.number, ended.ended_after_ms, ended.ended_by_ms) == (1, 2000, 3000)
+    assert book.end((), 4000) is None
+    turn = book.observe(of("c1"), (), 5000)
+    assert turn is not None
+    assert (turn.begun.number, turn.begun.cause) == (2, "first_seen")
+
+
+def test_a_group_that_a_silent_broker_may_hold_is_not_gone() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    assert book.end(["a"], 2000) is None
+    assert book.current is not None

@@ -47,3 +47,13 @@ def test_beyond_twelve_places_are_shared_evenly() -> None:
 
 def test_starts_from_places_already_on_screen() -> None:
     assert Hues({"b": 0}).assign(["a", "b"], 0) == {"a": 1, "b": 0}
+
+
+def test_places_of_members_that_left_are_told() -> None:
+    hues = Hues()
+    hues.assign(["a", "b"], 0)
+    assert hues.kept == {}
+    hues.assign(["b"], 1000)
+    assert hues.kept == {"a": 0}
+    hues.assign(["b"], 1000 + KEPT_AFTER_LEAVING_MS)
+    assert hues.kept == {}

@@ -10,7 +10,7 @@ from celery import Celery
 
 from dashboard.config.beat import Boundaries, TickScheduler, tick_entries
 from dashboard.config.celery import app as real_app
-from dashboard.config.ticks import COLLECTOR_PERIOD_S, TICK_COMMAND
+from dashboard.config.ticks import COLLECTOR_PERIOD_S, START_REPORTS, TICK_COMMAND
 from dashboard.live.names import BEAT_KEY
 from dashboard.live.state import live_state
 from rmqcore.client import PERIOD_S
@@ -44,7 +44,8 @@ def test_due_once_in_each_slot_of_the_wall_clock(
 
 def test_every_timer_of_fleet_and_collector_has_its_tick() -> None:
     entries = tick_entries()
-    assert set(entries) == {f"tick.{t}" for t in [*PERIOD_S, *COLLECTOR_PERIOD_S]}
+    timers = [*PERIOD_S, *COLLECTOR_PERIOD_S, START_REPORTS]
+    assert set(entries) == {f"tick.{timer}" for timer in timers}
     assert {entry["task"] for entry in entries.values()} == {TICK_COMMAND}
     assert entries["tick.renew_locks"]["kwargs"] == {
         "timer": "renew_locks",

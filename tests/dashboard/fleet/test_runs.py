@@ -6,7 +6,12 @@ import pytest
 
 from dashboard import models
 from dashboard.config.ticks import Tick
-from dashboard.fleet.runs import remove_old_runs, save_runs, slot_run
+from dashboard.fleet.runs import (
+    remove_old_runs,
+    save_runs,
+    skipped_run,
+    slot_run,
+)
 from rmqcore.client import Timer, TimerRun
 
 TICK = Tick("rebalance", 51, 1020.0, "beat@h")
@@ -56,3 +61,21 @@ def test_runs_older_than_a_day_are_removed() -> None:
     assert models.TimerRun.objects.exists()
     remove_old_runs(due + timedelta(hours=24, seconds=1))
     assert not models.TimerRun.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_oldest_of_too_many_runs_are_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dashboard.fleet.runs.MOST_ROWS", 2)
+    for slot in range(4):
+        tick = Tick("rebalance", slot, slot * 20.0, "beat@h")
+        save_runs("w1", [slot_run(tick, slot * 20.0, 4.0, [])])
+    remove_old_runs(datetime.fromtimestamp(100, UTC))
+    rows = models.TimerRun.objects.order_by("slot")
+    assert [row.slot for row in rows] == [2, 3]
+
+
+def test_a_slot_that_was_left_out_says_so() -> None:
+    made = skipped_run(TICK, 1020.05)
+    assert (made.outcome, made.members, made.took_ms) == ("skipped", 0, 0.0)

@@ -48,10 +48,14 @@ def write_table(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def finished_run(
-    lake: Path, *, group: str = "settlement", groups: Sequence[str] = ("settlement",)
+    lake: Path,
+    *,
+    group: str = "settlement",
+    groups: Sequence[str] = ("settlement",),
+    consumers: Sequence[str] = ("=1+1",),
 ) -> JobRun:
     """Return a run that is done: two queues a group, ten minutes, three missing."""
-    tables = _tables(groups)
+    tables = _tables(groups, consumers)
     run = JobRun.objects.create(
         job="report",
         cluster="hangzhou",
@@ -91,7 +95,9 @@ def two_epochs(group: str = "settlement") -> None:
         )
 
 
-def _tables(groups: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def _tables(
+    groups: Sequence[str], consumers: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
     steps = [step for step in range(STEPS) if step not in MISSING]
     keyed = [
         ({c.CLUSTER: "hangzhou", c.GROUP: group}, place, step)
@@ -130,8 +136,16 @@ def _tables(groups: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
             for queue in (1, 0)
         ],
         c.LAG_BY_CONSUMER: [
-            keys | {c.CLIENT_ID: "=1+1", c.SINCE: moment(step), c.LAG_MEAN: 1.0}
+            keys
+            | {
+                c.CLIENT_ID: name,
+                c.SINCE: moment(step),
+                c.QUEUE_COUNT: 1,
+                c.KNOWN_QUEUES: 1,
+                c.LAG_MEAN: 1.0,
+            }
             for keys, _place, step in keyed
+            for name in consumers
         ],
         c.STRATEGIES: [
             {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv as csv_module
 import io
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import duckdb
@@ -16,6 +18,8 @@ from dashboard.models import JobRun
 from dashboard.reports import results, xlsx_file
 from dashboard.reports.csv_file import csv_pieces
 from dashboard.reports.results import NoResultError, iterate_batches
+from dashboard.reports.series import heat_lines
+from dashboard.reports.steps import axis_of, group_rows, lag_steps
 from dashboard.reports.tables import BY_CONSUMER, BY_QUEUE, MEMBERS, TABLES
 from dashboard.reports.xlsx_file import write_xlsx
 
@@ -81,7 +85,10 @@ def test_a_workbook_has_typed_cells_and_a_frozen_header(
     book = workbook(run, tmp_path)
     assert book.sheetnames == [
         "About",
+        "Over time",
+        "Lag map",
         "Groups",
+        "Topics",
         "Queues",
         "Consumers",
         "Strategies",
@@ -155,3 +162,47 @@ def test_a_run_without_the_table_says_so(run: JobRun) -> None:
 def test_tables_are_sorted_by_columns_that_they_have(table: object) -> None:
     keys = {column.key for column in table.columns}  # type: ignore[attr-defined]
     assert set(table.order) <= keys  # type: ignore[attr-defined]
+
+
+DANGEROUS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", " =1"]
+
+
+@pytest.mark.parametrize("name", DANGEROUS)
+def test_no_name_is_a_formula_in_any_file(
+    lake: Path, tmp_path: Path, name: str
+) -> None:
+    run = finished_run(lake, group=name, groups=(name,), consumers=(name,))
+    run.name = name
+    text = b"".join(csv_pieces(run, BY_CONSUMER, SHANGHAI)).decode()
+    rows = list(csv_module.reader(io.StringIO(text, newline="")))
+    assert {row[2] for row in rows[1:]} == {"'" + name}
+    book = workbook(run, tmp_path)
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+    assert book["Consumers"]["C2"].data_type == "s"
+    assert not [cell for cell in cells if cell.hyperlink]
+
+
+def test_the_workbook_draws_what_the_page_draws(run: JobRun, tmp_path: Path) -> None:
+    book = workbook(run, tmp_path)
+    sheet = book["Over time"]
+    rows = list(sheet.iter_rows(min_row=2, values_only=True))
+    steps = {step.since: step for step in lag_steps(group_rows(run))}
+    axis = axis_of(run, SHANGHAI)
+    for row, since in zip(rows, axis.steps(), strict=True):
+        local = since.astimezone(SHANGHAI).replace(tzinfo=None)
+        step = steps.get(since)
+        if step is None:
+            assert row == (local, None, None, None, None, None), "not collected, not 0"
+            continue
+        age = None if step.age_ms is None else step.age_ms / 1000
+        assert row == (local, step.lag, step.peak, age, step.known, step.queues)
+    assert len(charts_in(sheet)) == 2
+    assert len(charts_in(book["Strategies"])) == 1
+    titles = [cell.value for cell in book["Lag map"]["A"][1:]]
+    assert titles == [line.label for line in heat_lines(run)]
+
+
+def charts_in(sheet: Any) -> list[Any]:
+    """Return the charts that openpyxl found in the file."""
+    return list(sheet._charts)

@@ -123,7 +123,7 @@ def test_viewers_neither_start_nor_cancel(sign_in: SignIn) -> None:
 
 def test_strangers_are_sent_to_sign_in(lake: Path) -> None:
     run = finished_run(lake)
-    for tail in ("", "status/", "figures/lag/", "lag_by_queue.csv", "report.xlsx"):
+    for tail in ("", "status/", "figures/lag/", "report.csv", "report.xlsx"):
         answer = Client().get(f"/reports/{run.pk}/{tail}")
         assert answer.status_code == 302, tail
         assert answer["Location"].startswith("/sign-in/")
@@ -136,10 +136,11 @@ def test_a_finished_report_shows_its_facts(sign_in: SignIn, lake: Path) -> None:
     assert "1,350" in text
     assert "1 m 30 s" in text
     assert "Nothing was collected for 3 m 00 s" in text
+    assert "1.50×" in text
     assert "AVG_BY_CIRCLE" in text
     assert "Balanced plan" in text
     assert "assumed" in text
-    for figure in ("lag", "queues", "skew"):
+    for figure in ("lag", "queues", "skew", "strategies"):
         assert f'data-figure="/reports/{run.pk}/figures/{figure}/"' in text
 
 
@@ -188,7 +189,7 @@ def test_other_states_are_said(sign_in: SignIn, state: str, message: str) -> Non
 def test_figures_are_plotly_documents(sign_in: SignIn, lake: Path) -> None:
     run = finished_run(lake)
     client = sign_in(Role.VIEWER)
-    for name in ("lag", "queues", "skew"):
+    for name in ("lag", "queues", "skew", "strategies"):
         figure = client.get(f"/reports/{run.pk}/figures/{name}/").json()
         assert figure["data"], name
     assert client.get(f"/reports/{run.pk}/figures/pie/").status_code == 404
@@ -199,7 +200,7 @@ def test_figures_are_plotly_documents(sign_in: SignIn, lake: Path) -> None:
 def test_downloads_are_streamed_with_a_name(sign_in: SignIn, lake: Path) -> None:
     run = finished_run(lake, group="zá/../é", groups=("a",))
     client = sign_in(Role.VIEWER)
-    csv = client.get(f"/reports/{run.pk}/lag_by_queue.csv")
+    csv = client.get(f"/reports/{run.pk}/report.csv")
     assert csv["Content-Disposition"] == (
         f'attachment; filename="lag-zae-{run.pk}-lag_by_queue.csv"'
     )
@@ -213,9 +214,11 @@ def test_downloads_of_what_is_not_there(sign_in: SignIn, lake: Path) -> None:
     run, waiting = finished_run(lake), queued(group="other")
     client = sign_in(Role.VIEWER)
     for path in (
-        f"{run.pk}/secrets.csv",
-        f"{run.pk}/{c.LOAD_BY_MEMBER}.csv",
-        f"{waiting.pk}/lag_by_queue.csv",
+        f"{run.pk}/report.csv?table=secrets",
+        f"{run.pk}/report.csv?table={c.LOAD_BY_MEMBER}",
+        f"{run.pk}/report.exe",
+        f"{run.pk}/report.pdf?paper=papyrus",
+        f"{waiting.pk}/report.csv",
         f"{waiting.pk}/report.xlsx",
         "999/report.xlsx",
     ):

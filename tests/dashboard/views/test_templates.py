@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+# A report as one file is opened from disk: what it needs stands in it.
+PAGES = [path for path in TEMPLATES if path.name != "file.html"]
 SHEETS = sorted((ROOT / "static" / "css").glob("*.css"))
 SCRIPTS = [
     path
@@ -21,7 +23,7 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+@pytest.mark.parametrize("path", PAGES, ids=name)
 def test_a_template_has_no_inline_script_or_style(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"\sstyle=", text)

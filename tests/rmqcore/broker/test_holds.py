@@ -54,7 +54,7 @@ def test_an_arrival_wakes_the_pulls_of_its_queue(
     first, second, other = pull("a"), pull("b"), pull("c", 1)
     for held in (first, second, other):
         holds.hold(held)
-    holds.arrived("T", 0, 5, 0)
+    holds.arrived("T", 0, 5, [0])
     assert (holds.take_woken(), len(holds)) == ([first, second], 1)
     assert holds.take_woken() == []
     assert wakings.count == 1
@@ -63,16 +63,16 @@ def test_an_arrival_wakes_the_pulls_of_its_queue(
 def test_a_pull_is_not_woken_for_another_tag(holds: PullHolds[str]) -> None:
     held = pull(codes=frozenset({1, 2}))
     holds.hold(held)
-    holds.arrived("T", 0, 5, 3)
+    holds.arrived("T", 0, 5, [3])
     assert holds.take_woken() == []
-    holds.arrived("T", 0, 6, 2)
+    holds.arrived("T", 0, 6, [2])
     assert holds.take_woken() == [held]
 
 
 def test_a_message_before_the_offset_wakes_nobody(holds: PullHolds[str]) -> None:
     holds.hold(pull(offset=9))
-    holds.arrived("T", 0, 8, 0)
-    holds.arrived("U", 0, 9, 0)
+    holds.arrived("T", 0, 8, [0])
+    holds.arrived("U", 0, 9, [0])
     assert (holds.take_woken(), len(holds)) == ([], 1)
 
 
@@ -81,12 +81,12 @@ def test_waking_is_asked_for_once_a_round(
 ) -> None:
     holds.hold(pull("a", 0))
     holds.hold(pull("b", 1))
-    holds.arrived("T", 0, 5, 0)
-    holds.arrived("T", 1, 5, 0)
+    holds.arrived("T", 0, 5, [0])
+    holds.arrived("T", 1, 5, [0])
     assert wakings.count == 1
     assert len(holds.take_woken()) == 2
     holds.hold(pull("a", 0))
-    holds.arrived("T", 0, 6, 0)
+    holds.arrived("T", 0, 6, [0])
     assert wakings.count == 2
 
 
@@ -107,6 +107,6 @@ def test_a_lost_channel_is_not_answered(holds: PullHolds[str]) -> None:
     for held in (pull("a"), kept, pull("a", 1)):
         holds.hold(held)
     holds.closed("a")
-    holds.arrived("T", 0, 5, 0)
-    holds.arrived("T", 1, 5, 0)
+    holds.arrived("T", 0, 5, [0])
+    holds.arrived("T", 1, 5, [0])
     assert holds.take_woken() == [kept]

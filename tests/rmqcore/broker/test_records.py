@@ -8,12 +8,11 @@ from rmqcore.broker.records import (
     delay_level,
     delayed,
     is_timer_message,
-    offset_msg_id,
     own_properties,
     properties_fault,
     stored_properties,
 )
-from rmqcore.protocol.ids import decode_offset_msg_id, pack_host
+from rmqcore.protocol.ids import pack_host
 from rmqcore.protocol.properties import decode_properties
 from rmqcore.store import PendingRecord, property_values
 
@@ -105,7 +104,3 @@ def test_a_delayed_record_remembers_where_it_goes() -> None:
         "REAL_QID": "5",
     }
     assert (made.flag, made.sys_flag, made.reconsume_times) == (7, 1, 2)
-
-
-def test_an_offset_id_says_where_the_message_is() -> None:
-    assert decode_offset_msg_id(offset_msg_id(HOST, 1000)) == ("127.0.0.1:10911", 1000)

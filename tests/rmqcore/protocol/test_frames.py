@@ -75,6 +75,23 @@ def test_frames_split_anywhere_give_the_same_commands(
     assert decoder.buffered_bytes == 0
 
 
+@pytest.mark.parametrize("piece", [50_000, 70_000, 130_000])
+def test_large_frames_arrive_in_pieces_and_small_ones_behind_them(piece: int) -> None:
+    sent = [
+        RemotingCommand(10, {}, bytes([number]) * size, opaque=number)
+        for number, size in enumerate((300_000, 5, 200_000, 5, 5, 100_000))
+    ]
+    stream = b"".join(map(encode_frame, sent))
+    decoder = FrameDecoder()
+    received = []
+    for begin in range(0, len(stream), piece):
+        decoder.receive_data(stream[begin : begin + piece])
+        while (command := decoder.next_command()) is not None:
+            received.append(command)
+    assert received == sent
+    assert decoder.buffered_bytes == 0
+
+
 def test_an_oversize_length_is_refused_before_it_is_buffered() -> None:
     decoder = FrameDecoder(max_frame_bytes=100)
     decoder.receive_data(struct.pack(">I", 97))

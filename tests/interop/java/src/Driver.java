@@ -103,7 +103,8 @@ public final class Driver {
     String name = options.get("name");
     DefaultMQPushConsumer consumer =
         new DefaultMQPushConsumer(options.get("group"), signing(options));
-    consumer.setNamesrvAddr(nameServer);
+    consumer.setNamesrvAddr(options.getOrDefault("nameserver", nameServer));
+    consumer.setUseTLS(options.containsKey("tls"));
     consumer.setInstanceName(options.getOrDefault("instance", name));
     consumer.setAllocateMessageQueueStrategy(strategy(options));
     if (options.containsKey("threads")) {
@@ -277,8 +278,7 @@ public final class Driver {
   // Producers
 
   private static void produce(Map<String, String> options) throws Exception {
-    DefaultMQProducer producer =
-        producer(options.getOrDefault("producer", "driver-producer"), options);
+    DefaultMQProducer producer = producer(options);
     String topic = options.get("topic");
     int count = Integer.parseInt(options.get("count"));
     int first = Integer.parseInt(options.getOrDefault("first", "0"));
@@ -286,9 +286,10 @@ public final class Driver {
     List<String> offsets = new ArrayList<>();
     for (int i = first; i < first + count; i++) {
       String key = options.getOrDefault("key", "k") + i;
+      String body = "m" + i + ".".repeat(Integer.parseInt(options.getOrDefault("pad", "0")));
       Message message =
-          new Message(
-              topic, options.get("tag"), key, ("m" + i).getBytes(StandardCharsets.UTF_8));
+          new Message(topic, options.get("tag"), key, body.getBytes(StandardCharsets.UTF_8));
+      message.setDelayTimeLevel(Integer.parseInt(options.getOrDefault("delay_level", "0")));
       SendResult sent =
           orderly
               ? producer.send(
@@ -301,8 +302,10 @@ public final class Driver {
     say("produced", "topic", topic, "count", count, "offsets", offsets);
   }
 
-  private static DefaultMQProducer producer(String group, Map<String, String> options)
-      throws Exception {
+  /** One for each cluster. */
+  private static DefaultMQProducer producer(Map<String, String> options) throws Exception {
+    String addresses = options.getOrDefault("nameserver", nameServer);
+    String group = "driver-producer-" + addresses.replaceAll("[^0-9]", "-");
     DefaultMQProducer known = producers.get(group);
     if (known != null) {
       return known;
@@ -310,7 +313,8 @@ public final class Driver {
     DefaultMQProducer producer = new DefaultMQProducer(group, signing(options));
     // A busy machine is no failure here.
     producer.setSendMsgTimeout(20_000);
-    producer.setNamesrvAddr(nameServer);
+    producer.setNamesrvAddr(addresses);
+    producer.setUseTLS(options.containsKey("tls"));
     producer.setInstanceName(group);
     producer.start();
     producers.put(group, producer);

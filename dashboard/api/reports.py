@@ -1,0 +1,240 @@
+"""Reports for programs: definitions, runs, figures, files.
+
+What a page of a report shows is here as values: `facts`, the figures (Plotly
+documents) and every file, all of the same run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final, NoReturn
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from ninja import Query, Router, Status
+from ninja.errors import HttpError
+
+from dashboard.models import Cluster, JobRun, ReportDefinition, User
+from dashboard.reports.facts import facts_of, strategy_rows
+from dashboard.reports.figures import figure_names, figure_of
+from dashboard.reports.results import NoResultError
+from dashboard.reports.view import ViewError, seen_as
+from dashboard.services.report_definitions import (
+    delete_definition,
+    run_definition,
+    save_definition,
+)
+from dashboard.services.reports import (
+    ReportRefusedError,
+    cancel_report,
+    delete_report,
+    give_up_lost_runs,
+    start_report,
+)
+from dashboard.views.downloads import download_of
+
+from .report_schemas import (
+    DefinitionIn,
+    DefinitionOut,
+    DownloadQuery,
+    RunIn,
+    RunOut,
+    RunsQuery,
+    ViewQuery,
+)
+from .schemas import Problem
+
+ERRORS: Final[dict[int, Any]] = {401: Problem, 403: Problem, 404: Problem}
+REFUSED: Final[dict[int, Any]] = {**ERRORS, 409: Problem, 422: Problem}
+
+router = Router(tags=["reports"])
+
+
+@router.get("/reports/definitions", response={200: list[DefinitionOut], 401: Problem})
+def definitions(request: HttpRequest) -> Any:
+    """List the reports by name."""
+    return ReportDefinition.objects.all()
+
+
+@router.post("/reports/definitions", response={201: DefinitionOut, **REFUSED})
+def define(request: HttpRequest, body: DefinitionIn) -> Any:
+    """Make a report by name."""
+    return Status(201, _asked(lambda: save_definition(body.wish(), by=_user(request))))
+
+
+@router.get("/reports/definitions/{pk}", response={200: DefinitionOut, **ERRORS})
+def definition(request: HttpRequest, pk: int) -> Any:
+    """Return one report by name."""
+    return _definition(pk)
+
+
+@router.put("/reports/definitions/{pk}", response={200: DefinitionOut, **REFUSED})
+def change(request: HttpRequest, pk: int, body: DefinitionIn) -> Any:
+    """Change a report by name; its schedule counts from now."""
+    present = _definition(pk)
+    return _asked(
+        lambda: save_definition(body.wish(), by=_user(request), definition=present)
+    )
+
+
+@router.delete("/reports/definitions/{pk}", response={204: None, **ERRORS})
+def forget(request: HttpRequest, pk: int) -> Any:
+    """Delete a report by name; what was made of it stays."""
+    _asked(lambda: delete_definition(_definition(pk), by=_user(request)))
+    return Status(204, None)
+
+
+@router.post("/reports/definitions/{pk}/run", response={202: RunOut, **REFUSED})
+def run_now(request: HttpRequest, pk: int) -> Any:
+    """Queue a report of a definition over its period up to now."""
+    return Status(
+        202, _asked(lambda: run_definition(_definition(pk), by=_user(request)))
+    )
+
+
+@router.get("/reports/runs", response={200: list[RunOut], 401: Problem})
+def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
+    """List the reports that were made or are being made, newest first."""
+    give_up_lost_runs()
+    found = JobRun.objects.prefetch_related("files")
+    if query.cluster:
+        found = found.filter(cluster=query.cluster)
+    if query.group:
+        found = found.filter(group=query.group)
+    if query.definition is not None:
+        found = found.filter(definition_id=query.definition)
+    return found[: query.limit]
+
+
+@router.post("/reports/runs", response={202: RunOut, **REFUSED})
+def start(request: HttpRequest, body: RunIn) -> Any:
+    """Queue a report over a period."""
+    if not Cluster.objects.filter(name=body.cluster, configured=True).exists():
+        _refuse(404, f"no cluster {body.cluster!r} is configured")
+    run = _asked(
+        lambda: start_report(
+            cluster=body.cluster,
+            group=body.group,
+            since=body.since,
+            until=body.until,
+            by=_user(request),
+            content=body.content(),
+        )
+    )
+    return Status(202, run)
+
+
+@router.get("/reports/runs/{pk}", response={200: RunOut, **ERRORS})
+def one_run(request: HttpRequest, pk: int) -> Any:
+    """Return one report, ready or not."""
+    give_up_lost_runs()
+    return _run(pk)
+
+
+@router.post("/reports/runs/{pk}/cancel", response={200: RunOut, **ERRORS})
+def cancel(request: HttpRequest, pk: int) -> Any:
+    """Ask an active report to stop."""
+    _asked(lambda: cancel_report(_run(pk), by=_user(request)))
+    return _run(pk)
+
+
+@router.delete("/reports/runs/{pk}", response={204: None, **REFUSED})
+def remove(request: HttpRequest, pk: int) -> Any:
+    """Delete a report with its numbers and files."""
+    _asked(lambda: delete_report(_run(pk), by=_user(request)))
+    return Status(204, None)
+
+
+@router.get("/reports/runs/{pk}/facts", response={200: dict[str, Any], **REFUSED})
+def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
+    """Return the figures at the head of a report, and its strategies.
+
+    Spans are seconds, moments carry their zone; null is not known.
+    """
+    run = _seen(pk, view)
+    values = asdict(facts_of(run, timezone.get_current_timezone()))
+    for name in ("behind", "collected", "missing", "step"):
+        span = values.pop(name)
+        values[f"{name}_seconds"] = None if span is None else span.total_seconds()
+    return values | {
+        "strategies": [
+            asdict(row)
+            | {
+                "overload": None
+                if row.overload is None
+                else row.overload.total_seconds()
+            }
+            for row in strategy_rows(run)
+        ]
+    }
+
+
+@router.get(
+    "/reports/runs/{pk}/figures/{name}", response={200: dict[str, Any], **REFUSED}
+)
+def figure(request: HttpRequest, pk: int, name: str, view: Query[ViewQuery]) -> Any:
+    """Return one figure as a Plotly document; its times are of the reader's zone."""
+    run = _seen(pk, view)
+    names = figure_names(run)
+    if name not in names:
+        _refuse(404, f"no figure {name!r}; there are {', '.join(names)}")
+    try:
+        return figure_of(run, name, timezone.get_current_timezone())
+    except (NoResultError, FileNotFoundError) as error:
+        _refuse(404, str(error))
+
+
+@router.get("/reports/runs/{pk}/download/{form}", response={200: bytes, **REFUSED})
+def download(
+    request: HttpRequest, pk: int, form: str, query: Query[DownloadQuery]
+) -> HttpResponseBase:
+    """Stream a file: csv, xlsx, parquet, html or pdf."""
+    try:
+        return download_of(request, _seen(pk, query), form)
+    except Http404 as error:
+        _refuse(404, str(error))
+
+
+def _asked(work: Any) -> Any:
+    """Call a service; what it refuses is 403 or 422."""
+    try:
+        return work()
+    except PermissionDenied as error:
+        _refuse(403, str(error))
+    except ReportRefusedError as error:
+        _refuse(422, str(error))
+
+
+def _definition(pk: int) -> ReportDefinition:
+    found = ReportDefinition.objects.filter(pk=pk).first()
+    if found is None:
+        _refuse(404, f"no report definition {pk}")
+    return found
+
+
+def _run(pk: int) -> JobRun:
+    found = JobRun.objects.filter(pk=pk).first()
+    if found is None:
+        _refuse(404, f"no report {pk}")
+    return found
+
+
+def _seen(pk: int, view: ViewQuery) -> JobRun:
+    run = _run(pk)
+    if not run.is_ready:
+        _refuse(404, f"report {pk} is {run.state}, not done")
+    try:
+        return seen_as(run, view.dict())
+    except ViewError as error:
+        _refuse(422, str(error))
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # noqa: S101  the router lets nobody else in
+    return request.user
+
+
+def _refuse(status: int, detail: str) -> NoReturn:
+    raise HttpError(status, detail)

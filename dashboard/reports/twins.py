@@ -1,0 +1,146 @@
+"""Each figure as a table, for who cannot see it and who wants the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from dashboard.charts.series import QueueRow
+from dashboard.models import JobRun
+from dashboard.views import figures
+
+from .cells import in_zone
+from .facts import strategy_rows
+from .series import heat_lines, shown_grouping, skew_lines
+from .steps import group_rows, highest, lag_steps, mean
+from .words import grouping_word
+
+MINUTE: Final = "%Y-%m-%d %H:%M"
+SECOND: Final = "%Y-%m-%d %H:%M:%S"
+
+Cell = str | None
+"""Text as people read it; None is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A figure's numbers: heads and rows; the first column names its row."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+
+
+def twin_of(run: JobRun, name: str, zone: tzinfo) -> Twin:
+    """Return the table of a figure; raises KeyError for an unknown name."""
+    return TWINS[name](run, zone)
+
+
+def _lag(run: JobRun, zone: tzinfo) -> Twin:
+    return Twin(
+        (_("Time"), _("Lag, mean"), _("Lag, peak"), _("Oldest"), _("Queues known")),
+        [
+            (
+                clock(step.since, zone),
+                _written(step.lag, figures.count),
+                _written(step.peak, figures.count),
+                _written(step.age_ms, figures.duration),
+                _("%(known)s of %(all)s") % {"known": step.known, "all": step.queues},
+            )
+            for step in lag_steps(group_rows(run))
+        ],
+    )
+
+
+def _queues(run: JobRun, zone: tzinfo) -> Twin:
+    return Twin(
+        (
+            grouping_word(shown_grouping(run)),
+            _("Lag, mean"),
+            _("Highest step"),
+            _("From"),
+            _("Last step"),
+        ),
+        [_line(line, zone) for line in heat_lines(run)],
+    )
+
+
+def _line(line: QueueRow, zone: tzinfo) -> Sequence[Cell]:
+    top = highest(line.values.values())
+    at = next((when for when, value in line.values.items() if value == top), None)
+    last = line.values[max(line.values)]
+    return (
+        line.label,
+        _written(mean(line.values.values()), figures.count),
+        _written(top, figures.count),
+        None if top is None or at is None else clock(at, zone),
+        _written(last, figures.count),
+    )
+
+
+def _skew(run: JobRun, zone: tzinfo) -> Twin:
+    lines = skew_lines(run)
+    moments = sorted({moment for line in lines for moment, _value in line.points})
+    values = [dict(line.points) for line in lines]
+    return Twin(
+        (_("Time"), *(line.title for line in lines)),
+        [
+            (
+                clock(moment, zone),
+                *(_written(line.get(moment), skew_text) for line in values),
+            )
+            for moment in moments
+        ],
+    )
+
+
+def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
+    return Twin(
+        (
+            _("Strategy"),
+            _("Max / mean"),
+            _("Moves"),
+            _("Overload"),
+            _("Idle share"),
+            _("In use"),
+        ),
+        [
+            (
+                row.title,
+                _written(row.max_to_mean, skew_text),
+                _written(row.moves, figures.count),
+                None
+                if row.overload is None
+                else figures.duration(row.overload.total_seconds() * 1000),
+                None if row.idle_share is None else f"{row.idle_share * 100:.0f} %",
+                row.use_word,
+            )
+            for row in strategy_rows(run)
+        ],
+    )
+
+
+TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
+    "lag": _lag,
+    "queues": _queues,
+    "skew": _skew,
+    "strategies": _strategies,
+}
+
+
+def skew_text(value: float) -> str:
+    """Write a skew with the two places that tell strategies apart."""
+    return f"{value:.2f}"
+
+
+def clock(moment: datetime, zone: tzinfo) -> str:
+    """Write a moment in a zone, with seconds where it has some."""
+    local = in_zone(moment, zone)
+    return local.strftime(SECOND if local.second else MINUTE)
+
+
+def _written(value: float | None, write: Callable[[float], str]) -> Cell:
+    return None if value is None else write(value)

@@ -1,0 +1,79 @@
+"""What the forms of reports send, read into what the services take.
+
+Values are passed on as they came; the services say what is wrong with them. Only what
+is no number where a number is needed is refused here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from dashboard.models import Grouping, Paper, ReportDefinition
+from dashboard.models.report import KEEP_DAYS
+from dashboard.reports.periods import DEFAULT
+from dashboard.services.report_definitions import DefinitionWish
+from dashboard.services.reports import Content, ReportRefusedError
+
+_LONGEST: Final = 255
+_LONGEST_NAME: Final = 120
+
+
+def read_content(fields: QueryDict) -> Content:
+    """Read what a report is about and how its files look.
+
+    Language and zone are those of whoever sends the form: its files will be read there.
+    """
+    return Content(
+        name=fields.get("name", "").strip()[:_LONGEST_NAME],
+        topic=fields.get("topic", "").strip()[:_LONGEST],
+        consumer=fields.get("consumer", "").strip()[:_LONGEST],
+        grouping=fields.get("grouping", Grouping.QUEUE),
+        formats=tuple(dict.fromkeys(fields.getlist("formats"))),
+        paper=fields.get("paper", Paper.A4),
+        language=get_language() or "en",
+        zone=timezone.get_current_timezone_name(),
+    )
+
+
+def read_definition(fields: QueryDict) -> DefinitionWish:
+    """Read a definition; raises ReportRefusedError for what is no number or time."""
+    return DefinitionWish(
+        read_content(fields),
+        cluster=fields.get("cluster", ""),
+        group=fields.get("group", "").strip()[:_LONGEST],
+        period=fields.get("period", DEFAULT),
+        every=fields.get("every", ReportDefinition.Every.NEVER),
+        at_minute=_minute_of_day(fields.get("at", "00:05")),
+        on_day=_number(_("Day"), fields.get("on_day", "1")),
+        keep_days=_number(_("Days kept"), fields.get("keep_days", str(KEEP_DAYS))),
+        paused=fields.get("paused", "") == "on",
+    )
+
+
+def clock_of(minute_of_day: int) -> str:
+    """Write a minute of the day as the form's field takes it: 08:05."""
+    hour, minute = divmod(minute_of_day, 60)
+    return f"{hour:02}:{minute:02}"
+
+
+def _minute_of_day(text: str) -> int:
+    hour, colon, minute = text.partition(":")
+    if not colon:
+        raise ReportRefusedError(
+            _("“%(text)s” is no time of day such as 08:05.") % {"text": text[:20]}
+        )
+    return _number(_("Hour"), hour) * 60 + _number(_("Minute"), minute[:2])
+
+
+def _number(what: str, text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ReportRefusedError(
+            _("%(what)s: “%(text)s” is no whole number.")
+            % {"what": what, "text": text[:20]}
+        )
+    return int(text)

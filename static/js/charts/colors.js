@@ -1,0 +1,36 @@
+/** Colours of the theme for figures. Report files carry a copy of this script. */
+
+/**
+ * Return a copy of a figure in which every `--name` is that property's value.
+ * `--name/14` is the colour at 14 % opacity.
+ * @param {unknown} value
+ * @param {CSSStyleDeclaration} style
+ */
+export function colored(value, style) {
+  if (Array.isArray(value)) return value.map((each) => colored(each, style));
+  if (value && typeof value === "object") {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, colored(each, style)]),
+    );
+  }
+  if (typeof value !== "string" || !/^--[a-z]/.test(value)) return value;
+  const [name, percent] = value.split("/");
+  const found = style.getPropertyValue(name).trim();
+  return percent ? translucent(found, Number(percent) / 100) : found;
+}
+
+/** Turn #rrggbb into rgba. */
+function translucent(hex, opacity) {
+  const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  return `rgba(${parts.join(",")},${opacity})`;
+}
+
+const NARROW_PX = 600;
+
+/** Leave out the labels of epochs, in place, where they would lie on each other. */
+export function fitted(layout, width) {
+  if (width < NARROW_PX && layout.annotations) {
+    layout.annotations = layout.annotations.filter((note) => note.name !== "epoch");
+  }
+  return layout;
+}

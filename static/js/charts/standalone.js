@@ -1,0 +1,40 @@
+/**
+ * The script of a report file. It is put into the file after plotly.js and colors.js
+ * and loads nothing: the figures stand in the file as JSON.
+ */
+
+const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+const root = document.documentElement;
+const figures = JSON.parse(document.getElementById("figures").textContent);
+
+function draw() {
+  const style = getComputedStyle(root);
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    const { data, layout } = colored(figures[place.dataset.figure], style);
+    place.style.height = `${layout.height}px`;
+    globalThis.Plotly.react(place, data, fitted(layout, place.clientWidth), CONFIG);
+    place.dataset.state = "drawn";
+  }
+}
+
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () =>
+  root.dataset.theme === "dark" || (root.dataset.theme === "auto" && systemDark.matches);
+
+document.querySelector("[data-theme-button]").addEventListener("click", () => {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  draw();
+});
+systemDark.addEventListener("change", draw);
+// Paper is white whatever the theme is.
+let before = "";
+addEventListener("beforeprint", () => {
+  before = root.dataset.theme;
+  root.dataset.theme = "light";
+  draw();
+});
+addEventListener("afterprint", () => {
+  root.dataset.theme = before;
+  draw();
+});
+draw();

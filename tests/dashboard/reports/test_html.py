@@ -1,0 +1,128 @@
+"""The HTML file is opened by Chromium from disk, with no network and no server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import translation
+
+from dashboard.models import JobRun
+from dashboard.reports.facts import facts_of
+from dashboard.reports.figures import figure_of
+from dashboard.reports.html_file import html_text, write_html
+from dashboard.reports.stats import stats_of
+from dashboard.reports.twins import twin_of
+from tests.support.browser import chromium, find_chromium
+
+from .finished import finished_run, two_epochs
+
+pytestmark = pytest.mark.django_db
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+FIGURES = ["lag", "queues", "skew", "strategies"]
+needs_chromium = pytest.mark.skipif(
+    find_chromium() is None, reason="Chromium is not installed"
+)
+
+
+@pytest.fixture
+def run(lake: Path) -> JobRun:
+    two_epochs()
+    return finished_run(lake)
+
+
+def test_it_names_no_other_place(run: JobRun) -> None:
+    text = html_text(run, SHANGHAI, "UTC+8")
+    outside = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    assert not re.findall(r"""(?:src|href)=["'](?!#)[^"']+""", outside)
+    assert "connect-src" not in text
+    assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
+
+
+def test_a_name_from_outside_stays_text(run: JobRun) -> None:
+    run.group = run.name = "</script><img src=x onerror=alert(1)>"
+    run.summary["step_seconds"] = 60
+    text = html_text(run, SHANGHAI, "UTC+8")
+    assert "<img" not in text
+    assert text.count("</script>") == 3
+
+
+@pytest.fixture
+def opened(run: JobRun, tmp_path: Path) -> Iterator[Any]:
+    """A function that opens the file and gives what its page holds."""
+
+    def open_(language: str = "en", **options: Any) -> dict[str, Any]:
+        file = tmp_path / "report.html"
+        with translation.override(language):
+            write_html(run, file, SHANGHAI, "UTC+8")
+        with chromium() as browser:
+            context = browser.new_context(offline=True, **options)
+            page = context.new_page()
+            problems: list[str] = []
+            asked: list[str] = []
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on("console", lambda message: problems.append(message.text))
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(file.as_uri())
+            page.locator("[data-state=drawn]").nth(len(FIGURES) - 1).wait_for()
+            found: dict[str, Any] = page.evaluate(_READ)
+            page.get_by_role("button").click()
+            found["after"] = page.evaluate("document.documentElement.dataset.theme")
+            found["asked"], found["problems"] = asked, problems
+        return found
+
+    return open_
+
+
+_READ = """() => ({
+  data: Object.fromEntries([...document.querySelectorAll("[data-figure]")].map(
+    (place) => [place.dataset.figure, JSON.stringify(place.data, (key, value) =>
+      ArrayBuffer.isView(value) ? [...value] : value)])),
+  twins: Object.fromEntries([...document.querySelectorAll("[data-twin]")].map(
+    (table) => [table.dataset.twin, [...table.tBodies[0].rows].map(
+      (row) => [...row.cells].map((cell) => cell.textContent))])),
+  stats: [...document.querySelectorAll(".stat dd")].map((each) => each.textContent),
+  ground: getComputedStyle(document.body).backgroundColor,
+  lang: document.documentElement.lang,
+  title: document.title,
+})"""
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_chromium_draws_it_from_disk_with_the_numbers_of_the_page(
+    run: JobRun, opened: Any
+) -> None:
+    found = opened()
+    assert found["problems"] == []
+    assert [url for url in found["asked"] if not url.startswith("file:")] == []
+    for name in FIGURES:
+        drawn = json.loads(found["data"][name])
+        served = figure_of(run, name, SHANGHAI)["data"]
+        for mine, theirs in zip(served, drawn, strict=True):
+            for axis in ("x", "y", "z"):
+                assert mine.get(axis) == theirs.get(axis), (name, axis)
+        twin = [
+            [cell if cell is not None else "— Not known" for cell in row]
+            for row in twin_of(run, name, SHANGHAI).rows
+        ]
+        assert found["twins"][name] == twin
+    stats = stats_of(run, facts_of(run, SHANGHAI), SHANGHAI)
+    assert found["stats"] == [stat.value for stat in stats]
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_it_follows_the_system_into_the_dark_and_speaks_chinese(opened: Any) -> None:
+    found = opened("zh-hans", color_scheme="dark")
+    assert found["problems"] == []
+    assert found["ground"] == "rgb(14, 18, 21)"
+    assert found["after"] == "light"
+    assert found["lang"] == "zh-hans"
+    assert "积压" in found["title"]

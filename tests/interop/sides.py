@@ -1,0 +1,130 @@
+"""Both kinds of cluster under one name: an Apache RocketMQ, and ours.
+
+What must hold between Java's and our clients must hold on either; one JVM of Java
+clients serves both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rmqcore.admin import Admin, Patience
+from rmqcore.client import (
+    ConsumeContext,
+    ConsumeResult,
+    InstanceRegistry,
+    PushConsumer,
+)
+from rmqcore.model import MessageExt, MessageQueue
+from tests.support.java_driver import JavaDriver
+
+PATIENT: Final = Patience(timeout_s=20, grace_s=20, deadline_s=60)
+"""For machines where a cold JVM shares two cores with the tests."""
+
+OUR_IP: Final = "10.9.9.9"
+FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
+PATIENCE_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A cluster, and the Java clients beside it."""
+
+    nameserver: str
+    java: JavaDriver
+
+    @asynccontextmanager
+    async def admin(self) -> AsyncIterator[Admin]:
+        """Our admin client, attached."""
+        async with Admin(self.nameserver, timeout=20, patience=PATIENT) as client:
+            yield client
+
+    async def create_topic(self, name: str, queues: int) -> None:
+        """Create a topic with so many queues on every broker."""
+        async with self.admin() as admin:
+            await admin.create_topic(name, queues)
+
+    async def start_java(self, name: str, **options: object) -> str:
+        """Start a Java consumer; return its client id."""
+        return await asyncio.to_thread(
+            self.java.start_consumer, name, nameserver=self.nameserver, **options
+        )
+
+    async def stop_java(self, name: str) -> None:
+        """Stop a Java consumer."""
+        await asyncio.to_thread(self.java.stop_consumer, name)
+
+    async def produce_java(self, topic: str, count: int, **options: object) -> Any:
+        """Send with Java's producer; return broker, queue id and offset of each."""
+        return await asyncio.to_thread(
+            self.java.produce, topic, count, nameserver=self.nameserver, **options
+        )
+
+    def java_queues(self, name: str) -> set[MessageQueue]:
+        """Return what a Java consumer held when that last changed."""
+        return {MessageQueue(*queue) for queue in self.java.queues(name)}
+
+    def java_bodies(self, name: str) -> list[str]:
+        """Return what a Java consumer was given, in order."""
+        return [message["body"] for message in self.java.messages(name)]
+
+
+@dataclass
+class Ours:
+    """One of our consumers in this process, as if it had one of its own."""
+
+    consumer: PushConsumer
+    messages: list[MessageExt] = field(default_factory=list)
+
+    @property
+    def bodies(self) -> list[str]:
+        """What it was given, in order."""
+        return [message.body.decode() for message in self.messages]
+
+    @property
+    def queues(self) -> set[MessageQueue]:
+        """What it holds now, retry topics left out."""
+        return {q for q in self.consumer.queues if not q.topic.startswith("%RETRY%")}
+
+
+@asynccontextmanager
+async def our_member(
+    side: Side, name: str, *, group: str, topic: str, **options: Any
+) -> AsyncIterator[Ours]:
+    """Run one of our members; its client id is `10.9.9.9@name`."""
+
+    async def listener(
+        messages: list[MessageExt], context: ConsumeContext
+    ) -> ConsumeResult:
+        ours.messages.extend(messages)
+        return ConsumeResult.SUCCESS
+
+    options.setdefault("consume_from_where", FIRST)
+    consumer = PushConsumer(
+        side.nameserver,
+        group=group,
+        listener=listener,
+        instance_name=name,
+        client_ip=OUR_IP,
+        registry=InstanceRegistry(),
+        **options,
+    )
+    ours = Ours(consumer)
+    consumer.subscribe(topic)
+    async with consumer:
+        yield ours
+
+
+async def until(condition: Any, what: Any = None) -> None:
+    """Return when the condition holds; fail after a minute, saying what was seen."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        seen = what() if what else condition
+        raise AssertionError(f"never came true: {seen}") from None
