@@ -1,10 +1,14 @@
 """What one producer and one consumer process do beside an embedded broker.
 
-    python -m benchmarks.client [--messages 100000] [--size 128] [--queues 8]
+    python -m benchmarks.client [--messages 100000] [--size 128] [--queues 8] [--apache]
 
 The broker runs in a process of its own. "cpu" is processor time of the client process
 per message: on a busy machine the clock also counts waiting for others. Floors are for
 two idle cores and 128 bytes.
+
+With `--apache` the broker is Apache's, and a Java producer and consumer do the same
+beside it, in a JVM that has been warmed up, as the broker has been; "of Java" is our
+rate by theirs.
 """
 
 from __future__ import annotations
@@ -12,12 +16,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import multiprocessing
+import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
+from rmqcore.admin import Admin
 from rmqcore.client import (
     ConsumeContext,
     ConsumeResult,
@@ -27,9 +36,16 @@ from rmqcore.client import (
 )
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt
+from tests.support.apache import java_command, start_cluster
+from tests.support.jars import rocketmq_version
+from tests.support.java_driver import compiled
+from tests.support.json_lines import JsonLines
 
 BATCH: Final = 32
 TOPIC: Final = "bench"
+OTHER_TOPIC: Final = "bench-java"
+"""What warms up, and what Java sends; both consume what we sent."""
+JAVA_S: Final = 600.0
 FLOORS: Final = {
     "send, asynchronous": 15_000,
     "send, batches of 32": 60_000,
@@ -46,13 +62,25 @@ class Measured:
     seconds: float
     cpu_seconds: float
 
-    def line(self) -> str:
-        """Return the line, with its floor where there is one."""
-        rate = self.messages / self.seconds
-        cpu_us = self.cpu_seconds / self.messages * 1e6
+    @property
+    def rate(self) -> float:
+        """Messages per second."""
+        return self.messages / self.seconds
+
+    @property
+    def cpu_us(self) -> float:
+        """Processor time per message, in microseconds."""
+        return self.cpu_seconds / self.messages * 1e6
+
+    def line(self, theirs: Measured | None = None) -> str:
+        """Return the line, with its floor and what Java did where there is one."""
+        line = f"{self.name:32} {self.rate:>10,.0f}/s  cpu {self.cpu_us:6.1f} µs"
         floor = FLOORS.get(self.name)
-        verdict = "" if floor is None else f"  floor {floor:>7,}"
-        return f"{self.name:32} {rate:>10,.0f}/s  cpu {cpu_us:6.1f} µs{verdict}"
+        if floor is not None:
+            line += f"  floor {floor:>7,}"
+        if theirs is not None:
+            line = f"{line:74} {self.rate / theirs.rate:5.2f} of Java"
+        return line
 
 
 def serve(queues: int, told: Connection) -> None:
@@ -81,28 +109,30 @@ async def measure(
     )
 
 
-async def send_all(nameserver: str, count: int, size: int) -> list[Measured]:
+async def send_all(
+    nameserver: str, count: int, size: int, topic: str = TOPIC
+) -> list[Measured]:
     """Send by each way; `count` messages in batches, fewer one by one."""
     body = b"x" * size
     few = max(count // 50, 1)
     some = max(count // 4, 1)
 
     async with Producer(nameserver, group="bench") as producer:
-        await producer.publish_queues(TOPIC)
+        await producer.publish_queues(topic)
 
         async def one_by_one() -> None:
             for _ in range(few):
-                await producer.send(Message(TOPIC, body))
+                await producer.send(Message(topic, body))
 
         async def asynchronous() -> None:
             futures = [
-                await producer.send_async(Message(TOPIC, body)) for _ in range(some)
+                await producer.send_async(Message(topic, body)) for _ in range(some)
             ]
             await asyncio.gather(*futures)
 
         async def in_batches() -> None:
             for _ in range(count // BATCH):
-                await producer.send_batch([Message(TOPIC, body)] * BATCH)
+                await producer.send_batch([Message(topic, body)] * BATCH)
 
         return [
             await measure("send, one after another", few, one_by_one),
@@ -118,6 +148,7 @@ class Counting:
 
     def __init__(self, total: int) -> None:
         self._left = total
+        self._counting = threading.Lock()
         self._loop = asyncio.get_running_loop()
         self.done = asyncio.Event()
 
@@ -125,23 +156,25 @@ class Counting:
         self, messages: Sequence[MessageExt], context: ConsumeContext
     ) -> ConsumeResult:
         """Count on the event loop."""
-        self._count(len(messages))
+        self._left -= len(messages)
+        if self._left <= 0:
+            self.done.set()
         return ConsumeResult.SUCCESS
 
     def plain(
         self, messages: Sequence[MessageExt], context: ConsumeContext
     ) -> ConsumeResult:
         """Count in whichever thread."""
-        self._loop.call_soon_threadsafe(self._count, len(messages))
+        with self._counting:
+            self._left -= len(messages)
+            if self._left <= 0:
+                self._loop.call_soon_threadsafe(self.done.set)
         return ConsumeResult.SUCCESS
 
-    def _count(self, count: int) -> None:
-        self._left -= count
-        if self._left <= 0:
-            self.done.set()
 
-
-async def consume_all(nameserver: str, total: int) -> list[Measured]:
+async def consume_all(
+    nameserver: str, total: int, topic: str = TOPIC
+) -> list[Measured]:
     """Consume everything three times: on the loop, in place, in threads."""
     results = []
     for name, way, blocking in (
@@ -153,24 +186,87 @@ async def consume_all(nameserver: str, total: int) -> list[Measured]:
         listener: Listener = getattr(counting, way)
         consumer = PushConsumer(
             nameserver,
-            group=f"bench-{len(results)}",
+            group=f"{topic}-{len(results)}",
             listener=listener,
             blocking=blocking,
             consume_from_where="CONSUME_FROM_FIRST_OFFSET",
         )
-        consumer.subscribe(TOPIC)
+        consumer.subscribe(topic)
         async with consumer:
             results.append(await measure(name, total, counting.done.wait))
     return results
 
 
-async def run(nameserver: str, count: int, size: int) -> None:
+async def warm_up(nameserver: str, count: int, size: int) -> None:
+    """Let a broker that compiles as it runs do so: what follows is not the first."""
+    sent = await send_all(nameserver, count, size, OTHER_TOPIC)
+    await consume_all(nameserver, sum(each.messages for each in sent), OTHER_TOPIC)
+
+
+async def run(nameserver: str, count: int, size: int) -> list[Measured]:
     """Send, then consume, and print as results come."""
     sent = await send_all(nameserver, count, size)
     print("\n".join(result.line() for result in sent), flush=True)
     total = sum(result.messages for result in sent)
-    for result in await consume_all(nameserver, total):
-        print(result.line(), flush=True)
+    consumed = await consume_all(nameserver, total)
+    print("\n".join(result.line() for result in consumed), flush=True)
+    return sent + consumed
+
+
+def run_java(
+    nameserver: str, directory: Path, *, total: int, count: int, size: int
+) -> dict[str, Measured]:
+    """Let Java send as much, and consume the same `total` messages, by name."""
+    version = rocketmq_version()
+    arguments = (nameserver, OTHER_TOPIC, TOPIC, total, count, size)
+    command = java_command(directory, version, compiled(version))
+    with JsonLines(
+        [*command, "-Xmx512m", "Speed", *map(str, arguments)], log=directory / "stderr"
+    ) as java:
+        last = java.wait_for(lambda event: event["name"] == "consume", timeout=JAVA_S)
+        measured = [
+            Measured(e["name"], e["messages"], e["seconds"], e["cpu_seconds"])
+            for e in java.events("measured")
+        ]
+        assert last in java.events("measured")
+    return {each.name: each for each in measured}
+
+
+def compare(ours: Sequence[Measured], theirs: Mapping[str, Measured]) -> str:
+    """Return Java's lines, and ours beside them."""
+    java = [f"{each.line()}".replace("floor", "     ") for each in theirs.values()]
+    beside = [
+        each.line(theirs[each.name.partition(", c")[0].partition(", p")[0]])
+        for each in ours
+    ]
+    return "\n".join(["Java", *java, "rmqcore", *beside])
+
+
+@contextmanager
+def embedded(queues: int) -> Iterator[str]:
+    """Run our cluster in a process of its own; yield its name server."""
+    ours, theirs = multiprocessing.Pipe()
+    broker = multiprocessing.Process(target=serve, args=(queues, theirs))
+    broker.start()
+    try:
+        yield ours.recv()
+    finally:
+        ours.send("stop")
+        broker.join()
+
+
+@contextmanager
+def apache(queues: int, directory: Path) -> Iterator[str]:
+    """Run Apache's cluster; yield its name server."""
+
+    async def create_topics(nameserver: str) -> None:
+        async with Admin(nameserver, timeout=20) as admin:
+            for topic in (TOPIC, OTHER_TOPIC):
+                await admin.create_topic(topic, queues)
+
+    with start_cluster(directory) as cluster:
+        asyncio.run(create_topics(cluster.nameserver))
+        yield cluster.nameserver
 
 
 def main() -> None:
@@ -179,17 +275,27 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--size", type=int, default=128, help="bytes of a body")
     parser.add_argument("--queues", type=int, default=8)
+    parser.add_argument("--apache", action="store_true", help="and Java's clients")
     options = parser.parse_args()
-    ours, theirs = multiprocessing.Pipe()
-    broker = multiprocessing.Process(target=serve, args=(options.queues, theirs))
-    broker.start()
-    try:
-        nameserver = ours.recv()
-        print(f"{options.messages:,} messages of {options.size} bytes, 1 broker")
-        asyncio.run(run(nameserver, options.messages, options.size))
-    finally:
-        ours.send("stop")
-        broker.join()
+    print(f"{options.messages:,} messages of {options.size} bytes, 1 broker")
+    if not options.apache:
+        with embedded(options.queues) as nameserver:
+            asyncio.run(run(nameserver, options.messages, options.size))
+        return
+    with (
+        TemporaryDirectory() as directory,
+        apache(options.queues, Path(directory)) as nameserver,
+    ):
+        asyncio.run(warm_up(nameserver, options.messages, options.size))
+        ours = asyncio.run(run(nameserver, options.messages, options.size))
+        theirs = run_java(
+            nameserver,
+            Path(directory) / "java",
+            total=sum(m.messages for m in ours if m.name.startswith("send")),
+            count=options.messages,
+            size=options.size,
+        )
+        print(compare(ours, theirs))
 
 
 if __name__ == "__main__":

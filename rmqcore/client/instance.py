@@ -65,14 +65,17 @@ class ClientInstance:
         self.notices: Counter[str] = Counter()
         """How often brokers have said that a group changed (E4), by group."""
         self.stopped = False
-        # Wall time that never steps: ages of locks and pulls are taken from it.
-        self._epoch_ms = self.clock.time_ms() - self.clock.monotonic() * 1000
+        self.epoch_ms = self.clock.time_ms() - self.clock.monotonic() * 1000
+        """What monotonic time is added to for wall time that never steps.
+
+        Ages of locks and pulls are taken from it.
+        """
         self._background: set[asyncio.Task[Any]] = set()
         self._greeted: set[str] = set()
 
     def now_ms(self) -> int:
         """Return milliseconds since the epoch that never step back."""
-        return int(self._epoch_ms + self.clock.monotonic() * 1000)
+        return int(self.epoch_ms + self.clock.monotonic() * 1000)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something beside; it ends with the instance at the latest."""

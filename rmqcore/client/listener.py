@@ -16,13 +16,14 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import TypeAlias, cast
 
 from rmqcore.model import MessageExt, MessageQueue
+
+from .listener_threads import ListenerThreads
 
 logger = logging.getLogger(__name__)
 
@@ -72,14 +73,14 @@ def is_async(listener: Listener) -> bool:
 class ListenerCall:
     """Calls a member's listener and turns whatever happens into a result.
 
-    `executor` is where plain functions run; None says that they never block.
+    `threads` is where plain functions run; None says that they never block.
     """
 
     def __init__(
-        self, group: str, listener: Listener, executor: Executor | None
+        self, group: str, listener: Listener, threads: ListenerThreads | None
     ) -> None:
         self._group = group
-        self._call = _caller(listener, executor)
+        self._call = _caller(listener, threads)
 
     async def __call__(
         self, messages: Sequence[MessageExt], context: ConsumeContext
@@ -108,22 +109,18 @@ class ListenerCall:
         )
 
 
-def _caller(listener: Listener, executor: Executor | None) -> Call:
+def _caller(listener: Listener, threads: ListenerThreads | None) -> Call:
     if is_async(listener):
         return cast(Call, listener)
+    if threads is not None:
+        return partial(threads.run, listener)
 
     async def in_place(
         messages: Sequence[MessageExt], context: ConsumeContext
     ) -> object:
         return listener(messages, context)
 
-    async def in_thread(
-        messages: Sequence[MessageExt], context: ConsumeContext
-    ) -> object:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(executor, listener, messages, context)
-
-    return in_place if executor is None else in_thread
+    return in_place
 
 
 def _we_are_cancelled() -> bool:

@@ -179,7 +179,6 @@ class Producer:
         instance, sender = self._started()
         await self._under_way.acquire()
         outcome: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()
-        outcome.add_done_callback(self._arrived)
         to = queue
         try:
             to = queue or await self._choose(message.topic, select, ())
@@ -197,12 +196,10 @@ class Producer:
             self._elsewhere(outcome, message, queue or select, error)
             return outcome
         except BaseException:
-            outcome.cancel()
+            self._under_way.release()
             raise
 
         def answered(done: asyncio.Future[RemotingCommand]) -> None:
-            if outcome.done():
-                return
             try:
                 result = read_send_response(
                     done.result(),
@@ -216,7 +213,9 @@ class Producer:
                 self._elsewhere(outcome, message, queue or select, error)
             else:
                 self._report(instance, to, began, failed=False)
-                outcome.set_result(result)
+                self._under_way.release()
+                if not outcome.done():
+                    outcome.set_result(result)
 
         answer.add_done_callback(answered)
         return outcome
@@ -336,16 +335,16 @@ class Producer:
     ) -> None:
         """Try a failed asynchronous send again where that makes sense."""
         if self._running is None or fixed or not _may_work_elsewhere(error):
-            outcome.set_exception(error)
+            self._failed(outcome, error)
             return
 
         async def again() -> None:
             try:
                 result = await self.send(message)
             except RmqError as last:
-                if not outcome.done():
-                    outcome.set_exception(last)
+                self._failed(outcome, last)
             else:
+                self._under_way.release()
                 if not outcome.done():
                     outcome.set_result(result)
 
@@ -353,9 +352,10 @@ class Producer:
         # Shut down meanwhile: whoever waits for the outcome must not wait for ever.
         task.add_done_callback(lambda _: outcome.cancel())
 
-    def _arrived(self, outcome: asyncio.Future[SendResult]) -> None:
+    def _failed(self, outcome: asyncio.Future[SendResult], error: RmqError) -> None:
         self._under_way.release()
-        if not outcome.cancelled():
+        if not outcome.done():
+            outcome.set_exception(error)
             # Read here: a caller who never looks must not make the loop complain.
             outcome.exception()
 

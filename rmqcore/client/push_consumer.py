@@ -9,7 +9,6 @@ take over at once: nothing is lost, and only what was pulled and not begun comes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,6 +22,7 @@ from .client_spec import ClientOptions, ClientSpec
 from .events import EventCallback
 from .instance import ClientInstance
 from .listener import Listener, ListenerCall, is_async
+from .listener_threads import ListenerThreads
 from .member_options import MemberOptions
 from .push_member import PushMember, PushSpec
 from .push_settings import PushSettings
@@ -73,7 +73,7 @@ class PushConsumer:
         self._wanted: dict[str, str] = {}
         self._instance: ClientInstance | None = None
         self._member: PushMember | None = None
-        self._executor: ThreadPoolExecutor | None = None
+        self._threads: ListenerThreads | None = None
 
     @property
     def group(self) -> str:
@@ -220,14 +220,14 @@ class PushConsumer:
             # What fails comes again under the group's own retry topic.
             context.subscriptions.add(retry_topic(self.group), "*", context.now_ms())
         if self._blocking:
-            self._executor = ThreadPoolExecutor(
+            self._threads = ListenerThreads(
                 self._settings.threads, f"consume-{self.group}"
             )
         spec = PushSpec(
             self._settings,
             self._options.start_position(context.now_ms()),
             self._options.assigner(self.client_id),
-            ListenerCall(self.group, self._listener, self._executor),
+            ListenerCall(self.group, self._listener, self._threads),
             self._client.instance_name,
         )
         return PushMember(context, spec)
@@ -248,7 +248,6 @@ class PushConsumer:
         return member, instance
 
     def _end_threads(self) -> None:
-        if self._executor is not None:
-            # A listener that never returns must not keep the process from ending.
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._executor = None
+        if self._threads is not None:
+            self._threads.close()
+            self._threads = None

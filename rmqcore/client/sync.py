@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
+from rmqcore.allocation import AllocateStrategy
 from rmqcore.errors import StateError
 from rmqcore.model import Message, MessageExt, MessageQueue
 
@@ -251,6 +252,16 @@ class PushConsumer(_Face[push_consumer.PushConsumer]):
     def rebalance(self) -> bool:
         """Rebalance now; false when something has to be tried again."""
         return PROCESS_LOOP.call(self._client.rebalance())
+
+    def switch_strategy(
+        self,
+        strategy: str | AllocateStrategy,
+        strategy_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Divide by another strategy from now on."""
+        PROCESS_LOOP.ask(
+            lambda: self._client.switch_strategy(strategy, strategy_options)
+        )
 
     def abandon(self) -> None:
         """Leave without writing anything."""

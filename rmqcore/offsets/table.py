@@ -24,7 +24,7 @@ class OffsetTable:
     ) -> bool:
         """Set an offset; true when the table changed."""
         known = self._offsets.get(queue)
-        if known == offset or queue in self._frozen:
+        if known == offset or (self._frozen and queue in self._frozen):
             return False
         if increase_only and known is not None and offset < known:
             return False

@@ -19,7 +19,7 @@ from .json_lines import Event, JsonLines
 
 Queue = tuple[str, str, int]
 
-_SOURCE: Final = JAVA_DIRECTORY / "src" / "Driver.java"
+_SOURCES: Final = sorted((JAVA_DIRECTORY / "src").glob("*.java"))
 EAGER: Final = (
     # Members that start together may divide by different lists; the next look at it
     # comes after 20 s, which is long for a test.
@@ -52,7 +52,7 @@ class JavaDriver(JsonLines):
         version = version or rocketmq_version()
         self.home = directory
         directory.mkdir(parents=True, exist_ok=True)
-        command = java_command(directory, version, _compiled(version))
+        command = java_command(directory, version, compiled(version))
         super().__init__(
             [*command, *jvm_options, "Driver", nameserver], log=directory / "stderr"
         )
@@ -128,17 +128,18 @@ class JavaDriver(JsonLines):
         return answer
 
 
-def _compiled(version: str) -> Path:
-    """Return the folder with the driver's classes, compiling when they are stale."""
+def compiled(version: str) -> Path:
+    """Return the folder with our Java classes, compiling when they are stale."""
     jars = rocketmq_jars(version)
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    source = b"".join(path.read_bytes() for path in _SOURCES)
+    digest = hashlib.sha256(source).hexdigest()[:16]
     classes = cache_directory() / f"driver-{version}-{digest}"
     with (cache_directory() / f"{classes.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (classes / "Driver.class").exists():
             options = ("-nowarn", "-proc:none", "-d", str(classes))
             subprocess.run(
-                ["javac", *options, "-cp", f"{jars}/*", str(_SOURCE)],
+                ["javac", *options, "-cp", f"{jars}/*", *map(str, _SOURCES)],
                 check=True,
                 capture_output=True,
             )

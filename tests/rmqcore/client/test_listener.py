@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from rmqcore.client.listener import (
     ListenerCall,
     is_async,
 )
+from rmqcore.client.listener_threads import ListenerThreads
 from rmqcore.model import MessageExt
 
 from .records import QUEUE, messages
@@ -39,8 +39,8 @@ class Acting:
         return SUCCESS
 
 
-def call(listener: Any, executor: ThreadPoolExecutor | None = None) -> Any:
-    made = ListenerCall("G", listener, executor)
+def call(listener: Any, threads: ListenerThreads | None = None) -> Any:
+    made = ListenerCall("G", listener, threads)
     return made(messages([1]), ConsumeContext(QUEUE))
 
 
@@ -77,8 +77,9 @@ async def test_with_threads_a_plain_function_runs_in_one() -> None:
         seen.append(threading.current_thread())
         return SUCCESS
 
-    with ThreadPoolExecutor(1) as executor:
-        assert await call(note, executor) is SUCCESS
+    threads = ListenerThreads(1, "consume")
+    assert await call(note, threads) is SUCCESS
+    threads.close()
     assert seen[0] is not threading.current_thread()
 
 

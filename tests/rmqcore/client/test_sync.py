@@ -91,6 +91,9 @@ def test_a_push_consumer_can_be_steered(nameserver: str) -> None:
         assert consumer.paused
         consumer.resume()
         assert not consumer.paused
+        consumer.switch_strategy("AVG_BY_CIRCLE")
+        with pytest.raises(ArgumentError, match="NONE"):
+            consumer.switch_strategy("NONE")
         consumer.unsubscribe("T")
         until(lambda: "T" not in {queue.topic for queue in consumer.queues})
         consumer.abandon()
