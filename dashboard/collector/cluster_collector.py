@@ -274,4 +274,5 @@ class ClusterCollector:
             now_ms=self._now_ms,
         )
         await lead.load_holdings()
+        await lead.load_trends()
         return lead

@@ -33,6 +33,7 @@ from .keeping import Keeper
 from .overview_document import overview_document, overview_row
 from .records import GroupHandover
 from .samples import SampleColumns
+from .trend import LagTrend
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class Lead:
         self._keeper = keeper
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
+        self._trends: dict[str, LagTrend] = {}
         self._holdings: dict[str, dict[str, Holding]] = {}
         self._publishing = asyncio.Lock()
 
@@ -87,6 +89,18 @@ class Lead:
                 self.take_holding(holding)
             else:
                 await cast("Awaitable[int]", self._client.hdel(key, field.decode()))
+
+    async def load_trends(self) -> None:
+        """Go on with the trends of the list that an earlier leader last published."""
+        stored = await self._client.get(overview_key(self.cluster))
+        if not stored:
+            return
+        last: Overview = orjson.loads(stored)
+        for row in last["groups"]:
+            # A list of an older version has none.
+            points = row.get("lag_trend", [])
+            restored = LagTrend.restored(points, last["taken_at"])
+            self._trends[row["group"]] = restored
 
     def take_holding(self, holding: Holding) -> bool:
         """Remember a fleet member's word; say whether it holds other queues now."""
@@ -133,7 +147,8 @@ class Lead:
                     changed.append(name)
                 if seen.sight is None:
                     continue
-                self._rows[name] = overview_row(seen.sight)
+                trend = self._trends.setdefault(name, LagTrend())
+                self._rows[name] = overview_row(seen.sight, trend)
                 if self._has_document(name, watched):
                     updates.append(self._update(seen.sight, name in watched))
             _checked(await self._publisher.groups(updates))
@@ -153,6 +168,7 @@ class Lead:
             # Should the group come back, its epochs are numbered on.
             self._books[name] = self.groups.pop(name).book
             self._rows.pop(name, None)
+            self._trends.pop(name, None)
             self._numbering.forget(self.cluster, name)
         self._end_epochs(snapshot)
         _checked(await self._publisher.remove_groups(self.cluster, gone))

@@ -23,16 +23,18 @@ from rmqcore.model.snapshot import (
 
 from .group_document import Sight, figures, group_totals, orderly
 from .status import status_of, worst_of
+from .trend import LagTrend
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
 
 
-def overview_row(sight: Sight) -> OverviewRow:
-    """Return a group's row in the list."""
+def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
+    """Return a group's row in the list; its lag is added to the trend."""
     group = sight.group
     totals = group_totals(sight)
     held = {owner for row in sight.ownership.rows for owner in row.owners}
     owned = group.kind is GroupKind.OWNED and sight.ownership.reason is None
+    trend.add(sight.taken_at_ms, None if totals["lag_partial"] else totals["lag"])
     return {
         "group": group.name,
         "kind": group.kind.value,
@@ -60,6 +62,7 @@ def overview_row(sight: Sight) -> OverviewRow:
             {"key": finding["key"], "level": finding["level"]}
             for finding in sight.findings
         ],
+        "lag_trend": trend.points(),
     }
 
 

@@ -214,7 +214,10 @@ class OverviewBroker(TypedDict):
 
 
 class OverviewRow(TypedDict):
-    """One group in the list of groups."""
+    """One group in the list of groups.
+
+    `lag_trend` holds the peak lag of each two minutes of the last hour, oldest first.
+    """
 
     group: str
     kind: Kind
@@ -236,6 +239,7 @@ class OverviewRow(TypedDict):
     orderly: bool | None
     status: Status
     findings: list[FindingMark]
+    lag_trend: list[int | None]
 
 
 class OverviewTotals(TypedDict):

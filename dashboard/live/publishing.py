@@ -79,9 +79,13 @@ class Publisher:
 
 
 def digest(document: Overview) -> dict[str, Any]:
-    """Return what a list needs to stay true: everything but the long tail of rows."""
+    """Return what a list needs to stay true: not the long tail of rows, no trends."""
+    rows = document["groups"][:DIGEST_ROWS]
     return {
         "type": "overview",
         **document,
-        "groups": document["groups"][:DIGEST_ROWS],
+        "groups": [
+            {name: value for name, value in row.items() if name != "lag_trend"}
+            for row in rows
+        ],
     }

@@ -17,6 +17,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from dashboard.charts.sparkline import HEIGHT, WIDTH, sparkline
 from dashboard.live.documents import FindingState
 from dashboard.selectors.overview import DEFAULT_SORT, ListQuery
 from dashboard.selectors.whatif import BALANCED, SHOW
@@ -40,6 +41,29 @@ def icon(name: str, extra: str = "") -> SafeString:
         extra,
         static("img/icons.svg"),
         name,
+    )
+
+
+@register.simple_tag
+def trend(points: Sequence[float | None], level: str) -> SafeString:
+    """Draw the last hour of a lag; its peak is said to who cannot see it."""
+    known = [value for value in points if value is not None]
+    if not known:
+        return format_html('<span class="dim small">{}</span>', _("no data"))
+    lines = format_html_join(
+        "", '<polyline points="{}"/>', ((line,) for line in sparkline(points))
+    )
+    peak = _("peak %(lag)s in the last hour") % {"lag": figures.compact(max(known))}
+    return format_html(
+        '<svg class="trend {}" width="{}" height="{}" viewBox="0 0 {} {}" role="img">'
+        "<title>{}</title>{}</svg>",
+        level,
+        WIDTH,
+        HEIGHT,
+        WIDTH,
+        HEIGHT,
+        peak,
+        lines,
     )
 
 

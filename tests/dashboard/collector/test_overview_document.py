@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dashboard.collector.overview_document import overview_document, overview_row
 from dashboard.collector.rates import Rates
+from dashboard.collector.trend import LagTrend
 from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import GroupKind
@@ -23,7 +24,7 @@ def consumed(name: str, lag: int = 0):  # type: ignore[no-untyped-def]
 def test_a_row_tells_the_group_in_short() -> None:
     members = [member("c1", QUEUES), member("c2", ())]
     seen = group(table(QUEUES), members, expected=["c1"] * 4, name="billing")
-    row = overview_row(sight(seen))
+    row = overview_row(sight(seen), LagTrend())
     assert (row["group"], row["topics"]) == ("billing", ["orders"])
     assert (row["members"], row["queues"], row["idle"]) == (2, 4, 1)
     assert row["strategy"] == {"name": "AVG", "source": "assumed"}
@@ -32,7 +33,7 @@ def test_a_row_tells_the_group_in_short() -> None:
 def test_worst_first_then_most_lag_then_by_name() -> None:
     offline = group(table(QUEUES), name="offline", kind=GroupKind.OFFLINE)
     groups = [consumed("b"), consumed("a"), consumed("busy", 500), offline]
-    rows = [overview_row(sight(each)) for each in groups]
+    rows = [overview_row(sight(each), LagTrend()) for each in groups]
     document = overview_document("east", cluster(*groups), rows, Stamp("r", 1), NOW)
     assert [row["group"] for row in document["groups"]] == ["offline", "busy", "a", "b"]
     assert document["totals"]["by_level"] == {"crit": 0, "warn": 0, "unk": 1, "ok": 3}
@@ -48,7 +49,7 @@ def test_sums_say_when_they_are_partial() -> None:
     document = overview_document(
         "east",
         cluster(half, brokers=brokers),
-        [overview_row(sight(half))],
+        [overview_row(sight(half), LagTrend())],
         Stamp("r", 1),
         NOW,
     )
@@ -62,7 +63,7 @@ def test_sums_say_when_they_are_partial() -> None:
 def test_readers_of_one_topic_do_not_count_its_messages_twice() -> None:
     groups = [consumed("a"), consumed("b")]
     rates = Rates(30.0, 12.5, (), ())
-    rows = [overview_row(sight(each, rates=rates)) for each in groups]
+    rows = [overview_row(sight(each, rates=rates), LagTrend()) for each in groups]
     totals = overview_document("east", cluster(*groups), rows, Stamp("r", 1), NOW)[
         "totals"
     ]
@@ -76,7 +77,7 @@ def test_the_oldest_message_names_its_group() -> None:
         expected=["c1"] * 4,
         name="slow",
     )
-    rows = [overview_row(sight(each)) for each in (old, consumed("quick"))]
+    rows = [overview_row(sight(each), LagTrend()) for each in (old, consumed("quick"))]
     totals = overview_document("east", cluster(old), rows, Stamp("r", 1), NOW)["totals"]
     assert (totals["oldest_ms"], totals["oldest_group"]) == (7000, "slow")
 

@@ -1,0 +1,51 @@
+"""The lag of a group over the last hour, coarse: what the list of groups draws.
+
+Spans of two minutes, counted from 1970, each with its peak: a short climb is what one
+wants to see, and it would be lost in a mean. A span without a known lag has none.
+Plain arithmetic of (state, time); 30 numbers a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+POINTS: Final = 30
+STEP_MS: Final = 120_000
+
+
+class LagTrend:
+    """The peaks of one group, the running span last."""
+
+    __slots__ = ("_peaks", "_span")
+
+    def __init__(self) -> None:
+        self._span: int | None = None
+        self._peaks: list[int | None] = [None] * POINTS
+
+    @classmethod
+    def restored(cls, points: Sequence[int | None], at_ms: int) -> LagTrend:
+        """Go on from points that ended with the span of `at_ms`."""
+        trend = cls()
+        trend._span = at_ms // STEP_MS
+        kept = list(points)[-POINTS:]
+        for at, point in enumerate(kept, POINTS - len(kept)):
+            trend._peaks[at] = point
+        return trend
+
+    def add(self, at_ms: int, lag: int | None) -> None:
+        """Take a look's lag, None when it is not known as a whole."""
+        self._turn(at_ms // STEP_MS)
+        peak = self._peaks[-1]
+        if lag is not None and (peak is None or lag > peak):
+            self._peaks[-1] = lag
+
+    def points(self) -> list[int | None]:
+        """Return the peaks, oldest first."""
+        return list(self._peaks)
+
+    def _turn(self, span: int) -> None:
+        passed = POINTS if self._span is None else min(POINTS, span - self._span)
+        if passed > 0:
+            self._span = span
+            self._peaks = self._peaks[passed:] + [None] * passed
