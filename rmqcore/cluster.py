@@ -57,7 +57,12 @@ class LocalCluster:
             "segment_bytes": SEGMENT_BYTES,
             **settings,
         }
-        self.nameserver = NameServer(host=host, port=nameserver_port, clock=clock)
+        self.nameserver = NameServer(
+            host=host,
+            port=nameserver_port,
+            clock=clock,
+            store=None if store is None else store / "nameserver",
+        )
         self.brokers: dict[str, Broker] = {}
 
     async def __aenter__(self) -> LocalCluster:

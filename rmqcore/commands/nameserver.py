@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from rmqcore.nameserver import NameServer
 from rmqcore.transport import parse_address
@@ -18,12 +19,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="address to bind; port 0 takes a free one (default %(default)s)",
     )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="directory for settings that must outlive it (default: memory only)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve; the line on stdout says where."""
     host, port = parse_address(args.listen)
     return serve(
-        lambda: NameServer(host=host, port=port),
+        lambda: NameServer(host=host, port=port, store=args.store),
         lambda server: {"nameserver": server.address},
     )

@@ -8,7 +8,7 @@ response. `HANDLERS` is the whole of it: a code that is not there is answered wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -65,7 +65,12 @@ class NameServerState:
     clock: Clock
     routes: RouteTable = field(default_factory=RouteTable)
     settings: SettingsTable = field(default_factory=SettingsTable)
+    address: str = ""
+    order_messages: bool = False
+    """Whether routes tell clients the queues set for an ordered topic."""
 
+
+_ORDER_MESSAGES: Final = "orderMessageEnable"
 
 Handler = Callable[[NameServerState, Channel, RemotingCommand], RemotingCommand]
 
@@ -156,6 +161,9 @@ def route_of_topic(
             ResponseCode.TOPIC_NOT_EXIST,
             f"No topic route info in name server for the topic: {header.topic}",
         )
+    if state.order_messages:
+        order = state.settings.get(ORDER_TOPIC_NAMESPACE, header.topic)
+        route = replace(route, order_topic_conf=order)
     is_standard = (
         command.version >= VERSION_V4_9_4 or header.accept_standard_json_only is True
     )
@@ -296,6 +304,40 @@ def list_settings(
     return command.response(body=encode_kv_table(values))
 
 
+def own_settings(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """319: how the name server itself is set up, as lines `name=value`."""
+    host, _, port = state.address.rpartition(":")
+    values = {
+        "bindAddress": host,
+        "listenPort": port,
+        "scanNotActiveBrokerInterval": "5000",
+        _ORDER_MESSAGES: "true" if state.order_messages else "false",
+    }
+    lines = (f"{name}={value}" for name, value in values.items())
+    return command.response(body="\n".join(lines).encode())
+
+
+def change_own_settings(
+    state: NameServerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """318: change how it is set up, given as lines `name=value`, until it stops."""
+    lines = command.body.decode(errors="replace").splitlines()
+    pairs = (line.partition("=") for line in lines if "=" in line)
+    wanted = {name.strip(): value.strip() for name, _, value in pairs}
+    for name, value in wanted.items():
+        if name != _ORDER_MESSAGES or value not in ("true", "false"):
+            return command.response(
+                ResponseCode.NO_PERMISSION,
+                f"setting {name[:80]} cannot be changed to {value[:80]!r}; "
+                f"{_ORDER_MESSAGES} can, to true or false",
+            )
+    if wanted:
+        state.order_messages = wanted[_ORDER_MESSAGES] == "true"
+    return command.response()
+
+
 HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
     {
         RequestCode.PUT_KV_CONFIG: put_setting,
@@ -312,6 +354,8 @@ HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
         RequestCode.GET_KVLIST_BY_NAMESPACE: list_settings,
         RequestCode.GET_TOPICS_BY_CLUSTER: topics_of_cluster,
         RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: system_topics,
+        RequestCode.UPDATE_NAMESRV_CONFIG: change_own_settings,
+        RequestCode.GET_NAMESRV_CONFIG: own_settings,
         RequestCode.QUERY_DATA_VERSION: query_data_version,
         RequestCode.ADD_WRITE_PERM_OF_BROKER: add_write_perm,
         RequestCode.GET_BROKER_MEMBER_GROUP: broker_members,

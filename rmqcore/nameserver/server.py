@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Final
 
 from rmqcore.protocol.codes import ResponseCode
@@ -11,6 +12,7 @@ from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import Channel, Clock, Server, SystemClock
 
 from .processors import HANDLERS, NameServerState
+from .settings_table import SettingsTable
 
 logger = logging.getLogger(__name__)
 
@@ -18,12 +20,23 @@ _SCAN_S: Final = 5.0
 
 
 class NameServer:
-    """Answers where topics live. Not reusable after `stop`."""
+    """Answers where topics live. Not reusable after `stop`.
+
+    Routes are what brokers say; only settings are kept, in `store` where it is given.
+    """
 
     def __init__(
-        self, *, host: str = "127.0.0.1", port: int = 0, clock: Clock | None = None
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        clock: Clock | None = None,
+        store: Path | None = None,
     ) -> None:
-        self.state = NameServerState(clock or SystemClock())
+        path = None if store is None else store / "kvConfig.json"
+        self.state = NameServerState(
+            clock or SystemClock(), settings=SettingsTable(path)
+        )
         self._server = Server(
             self.handle, host=host, port=port, on_close=self._channel_closed
         )
@@ -37,6 +50,7 @@ class NameServer:
     async def start(self) -> None:
         """Bind and answer; raise `ConnectError` when the address cannot be bound."""
         await self._server.start()
+        self.state.address = self._server.address
         self._scanning = asyncio.get_running_loop().create_task(self._scan())
 
     async def stop(self) -> None:

@@ -128,6 +128,33 @@ class JavaDriver(JsonLines):
         return answer
 
 
+class AdminTool(JsonLines):
+    """One JVM that runs commands of Apache's admin tool, one after another.
+
+    A command line that the tool cannot parse ends the JVM.
+    """
+
+    def __init__(self, directory: Path, *, version: str | None = None) -> None:
+        version = version or rocketmq_version()
+        directory.mkdir(parents=True, exist_ok=True)
+        command = java_command(directory, version, compiled(version))
+        super().__init__(
+            [*command, "AdminTool"],
+            log=directory / "stderr",
+            env={"ROCKETMQ_HOME": str(directory)},
+            # Some commands leave files where they run.
+            cwd=directory,
+        )
+        self.wait_for(lambda event: event["event"] == "ready")
+
+    def run(self, *arguments: str) -> str:
+        """Run one command and return all that it printed."""
+        before = len(self.events())
+        self.write("\t".join(arguments))
+        answer = self.wait_for(lambda event: event["event"] == "output", after=before)
+        return str(answer["text"])
+
+
 def compiled(version: str) -> Path:
     """Return the folder with our Java classes, compiling when they are stale."""
     jars = rocketmq_jars(version)

@@ -26,9 +26,14 @@ class JsonLines:
     """
 
     def __init__(
-        self, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> None:
-        self._process = Process(argv, log=log, env=env, piped=True)
+        self._process = Process(argv, log=log, env=env, cwd=cwd, piped=True)
         self._arrived = threading.Condition()
         self._events: list[Event] = []
         self._ended = False

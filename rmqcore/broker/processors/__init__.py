@@ -37,6 +37,7 @@ HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
         Code.CONSUMER_SEND_MSG_BACK: sending_back.send_back,
         Code.PULL_MESSAGE: pulling.pull_message,
         Code.LITE_PULL_MESSAGE: pulling.pull_message,
+        Code.QUERY_CONSUME_QUEUE: messages.query_consume_queue,
         Code.QUERY_MESSAGE: messages.query_message,
         Code.VIEW_MESSAGE_BY_ID: messages.view_message,
         Code.HEART_BEAT: clients.heartbeat,
@@ -88,5 +89,6 @@ HANDLERS: Final[Mapping[int, Handler]] = MappingProxyType(
         Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: relays.consumer_status,
         Code.GET_BROKER_RUNTIME_INFO: monitoring.runtime_info,
         Code.VIEW_BROKER_STATS_DATA: monitoring.view_statistic,
+        Code.GET_BROKER_HA_STATUS: monitoring.ha_status,
     }
 )

@@ -1,4 +1,8 @@
-"""What a broker says about itself: runtime table (28) and single statistics (315)."""
+"""What a broker says about itself: runtime (28), statistics (315), replicas (907).
+
+It has no replicas, no timer wheel and no thread pools. What the table says of those is
+what a broker says whose pools and wheel are empty, because tools print it in columns.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,10 @@ from rmqcore.broker.statistics import (
 from rmqcore.model.topic import SCHEDULE_TOPIC
 from rmqcore.protocol.bodies import (
     BrokerStatsData,
+    HaStatus,
     StatsItem,
     encode_broker_stats,
+    encode_ha_status,
     encode_kv_table,
 )
 from rmqcore.protocol.codes import VERSION_ORDINAL, ResponseCode
@@ -58,6 +64,18 @@ def view_statistic(
     hour = _item(counter.rate(HOUR_S))
     body = BrokerStatsData(hour, hour, _item(counter.rate(MINUTE_S)))
     return command.response(body=encode_broker_stats(body))
+
+
+def ha_status(
+    state: BrokerState, channel: Channel, command: RemotingCommand
+) -> RemotingCommand:
+    """907: this broker is a master that nobody follows."""
+    status = HaStatus(
+        master=True,
+        master_commit_log_max_offset=state.store.log_offsets[1],
+        in_sync_slave_nums=0,
+    )
+    return command.response(body=encode_ha_status(status))
 
 
 # Private, in order of first use
@@ -109,7 +127,14 @@ def _counts(state: BrokerState) -> dict[str, str]:
         "sendThreadPoolQueueHeadWaitTimeMills": "0",
         "pullThreadPoolQueueHeadWaitTimeMills": "0",
         "queryThreadPoolQueueHeadWaitTimeMills": "0",
-        "pullThreadPoolQueueSize": str(len(state.holds)),
+        "ackThreadPoolQueueHeadWaitTimeMills": "0",
+        "pullThreadPoolQueueSize": "0",
+        "ackThreadPoolQueueSize": "0",
+        "timerReadBehind": "0",
+        "timerOffsetBehind": "0",
+        "timerCongestNum": "0",
+        "timerEnqueueTps": "0.0",
+        "timerDequeueTps": "0.0",
     }
 
 
@@ -133,7 +158,8 @@ def _triple(state: BrokerState, *names: str) -> str:
 
 def _disk(state: BrokerState) -> dict[str, str]:
     usage = shutil.disk_usage(state.settings.store_directory)
-    ratio = str(round(usage.used / usage.total, 4))
+    # Of what may be used: a share of the disk is kept for the superuser.
+    ratio = str(round(usage.used / (usage.used + usage.free), 4))
     return {
         "commitLogDiskRatio": ratio,
         f"commitLogDiskRatio_{state.settings.store_directory}": ratio,

@@ -156,6 +156,7 @@ HEADERLESS_CODES: Final = frozenset(
         Code.QUERY_ASSIGNMENT,
         Code.SET_MESSAGE_REQUEST_MODE,
         Code.GET_ALL_MESSAGE_REQUEST_MODE,
+        Code.GET_BROKER_HA_STATUS,
     }
 )
 """Requests without fields of their own: nothing, or everything is in the body."""

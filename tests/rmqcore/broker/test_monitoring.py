@@ -1,5 +1,9 @@
 from rmqcore.broker import Broker
-from rmqcore.protocol.bodies import decode_broker_stats, decode_kv_table
+from rmqcore.protocol.bodies import (
+    decode_broker_stats,
+    decode_ha_status,
+    decode_kv_table,
+)
 from rmqcore.protocol.codes import RequestCode as Code
 from rmqcore.protocol.codes import ResponseCode as Answer
 from rmqcore.transport import ManualClock
@@ -71,3 +75,11 @@ async def test_an_unknown_statistic_is_1(peer: Peer) -> None:
     response = await peer.ask(Code.VIEW_BROKER_STATS_DATA, fields)
     assert response.code == Answer.SYSTEM_ERROR
     assert response.remark == "The stats <TOPIC_PUT_NUMS> <T> not exist"
+
+
+async def test_nobody_follows_this_broker(broker: Broker, peer: Peer) -> None:
+    await peer.send()
+    status = decode_ha_status((await peer.ok(Code.GET_BROKER_HA_STATUS)).body)
+    assert status.master
+    assert status.master_commit_log_max_offset == broker.state.store.log_offsets[1]
+    assert (status.in_sync_slave_nums, status.ha_connection_info) == (0, ())

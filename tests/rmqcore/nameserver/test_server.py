@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -293,3 +294,45 @@ async def test_a_missing_field_is_named_and_the_server_goes_on(
     assert response.remark is not None
     assert "required field topic is missing" in response.remark
     assert (await route(channel)).code == ResponseCode.TOPIC_NOT_EXIST
+
+
+async def test_settings_outlive_the_name_server(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    fields = {"namespace": "n", "key": "k", "value": "v"}
+    for code in (RequestCode.PUT_KV_CONFIG, RequestCode.GET_KV_CONFIG):
+        server = NameServer(clock=clock, store=tmp_path)
+        await server.start()
+        channel = await connect(server.address)
+        response = await ask(channel, code, fields)
+        await channel.close()
+        await server.stop()
+    assert response.ext_fields == {"value": "v"}
+
+
+async def test_its_own_settings_are_shown_and_changed(channel: Channel) -> None:
+    await register(channel, "T")
+    order = {"namespace": "ORDER_TOPIC_CONFIG", "key": "T", "value": "broker-a:2"}
+    await ask(channel, RequestCode.PUT_KV_CONFIG, order)
+    assert decode_topic_route((await route(channel)).body).order_topic_conf is None
+    response = await ask(channel, RequestCode.GET_NAMESRV_CONFIG)
+    lines = response.body.decode().splitlines()
+    assert "orderMessageEnable=false" in lines
+    assert f"listenPort={channel.remote_address.rpartition(':')[2]}" in lines
+    code = RequestCode.UPDATE_NAMESRV_CONFIG
+    response = await ask(channel, code, body=b"orderMessageEnable=true")
+    assert response.code == 0
+    found = decode_topic_route((await route(channel)).body)
+    assert found.order_topic_conf == "broker-a:2"
+    assert len(found.publish_queues("T")) == 2
+    assert (await ask(channel, code)).code == 0
+
+
+@pytest.mark.parametrize("line", ["listenPort=1", "orderMessageEnable=yes"])
+async def test_settings_that_cannot_be_changed_are_named(
+    channel: Channel, line: str
+) -> None:
+    code = RequestCode.UPDATE_NAMESRV_CONFIG
+    response = await ask(channel, code, body=line.encode())
+    assert response.code == ResponseCode.NO_PERMISSION
+    assert (response.remark or "").startswith(f"setting {line.partition('=')[0]} ")
