@@ -5,7 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from dashboard.live.documents import GroupState, Member, Overview, OverviewRow, Queue
+from dashboard.live.documents import (
+    FindingState,
+    GroupState,
+    Member,
+    Overview,
+    OverviewRow,
+    Queue,
+)
 
 NOW_MS = 1_780_000_000_000
 BROKERS = ("hz1@broker-a", "hz2@broker-b")
@@ -102,6 +109,32 @@ def group_state(
         "findings": [],
     }
     return GroupState(**{**made, **changes})  # type: ignore[typeddict-item]
+
+
+def lock_finding(keys: list[str], at: int = NOW_MS) -> FindingState:
+    """Return the finding that lab F7 is owed, as the collector writes it."""
+    return {
+        "key": "lock_expired",
+        "level": "warn",
+        "since": at - 42_000,
+        "text": "gone",
+        "advice": "advice",
+        "values": {
+            "queues": len(keys),
+            "holder": "10.20.4.19@11",
+            "expires_at": at + 18_000,
+        },
+        "evidence": [
+            ("queues", len(keys)),
+            ("last_owner", ["10.20.4.19@11"]),
+            ("waiting_ms", 42_000),
+            ("free_by_at", at + 18_000),
+        ],
+        "queues": keys,
+        "queue_count": len(keys),
+        "members": [],
+        "member_count": 0,
+    }
 
 
 def waiting_for_locks(at: int = NOW_MS, **changes: Any) -> GroupState:

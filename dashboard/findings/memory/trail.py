@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rmqcore.model.columns import Column
 from rmqcore.model.snapshot import QueueTable
@@ -32,9 +32,8 @@ class Moment:
     sent_back: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One queue at one moment, all known."""
+class Point(NamedTuple):
+    """One queue at one moment."""
 
     at_ms: int
     committed: int
@@ -65,15 +64,34 @@ class Trail:
         before = len(self.moments) - len(inside) - 1
         return Trail([self.moments[before], *inside])
 
-    def course(self, row: int) -> list[Point] | None:
-        """Return one queue's course; None where some value of it is unknown."""
-        points = []
-        for moment in self.moments:
-            committed, lag = moment.queues.committed[row], moment.queues.lag[row]
-            if committed is None or lag is None:
-                return None
-            points.append(Point(moment.at_ms, committed, lag))
-        return points
+    def known_rows(self) -> list[int]:
+        """Return the rows whose commit and lag are known at every moment."""
+        tables = [moment.queues for moment in self.moments]
+        if not tables:
+            return []
+        rows = range(len(tables[0]))
+        reasons = {
+            column.reasons
+            for table in tables
+            for column in (table.committed, table.lag)
+            if column.reasons
+        }
+        return [row for row in rows if not any(unknown[row] for unknown in reasons)]
+
+    def committed(self, row: int) -> list[int]:
+        """Return one row's commits, of a row that is known at every moment."""
+        return [moment.queues.committed.values[row] for moment in self.moments]
+
+    def course(self, row: int) -> list[Point]:
+        """Return one queue's course, of a row that is known at every moment."""
+        return [
+            Point(
+                moment.at_ms,
+                moment.queues.committed.values[row],
+                moment.queues.lag.values[row],
+            )
+            for moment in self.moments
+        ]
 
     def rate(self, name: str, row: int) -> float | None:
         """Return a column's growth of one row in units a second, None if unknown."""

@@ -14,7 +14,7 @@ from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues, Rule
 
-from .progress import FEWEST_POINTS, WINDOW_MS, group_lag, slope
+from .progress import group_lag, slope, window_of
 
 KEY: Final = "losing_ground"
 LAG_FLOOR: Final = 1_000
@@ -31,18 +31,16 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         return None
     if table.lag.total() < LAG_FLOOR:
         return None
-    trail = evidence.trail.last(WINDOW_MS)
-    if trail is None or len(trail.moments) < FEWEST_POINTS:
+    trail = window_of(evidence)
+    if trail is None:
         return None
-    rows = [
-        row
-        for row, key in enumerate(table.keys)
-        if key not in explained and trail.course(row) is not None
-    ]
+    rows = [row for row in trail.known_rows() if table.keys[row] not in explained]
+    growth = _growth(trail, rows)
+    if growth <= RATE_FLOOR:
+        return None
     rate_in = sum(trail.rate("max", row) or 0.0 for row in rows)
     rate_out = sum(trail.rate("committed", row) or 0.0 for row in rows)
-    growth = _growth(trail, rows)
-    if not rate_out or growth <= max(RATE_FLOOR, rate_in * RATE_MARGIN):
+    if not rate_out or growth <= rate_in * RATE_MARGIN:
         return None
     lag = sum(table.lag[row] or 0 for row in rows)
     seconds = trail.span_ms / 1000
@@ -74,7 +72,7 @@ def _growth(trail: Trail, rows: list[int]) -> float:
 
 
 def _grows(trail: Trail, row: int) -> bool:
-    course = trail.course(row) or []
+    course = trail.course(row)
     times, lags = [p.at_ms for p in course], [p.lag for p in course]
     return slope(times, lags) > 0
 

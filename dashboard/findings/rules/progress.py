@@ -7,11 +7,11 @@ alarm, however bad their ratio.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from dashboard.findings.evidence import Evidence
-from dashboard.findings.memory.trail import Point, Trail
+from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues
 
 LAG_FLOOR: Final = 100
@@ -20,25 +20,28 @@ WINDOW_MS: Final = 120_000
 FEWEST_POINTS: Final = 4
 
 
-def lagging(
-    evidence: Evidence, explained: Queues, window_ms: int = WINDOW_MS
-) -> Iterator[tuple[int, list[Point]]]:
-    """Yield (row, course) of queues with lag whose whole course is known.
-
-    Nothing while the window is not filled: a young trail says nothing yet.
-    """
-    table = evidence.group.queues
-    if max(table.lag.values, default=0) < LAG_FLOOR:
-        return
+def window_of(evidence: Evidence, window_ms: int = WINDOW_MS) -> Trail | None:
+    """Return the end of the trail; None while the window is not filled."""
     trail = evidence.trail.last(window_ms)
     if trail is None or len(trail.moments) < FEWEST_POINTS:
-        return
-    for row, lag in enumerate(table.lag):
-        if lag is None or lag < LAG_FLOOR or table.keys[row] in explained:
-            continue
-        course = trail.course(row)
-        if course is not None:
-            yield row, course
+        return None
+    return trail
+
+
+def lagging(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
+    """Return the rows with lag that are known throughout and not explained."""
+    table = evidence.group.queues
+    lags = table.lag.values
+    return [
+        row
+        for row in trail.known_rows()
+        if lags[row] >= LAG_FLOOR and table.keys[row] not in explained
+    ]
+
+
+def lags(evidence: Evidence) -> bool:
+    """Say whether any queue has lag worth judging; most have not."""
+    return max(evidence.group.queues.lag.values, default=0) >= LAG_FLOOR
 
 
 def slope(times_ms: Sequence[int], values: Sequence[float]) -> float:
@@ -59,6 +62,7 @@ def slope(times_ms: Sequence[int], values: Sequence[float]) -> float:
 
 def group_lag(trail: Trail, rows: Sequence[int]) -> list[int]:
     """Return the lag of some rows together at each moment; unknown counts as none."""
-    return [
-        sum(moment.queues.lag.values[row] for row in rows) for moment in trail.moments
-    ]
+    columns = [moment.queues.lag for moment in trail.moments]
+    if columns and len(rows) == len(columns[0]):
+        return [column.total() for column in columns]
+    return [sum(column.values[row] for row in rows) for column in columns]

@@ -26,7 +26,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         return None
     moments = evidence.trail.moments
     now = moments[-1].sent_back if moments else None
-    if not now:
+    if not now or now == moments[0].sent_back:
         return None
     trail = evidence.trail.last(WINDOW_MS)
     if trail is None:

@@ -15,19 +15,23 @@ from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Point
 from dashboard.findings.rule import Queues, Rule
 
-from .progress import LAG_FLOOR, lagging
+from .progress import LAG_FLOOR, lagging, lags, window_of
 
 KEY: Final = "rewound"
 
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:
     """Look for commits that are below where they were within the trail."""
-    if not evidence.commits_tell:
+    if not (evidence.commits_tell and lags(evidence)):
+        return None
+    trail = window_of(evidence, evidence.trail.span_ms)
+    if trail is None:
         return None
     back = {
         row: step
-        for row, course in lagging(evidence, explained, evidence.trail.span_ms)
-        if (step := _step_back(course)) is not None
+        for row in lagging(evidence, explained, trail)
+        if max(trail.committed(row)) > (evidence.group.queues.committed[row] or 0)
+        and (step := _step_back(trail.course(row))) is not None
     }
     if not back:
         return None

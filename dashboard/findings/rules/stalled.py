@@ -10,9 +10,10 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
+from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues, Rule
 
-from .progress import LAG_FLOOR, WINDOW_MS, lagging
+from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, window_of
 
 KEY: Final = "stalled"
 CAUSES: Final = (
@@ -29,16 +30,15 @@ CAUSES: Final = (
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:
     """Look for queues with lag whose commit did not move over the window."""
-    if not evidence.commits_tell or not evidence.group.members:
+    if not (evidence.commits_tell and evidence.group.members and lags(evidence)):
+        return None
+    trail = window_of(evidence)
+    if trail is None:
         return None
     rows = [
         row
-        for row, course in lagging(evidence, explained)
-        if all(
-            point.lag >= LAG_FLOOR and point.committed == course[0].committed
-            for point in course
-        )
-        and evidence.rows[row].wrong is None
+        for row in lagging(evidence, explained, trail)
+        if evidence.rows[row].wrong is None and _stands_still(trail, row)
     ]
     if not rows:
         return None
@@ -57,6 +57,13 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         ),
         queues=evidence.keys_of(rows),
         members=tuple(owners),
+    )
+
+
+def _stands_still(trail: Trail, row: int) -> bool:
+    commits = trail.committed(row)
+    return commits.count(commits[-1]) == len(commits) and all(
+        point.lag >= LAG_FLOOR for point in trail.course(row)
     )
 
 

@@ -15,7 +15,13 @@ from dashboard.live.names import watch_key
 from dashboard.models import AuditEntry, Role
 from dashboard.services.fleet import GroupWish, save_group
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import large_group, overview
+from tests.dashboard.documents import (
+    large_group,
+    lock_finding,
+    overview,
+    overview_row,
+    waiting_for_locks,
+)
 from tests.support.valkey import Valkey
 
 BASE = "/api/v1/clusters"
@@ -39,7 +45,14 @@ def billing(hangzhou: object) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "/hangzhou/overview", "/hangzhou/groups/g", "/hangzhou/groups/g/whatif"],
+    [
+        "",
+        "/hangzhou/overview",
+        "/hangzhou/findings",
+        "/hangzhou/groups/g",
+        "/hangzhou/groups/g/findings",
+        "/hangzhou/groups/g/whatif",
+    ],
 )
 def test_strangers_are_refused(path: str, hangzhou: object) -> None:
     assert Client().get(BASE + path).status_code == 401
@@ -77,7 +90,9 @@ def test_gives_a_group_as_collected(sign_in: SignIn, write: Write) -> None:
     assert answer.json() == document
 
 
-@pytest.mark.parametrize("rest", ["overview", "groups/g", "groups/g/whatif"])
+@pytest.mark.parametrize(
+    "rest", ["overview", "findings", "groups/g", "groups/g/findings", "groups/g/whatif"]
+)
 def test_an_unknown_cluster_is_named(rest: str, sign_in: SignIn, write: Write) -> None:
     answer = sign_in(Role.VIEWER).get(f"{BASE}/nowhere/{rest}")
     assert answer.status_code == 404
@@ -224,3 +239,50 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     }
     assert "GroupState" in document["components"]["schemas"]
     assert routes.api.version == document["info"]["version"]
+
+
+def with_finding() -> GroupState:
+    keys = ["orders|hz1@broker-a|4", "orders|hz1@broker-a|5"]
+    return waiting_for_locks(findings=[lock_finding(keys)])
+
+
+def test_gives_findings_as_words_and_as_values(sign_in: SignIn, write: Write) -> None:
+    document = with_finding()
+    write(document)
+    client = sign_in(Role.VIEWER)
+    path = f"{BASE}/hangzhou/groups/{document['group']}/findings"
+    (found,) = client.get(path).json()
+    assert (found["key"], found["level"]) == ("lock_expired", "warn")
+    assert found["said"]["title"] == "Queues wait for a lock to expire"
+    assert "10.20.4.19@11 is gone" in found["said"]["text"]
+    assert found["values"] == document["findings"][0]["values"]
+    assert found["queues"] == ["orders|hz1@broker-a|4", "orders|hz1@broker-a|5"]
+    (said,) = client.get(path, headers={"accept-language": "zh-hans"}).json()
+    assert said["said"]["title"] == "队列在等待锁过期"
+
+
+def test_lists_the_findings_of_a_cluster_worst_first(
+    sign_in: SignIn, write: Write
+) -> None:
+    rows = [
+        overview_row("a", findings=[{"key": "idle_members", "level": "info"}]),
+        overview_row("b"),
+        overview_row(
+            "c",
+            findings=[
+                {"key": "stalled", "level": "crit"},
+                {"key": "retries", "level": "warn"},
+            ],
+        ),
+    ]
+    client = sign_in(Role.VIEWER)
+    path = f"{BASE}/hangzhou/findings"
+    assert client.get(path).status_code == 503
+    write(overview(groups=rows))
+    found = client.get(path).json()
+    assert [(each["group"], each["key"]) for each in found] == [
+        ("c", "stalled"),
+        ("c", "retries"),
+        ("a", "idle_members"),
+    ]
+    assert found[0]["title"] == "Consumption stalls"

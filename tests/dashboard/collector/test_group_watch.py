@@ -110,3 +110,48 @@ def test_asked_at_tells_when_members_were_last_asked() -> None:
     watch.see(look(ONE, 0))
     watch.see(look(UNASKED_ONE, 5, asked=False))
     assert watch.asked_at_ms == NOW
+
+
+def test_findings_of_what_was_seen_are_shown_with_since_when() -> None:
+    watch = GroupWatch(EpochBook())
+    half = group(
+        table(QUEUES),
+        [member("c1", QUEUES[:2]), member("c2", ())],
+        expected=["c1", "c1", "c2", "c2"],
+    )
+    for seconds in (0, 3):
+        sight = watch.see(look(half, seconds)).sight
+    assert sight is not None
+    document = group_document(sight, Stamp("r", 1))
+    (finding,) = document["findings"]
+    assert (finding["key"], finding["since"]) == ("unowned_queues", NOW + 3000)
+    assert finding["queues"] == ["orders|a|2", "orders|a|3"]
+    assert document["status"] == {"level": "crit", "word": "no_owner"}
+
+
+def test_what_members_said_is_found_while_their_reports_stand() -> None:
+    watch = GroupWatch(EpochBook())
+    half = group(
+        table(QUEUES),
+        [member("c1", QUEUES[:2]), member("c2", ())],
+        expected=["c1", "c1", "c2", "c2"],
+    )
+    for seconds in (0, 3):
+        watch.see(look(half, seconds))
+    sight = watch.see(look(UNASKED_TWO, 10, asked=False)).sight
+    assert sight is not None
+    assert [finding["key"] for finding in sight.findings] == ["unowned_queues"]
+
+
+def test_who_came_and_went_before_members_could_be_asked_is_not_forgotten() -> None:
+    watch = GroupWatch(EpochBook())
+    watch.see(look(TWO, 0))
+    seconds = 1.0
+    for _ in range(9):
+        # Without the second member nothing is known of owners until one asks.
+        assert watch.see(look(UNASKED_ONE, seconds, asked=False)).sight is None
+        watch.see(look(UNASKED_TWO, seconds + 1, asked=False))
+        seconds += 2
+    sight = watch.see(look(TWO, seconds)).sight
+    assert sight is not None
+    assert [finding["key"] for finding in sight.findings] == ["flapping"]

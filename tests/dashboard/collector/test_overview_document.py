@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from dashboard.collector.overview_document import overview_document, overview_row
 from dashboard.collector.rates import Rates
 from dashboard.collector.trend import LagTrend
@@ -91,3 +94,13 @@ def test_an_empty_cluster_has_unknown_sums() -> None:
         None,
     )
     assert (totals["topics"], totals["queues"]) == (1, 4)
+
+
+def test_a_row_carries_the_keys_of_its_findings() -> None:
+    found: Any = [
+        {"key": "stalled", "level": "crit"},
+        {"key": "idle_members", "level": "info"},
+    ]
+    row = overview_row(replace(sight(consumed("a")), findings=found))
+    assert row["findings"] == found
+    assert row["status"] == {"level": "crit", "word": "stalled"}

@@ -127,3 +127,24 @@ def test_queues_that_are_gone_are_forgotten() -> None:
     tracker.judge(lost, NOW)
     tracker.judge(group(table(A), [member("c1", A)], expected=["c1"] * 2), NOW + 1000)
     assert tracker.judge(lost, NOW + 2500).rows[2].wrong is None
+
+
+def test_one_word_for_two_processes_is_owned_twice_and_the_rest_by_nobody() -> None:
+    both = [member("c1", A), member("c1", A)]
+    seen = group(table(QUEUES), both, expected=["c1"] * 4)
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS)
+    assert ownership.complete
+    assert [row.wrong for row in ownership.rows] == ["double"] * 2 + ["unowned"] * 2
+
+
+def test_queues_of_a_static_topic_are_never_missing_an_owner() -> None:
+    logical = (("orders", "__syslo__global__", 0),)
+    seen = group(table(QUEUES), [member("c1", logical)], expected=["c1"] * 4)
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS)
+    assert {(row.wrong, row.owners, row.source) for row in ownership.rows} == {
+        (None, (), None)
+    }

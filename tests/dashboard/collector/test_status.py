@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.collector.status import Figures, status_of
+from dashboard.collector.status import Figures, status_of, worst_of
 from rmqcore.model.snapshot import GroupKind
 
 CALM = Figures(
@@ -47,3 +47,29 @@ def test_the_first_rule_that_holds_gives_the_word(
     changes: dict[str, Any], level: str, word: str
 ) -> None:
     assert status_of(replace(CALM, **changes)) == {"level": level, "word": word}
+
+
+def finding(key: str, level: str) -> Any:
+    return {"key": key, "level": level}
+
+
+@pytest.mark.parametrize(
+    ("status", "findings", "level", "word"),
+    [
+        ("ok", [], "ok", "healthy"),
+        ("ok", [("idle_members", "info")], "ok", "healthy"),
+        ("ok", [("retries", "warn"), ("broadcasting", "info")], "warn", "retries"),
+        ("warn", [("stalled", "crit")], "crit", "stalled"),
+        ("warn", [("retries", "warn")], "warn", "healthy"),
+        ("crit", [("stalled", "crit")], "crit", "healthy"),
+        ("unk", [("gone", "crit")], "crit", "gone"),
+        ("unk", [("flapping", "warn")], "warn", "flapping"),
+    ],
+)
+def test_the_worst_finding_is_the_state_where_figures_look_better(
+    status: Any, findings: list[tuple[str, str]], level: str, word: str
+) -> None:
+    shown = worst_of(
+        {"level": status, "word": "healthy"}, [finding(*each) for each in findings]
+    )
+    assert shown == {"level": level, "word": word}

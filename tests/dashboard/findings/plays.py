@@ -192,6 +192,10 @@ class Play:
         """What is said now, by key."""
         return {finding.key: finding for finding in self.said}
 
+    def began_ms(self, key: str) -> int | None:
+        """Since when a rule has held."""
+        return self._judge.since_ms(key)
+
     # Private
 
     def _ask(self, evidence: Evidence) -> None:

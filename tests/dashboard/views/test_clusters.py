@@ -136,3 +136,25 @@ def test_every_row_leads_to_its_group(viewer: Client, write: Write) -> None:
     content = viewer.get(HOME).content.decode()
     assert 'href="/clusters/hangzhou/groups/a%25b%7Cc/"' in content
     assert f'title="{"x" * 255}"' in content
+
+
+def test_the_worst_finding_of_a_group_stands_in_its_row(
+    sign_in: SignIn, write: Write
+) -> None:
+    marks = [
+        {"key": "retries", "level": "warn"},
+        {"key": "broadcasting", "level": "info"},
+    ]
+    status = {"level": "warn", "word": "retries"}
+    write(overview(groups=[overview_row("billing", findings=marks, status=status)]))
+    answer = sign_in(Role.VIEWER).get("/clusters/hangzhou/groups/")
+    assert "Retries billing" in text_of(answer)
+    assert "2 Many messages come back" in text_of(answer)
+    assert "/groups/billing/#findings" in answer.content.decode()
+
+
+def test_mere_facts_leave_the_row_as_it_is(sign_in: SignIn, write: Write) -> None:
+    marks = [{"key": "idle_members", "level": "info"}]
+    write(overview(groups=[overview_row("billing", findings=marks, idle=2)]))
+    page = text_of(sign_in(Role.VIEWER).get("/clusters/hangzhou/groups/"))
+    assert "2 idle members" in page

@@ -13,6 +13,7 @@ from tests.dashboard.documents import (
     BROKERS,
     group_state,
     large_group,
+    lock_finding,
     member,
     queue,
     waiting_for_locks,
@@ -149,3 +150,19 @@ def test_names_with_percent_and_bar_have_a_page(viewer: Client, write: Write) ->
     answer = viewer.get("/clusters/hangzhou/groups/a%25b%7Cc/")
     assert "a%b|c" in text_of(answer)
     assert embedded(answer, "page")["group"] == "a%b|c"
+
+
+def test_findings_stand_beside_the_map(viewer: Client, write: Write) -> None:
+    finding = lock_finding(["orders|hz1@broker-a|4"])
+    write(waiting_for_locks(findings=[finding]))
+    page = text_of(viewer.get(PAGE))
+    assert "Findings 1 Queues wait for a lock to expire" in page
+    assert "10.20.4.19@11 is gone and did not release its locks" in page
+    assert "Waiting for 42 s" in page
+    assert "within 80 s" in page
+
+
+def test_without_findings_their_panel_is_hidden(viewer: Client, write: Write) -> None:
+    write(waiting_for_locks())
+    panel = viewer.get(PAGE).content.decode().partition('id="findings"')[2]
+    assert "hidden" in panel.partition(">")[0]

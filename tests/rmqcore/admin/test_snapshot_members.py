@@ -11,10 +11,12 @@ from rmqcore.model.columns import Reason
 from rmqcore.model.queue import MessageQueue
 from rmqcore.model.snapshot import (
     GroupKind,
+    HeldQueue,
     OwnerSource,
     StrategySource,
 )
 from rmqcore.model.subscription import ConsumeType, MessageModel
+from rmqcore.protocol.bodies import ProcessQueueInfo
 from rmqcore.protocol.codes import RequestCode as Code
 
 from .lab import Lab
@@ -162,3 +164,80 @@ async def test_members_are_asked_through_one_broker_each(lab: Lab) -> None:
     await lab.take(running_info=True)
     counts = [len(b.asked(Code.GET_CONSUMER_RUNNING_INFO)) for b in brokers]
     assert counts == [2, 2]
+
+
+async def test_clients_of_the_grpc_protocol_share_their_queues(lab: Lab) -> None:
+    ids = ("shop-7d4@1@0@2p0k1zv9", "shop-7d5@1@0@2p0k20ab")
+    await lab.broker(
+        topics={"T": {0: (0, 1)}}, groups={"G"}, members={"G": members_of(*ids)}
+    )
+    group = (await lab.take()).groups["G"]
+    assert group.kind is GroupKind.SHARED_POP
+    assert group.inferred.reason is Reason.SHARED
+
+
+async def test_remoting_clients_are_not_taken_for_those(lab: Lab) -> None:
+    ids = ("10.0.0.1@7#123456789", "10.0.0.2@billing@unit")
+    await lab.broker(
+        topics={"T": {0: (0, 1)}}, groups={"G"}, members={"G": members_of(*ids)}
+    )
+    assert (await lab.take()).groups["G"].kind is GroupKind.OWNED
+
+
+async def test_a_pull_consumer_that_tells_no_queues_is_not_one_without(
+    lab: Lab,
+) -> None:
+    silent = running_info()
+    silent = replace(
+        silent,
+        properties={**silent.properties, "PROP_CONSUME_TYPE": "CONSUME_ACTIVELY"},
+    )
+    await lab.broker(
+        topics={"T": {0: (0, 1)}},
+        groups={"G"},
+        members={"G": members_of("a", consume_type=ConsumeType.PULL)},
+        running={"a": silent},
+    )
+    group = (await lab.take(running_info=True)).groups["G"]
+    (member,) = group.members
+    assert (member.queues, member.in_hand) == (None, None)
+    assert (member.strategy, member.reason) == ("AVG", Reason.NOT_LISTED)
+    assert group.owners.sources == (OwnerSource.INFERRED,)
+
+
+async def test_members_say_how_far_they_are_with_each_queue(lab: Lab) -> None:
+    info = running_info(("T", "broker-a", 0), ("T", "broker-a", 1))
+    busy, calm = info.queues
+    held = {
+        busy: ProcessQueueInfo(
+            commit_offset=7,
+            cached_msg_count=2,
+            cached_msg_min_offset=7,
+            cached_msg_max_offset=9,
+            locked=True,
+            last_pull_timestamp=3,
+        ),
+        calm: ProcessQueueInfo(commit_offset=-1),
+    }
+    await lab.broker(
+        topics={"T": {0: (0, 10), 1: (0, 10)}},
+        groups={"G"},
+        members={"G": members_of("a")},
+        running={"a": replace(info, queues=held)},
+    )
+    (member,) = (await lab.take(running_info=True)).groups["G"].members
+    assert member.held[("T", "broker-a", 0)] == HeldQueue(
+        committed=7, cached=2, first=7, last=9, locked=True, last_pull_ms=3
+    )
+    assert member.held[("T", "broker-a", 1)] == HeldQueue()
+
+
+async def test_the_dead_letters_of_a_group_asked_for_are_swept(lab: Lab) -> None:
+    await lab.broker(
+        topics={"T": {0: (0, 1)}, "%DLQ%G": {0: (0, 3)}, "%DLQ%H": {0: (0, 1)}},
+        groups={"G", "H"},
+        members={"G": members_of("a")},
+    )
+    snapshot = await lab.take(groups=["G"])
+    assert "%DLQ%G" in snapshot.topics
+    assert "%DLQ%H" not in snapshot.topics
