@@ -52,6 +52,7 @@ from .schemas import (
     SaidOut,
     WhatIfOut,
 )
+from .timeline import router as timeline_router
 from .timers import router as timers_router
 
 JSON: Final = "application/json"
@@ -68,6 +69,7 @@ api = NinjaAPI(
 api.add_router("", labs_router)
 api.add_router("", reports_router)
 api.add_router("", timers_router)
+api.add_router("", timeline_router)
 
 api.add_router("", hosted_router)
 

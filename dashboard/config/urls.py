@@ -18,6 +18,7 @@ from dashboard.views import (
     reports,
     scenarios,
     switching,
+    timeline,
     timers,
     whatif,
     whatif_files,
@@ -29,6 +30,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
     path("groups/", clusters.groups, name="groups"),
     path("groups/<str:group>/", groups.allocation, name="group"),
     path("groups/<str:group>/members/", groups.members, name="group_members"),
+    path("groups/<str:group>/timeline/", timeline.timeline, name="group_timeline"),
     path("groups/<str:group>/whatif/", whatif.whatif, name="group_whatif"),
     path(
         "groups/<str:group>/whatif/export/",

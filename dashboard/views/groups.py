@@ -26,7 +26,7 @@ from dashboard.selectors.mixed import mixed_since_ms, recent_change
 from .clusters import find_cluster
 
 FIRST_ROWS = 100
-_LIVE_PAGES = ("allocation", "members")
+_LIVE_PAGES = ("allocation", "members", "timeline")
 
 
 @require_safe

@@ -84,6 +84,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "no_rate": _("Nobody consumes this queue, so there is no rate to divide by"),
     "broadcasting": _("Kept in files of the members; the broker does not know"),
     "first_sample": _("Needs a second sample"),
+    "cause": _("Nothing is known that explains it"),
 }
 
 CHANGES: Final[dict[str, Word]] = {
@@ -125,6 +126,25 @@ SLOTS: Final[dict[str, Word]] = {
     "skipped": _("skipped, the last one still ran"),
     "missing": _("not run"),
     "made_up": _("made up by the worker itself"),
+}
+
+EPOCHS: Final[dict[str, Word]] = {
+    "first_seen": _("first seen"),
+    "member_joined": _("member joined"),
+    "member_left": _("member left"),
+    "members_changed": _("members changed"),
+    "queues_changed": _("queues changed"),
+    "strategy_changed": _("strategy changed"),
+    "subscription_changed": _("subscription changed"),
+    "lock_lost": _("lock lost"),
+}
+
+EVENTS: Final[dict[str, Word]] = {
+    "moved": _("moved"),
+    "taken": _("taken by"),
+    "lost": _("left without owner"),
+    "double": _("owned twice"),
+    "settled": _("owned once again"),
 }
 
 OPTIONS: Final[dict[str, Word]] = {
@@ -274,6 +294,8 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "option": OPTIONS,
     "finding": FINDINGS,
     "timer": TIMERS,
+    "epoch": EPOCHS,
+    "event": EVENTS,
     "slot": SLOTS,
     "weighing": WEIGHINGS,
     "ui": INTERFACE,

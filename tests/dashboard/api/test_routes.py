@@ -222,7 +222,7 @@ def test_fewer_than_none_is_refused_with_the_limits(
 def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     answer = Client().get("/api/v1/openapi.json")
     document = answer.json()
-    rooms = ("/labs", "/reports", "/timers")
+    rooms = ("/labs", "/reports", "/timers", "/timeline")
     rooms += ("/hosted", "/switch", "/changes", "/scenarios")
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}
     assert paths == {

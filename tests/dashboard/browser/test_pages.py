@@ -13,7 +13,14 @@ from .conftest import Open
 
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 PAGES = ["/clusters/hangzhou/", "/clusters/hangzhou/groups/", GROUP]
-PAGES += [f"{GROUP}members/", f"{GROUP}whatif/", "/audit/", "/settings/", "/account/"]
+PAGES += [
+    f"{GROUP}members/",
+    f"{GROUP}timeline/",
+    f"{GROUP}whatif/",
+    "/audit/",
+    "/settings/",
+    "/account/",
+]
 PAGES += ["/labs/", "/timers/"]
 
 

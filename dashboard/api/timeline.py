@@ -1,0 +1,110 @@
+"""The rebalance timeline for programs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal, NoReturn
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from ninja.errors import HttpError
+from pydantic import Field
+
+from dashboard.models import Cluster
+from dashboard.selectors.documents import read_group
+from dashboard.selectors.timeline import read_timeline, timeline_document
+
+from .schemas import Problem
+
+router = Router(tags=["groups"])
+
+Interval = list[int]
+"""[not before, not after], ms since the epoch."""
+
+
+class HeldOut(Schema):
+    """A queue in one hand, null for nobody's; `end` is null while it lasts."""
+
+    owner: str | None
+    begin: Interval
+    end: Interval | None
+
+
+class LaneOut(Schema):
+    """One queue; `known` is false where no member reported who owns it."""
+
+    queue: list[str | int]
+    known: bool
+    held: list[HeldOut]
+    double: list[Interval]
+
+
+class EpochOut(Schema):
+    """A span with equal members and queues."""
+
+    number: int
+    cause: str
+    began: Interval
+    ended: Interval | None
+    members: list[str]
+    queues: int
+    joined: list[str]
+    left: list[str]
+
+
+class EventOut(Schema):
+    """A queue's change of hands, and what is known of the cause."""
+
+    queue: list[str | int]
+    kind: Literal["moved", "taken", "lost", "double", "settled"]
+    at: Interval
+    before: list[str]
+    after: list[str]
+    cause: str | None
+
+
+class TimelineOut(Schema):
+    """Who held which queue when; events are the newest 200."""
+
+    since: int
+    until: int
+    lanes: list[LaneOut]
+    epochs: list[EpochOut]
+    events: list[EventOut]
+    events_left_out: int
+    cut: bool
+
+
+class TimelineQuery(Schema):
+    """The span: so many minutes up to `until` (ms since the epoch), or to now."""
+
+    minutes: int = Field(15, ge=1, le=1440)
+    until: int | None = Field(None, ge=0, le=10**14)
+
+
+@router.get(
+    "/clusters/{cluster}/groups/{group}/timeline",
+    response={200: TimelineOut, 401: Problem, 404: Problem},
+)
+def timeline(
+    request: HttpRequest, cluster: str, group: str, query: Query[TimelineQuery]
+) -> dict[str, Any]:
+    """Return the timeline of a group, also of one that is gone."""
+    row = Cluster.objects.filter(name=cluster, configured=True).first()
+    if row is None:
+        _refuse(404, f"no cluster {cluster!r} is configured")
+    found = read_timeline(
+        row,
+        group,
+        read_group(cluster, group).document,
+        now=int(time.time() * 1000),
+        minutes=query.minutes,
+        until=query.until,
+    )
+    if not found.epochs and not found.events and not found.lanes:
+        _refuse(404, f"nothing is recorded of group {group!r} in that span")
+    return timeline_document(found)
+
+
+def _refuse(status: int, detail: str) -> NoReturn:
+    raise HttpError(status, detail)

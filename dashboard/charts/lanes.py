@@ -1,0 +1,273 @@
+"""The rebalance timeline as a picture: pieces of lanes placed in per cent of the width.
+
+Pure: lanes and epochs in, places out. A piece is drawn as its certain part between two
+error bars, the intervals in which it may have begun and ended. By queue a lane is one
+queue; by member it is one member, as high as the number of queues in its hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from .holdings import NOBODY, Held, Lane, Moment, QueueKey, SeenEpoch, joined
+
+LEAST_WIDTH: Final = 0.12
+"""Per cent; what lasts shorter is drawn as wide as this, so that it is seen."""
+TICKS: Final = 6
+_STEPS_S: Final = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400)
+LABELLED_FROM: Final = 5.0
+"""Per cent of the width from which an epoch's band has room for its name."""
+
+Part = Literal["sure", "maybe", "gap", "gap-maybe", "double"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The span that is drawn, in ms since the epoch."""
+
+    since: int
+    until: int
+
+    def x(self, time: int) -> float:
+        """Return where a time lies, in per cent, within the picture."""
+        share = (time - self.since) / (self.until - self.since)
+        return round(min(100.0, max(0.0, share * 100)), 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One rectangle; `slot` is the hue, None for nobody and for what has none."""
+
+    x: float
+    width: float
+    part: Part
+    slot: int | None
+    owner: str
+    piece: Held | None
+    height: float = 100.0
+    letter: bool = False
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One lane: its name and its marks, in the order in which they are painted."""
+
+    label: str
+    owner: str
+    slot: int | None
+    marks: tuple[Mark, ...]
+    known: bool
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One epoch over all lanes, with the interval in which it may have begun."""
+
+    x: float
+    width: float
+    error: float
+    epoch: SeenEpoch
+    labelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A time on the axis, in ms since the epoch."""
+
+    x: float
+    at: int
+
+
+def queue_rows(
+    lanes: Sequence[Lane], window: Window, slots: Mapping[str, int]
+) -> list[Row]:
+    """Return a row per queue."""
+    topics = {lane.key[0] for lane in lanes}
+    return [
+        Row(
+            queue_label(lane.key, with_topic=len(topics) > 1),
+            "",
+            None,
+            tuple(_marks(lane, window, slots)),
+            lane.known,
+            lane.moves,
+        )
+        for lane in lanes
+    ]
+
+
+def queue_label(key: QueueKey, *, with_topic: bool) -> str:
+    """Name a queue as the tables do."""
+    topic, broker, number = key
+    return f"{topic} · {broker} / {number}" if with_topic else f"{broker} / {number}"
+
+
+def member_rows(
+    lanes: Sequence[Lane],
+    epochs: Sequence[SeenEpoch],
+    window: Window,
+    slots: Mapping[str, int],
+    labels: Mapping[str, str],
+) -> list[Row]:
+    """Return a row per member of the window, as high as the queues it held."""
+    members = _members(lanes, epochs, window)
+    steps = {member: _steps(lanes, member, window) for member in members}
+    most = max((n for each in steps.values() for _a, _b, n in each), default=1) or 1
+    rows = []
+    for member in members:
+        slot = slots.get(member)
+        marks = [
+            *_presence(member, epochs, window, slot),
+            *(
+                Mark(
+                    window.x(begin),
+                    max(LEAST_WIDTH, window.x(end) - window.x(begin)),
+                    "sure",
+                    slot,
+                    member,
+                    None,
+                    height=round(100 * count / most, 1),
+                    count=count,
+                )
+                for begin, end, count in steps[member]
+                if count
+            ),
+        ]
+        moves = sum(
+            piece.owner == member and window.since < piece.begin.by <= window.until
+            for lane in lanes
+            for piece in lane.pieces
+        )
+        label = labels.get(member, member)
+        rows.append(Row(label, member, slot, tuple(marks), True, moves))
+    return rows
+
+
+def bands(epochs: Iterable[SeenEpoch], window: Window) -> list[Band]:
+    """Return the epochs of the window."""
+    found = []
+    for epoch in epochs:
+        end = window.until if epoch.ended is None else epoch.ended.by
+        if epoch.began.by >= window.until or end <= window.since:
+            continue
+        x = window.x(epoch.began.by)
+        width = window.x(end) - x
+        error = x - window.x(epoch.began.after)
+        found.append(Band(x, width, round(error, 3), epoch, width >= LABELLED_FROM))
+    return found
+
+
+def ticks(window: Window) -> list[Tick]:
+    """Return round times for the axis, about six of them."""
+    span_s = (window.until - window.since) / 1000
+    step = next((s for s in _STEPS_S if span_s / s <= TICKS), _STEPS_S[-1]) * 1000
+    first = -(-window.since // step) * step
+    return [Tick(window.x(at), at) for at in range(first, window.until, step)]
+
+
+def place_slots(
+    known: Mapping[str, int], others: Iterable[str], places: int = 12
+) -> dict[str, int]:
+    """Give a hue to members of the past that the map no longer has.
+
+    Who is on the map keeps the map's; the others take the least used ones in turn.
+    """
+    slots = dict(known)
+    used = [list(known.values()).count(place) for place in range(places)]
+    for client_id in others:
+        if client_id and client_id not in slots:
+            place = min(range(places), key=lambda each: (used[each], each))
+            slots[client_id] = place
+            used[place] += 1
+    return slots
+
+
+def _marks(lane: Lane, window: Window, slots: Mapping[str, int]) -> Iterable[Mark]:
+    for piece in lane.pieces:
+        yield from _piece_marks(piece, window, slots.get(piece.owner))
+    for begin, end in lane.doubles:
+        if begin < window.until and end > window.since:
+            x = window.x(begin)
+            width = max(LEAST_WIDTH, window.x(end) - x)
+            yield Mark(x, width, "double", None, NOBODY, None)
+
+
+def _piece_marks(piece: Held, window: Window, slot: int | None) -> Iterable[Mark]:
+    nobody = piece.owner == NOBODY
+    sure: Part = "gap" if nobody else "sure"
+    maybe: Part = "gap-maybe" if nobody else "maybe"
+
+    def mark(begin: int, end: int, part: Part, *, least: float = 0.0) -> Mark | None:
+        x = window.x(begin)
+        width = max(least, window.x(end) - x)
+        if width <= 0 or end <= window.since or begin >= window.until:
+            return None
+        return Mark(
+            x, round(width, 3), part, slot, piece.owner, piece, letter=part == "sure"
+        )
+
+    end = Moment(window.until, window.until) if piece.end is None else piece.end
+    if piece.certain is None:
+        found = [mark(piece.begin.after, end.by, maybe, least=LEAST_WIDTH)]
+    else:
+        found = [
+            mark(piece.begin.after, piece.begin.by, maybe),
+            mark(piece.begin.by, end.after, sure, least=LEAST_WIDTH),
+            mark(end.after, end.by, maybe),
+        ]
+    yield from (each for each in found if each is not None)
+
+
+def _members(
+    lanes: Sequence[Lane], epochs: Sequence[SeenEpoch], window: Window
+) -> list[str]:
+    inside = [
+        epoch
+        for epoch in epochs
+        if epoch.began.by < window.until
+        and (epoch.ended is None or epoch.ended.by > window.since)
+    ]
+    names = {member for epoch in inside for member in epoch.members}
+    names |= {p.owner for lane in lanes for p in lane.pieces if p.owner != NOBODY}
+    return sorted(names)
+
+
+def _presence(
+    member: str, epochs: Sequence[SeenEpoch], window: Window, slot: int | None
+) -> Iterable[Mark]:
+    """Draw when a member was there as a thin line of its own."""
+    for span in joined(epoch for epoch in epochs if member in epoch.members):
+        end = window.until if span.end is None else span.end.by
+        if span.begin.after >= window.until or end <= window.since:
+            continue
+        x = window.x(span.begin.after)
+        piece = Held(member, span.begin, span.end)
+        width = max(LEAST_WIDTH, window.x(end) - x)
+        yield Mark(x, round(width, 3), "maybe", slot, member, piece)
+
+
+def _steps(
+    lanes: Sequence[Lane], member: str, window: Window
+) -> list[tuple[int, int, int]]:
+    """Return (begin, end, queues) of a member, each change at its latest time."""
+    changes: dict[int, int] = {}
+    for lane in lanes:
+        for piece in lane.pieces:
+            if piece.owner != member:
+                continue
+            begin = max(window.since, piece.begin.by)
+            end = window.until if piece.end is None else piece.end.by
+            if begin < end:
+                changes[begin] = changes.get(begin, 0) + 1
+                changes[end] = changes.get(end, 0) - 1
+    times = sorted(changes)
+    found, count = [], 0
+    for begin, end in pairwise(times):
+        count += changes[begin]
+        found.append((begin, min(end, window.until), count))
+    return [step for step in found if step[0] < window.until]

@@ -1,0 +1,86 @@
+"""Words of the timeline: what a piece of a lane is, an interval, a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dashboard.charts.holdings import NOBODY, Moment
+from dashboard.charts.lanes import Mark
+from dashboard.selectors.timeline import EpochRow
+from dashboard.views import figures
+from dashboard.views.words import word
+
+register = template.Library()
+
+
+@register.filter
+def between(moment: Moment | None) -> str:
+    """Write an interval: one time where both ends are alike, else from and to."""
+    if moment is None:
+        return word("ui", "now")
+    if moment.error_ms < 1000:
+        return _clock(moment.by)
+    return f"{_clock(moment.after)} – {_clock(moment.by)}"
+
+
+@register.filter
+def minus(value: float, less: float) -> str:
+    """Return a difference of two places in per cent."""
+    return f"{value - less:.3f}"
+
+
+@register.filter
+def span_of_minutes(minutes: int) -> str:
+    """Write a span of the choice: 15 min, 6 h."""
+    if minutes < 60:
+        return _("%(span)s min") % {"span": minutes}
+    return _("%(hours)s h") % {"hours": minutes // 60}
+
+
+@register.simple_tag
+def mark_text(mark: Mark, labels: Mapping[str, str]) -> str:
+    """Say what a mark stands for, with its error bars."""
+    if mark.part == "double":
+        return _("Owned twice, with certainty")
+    who = labels.get(mark.owner, mark.owner) if mark.owner else word("ui", "no_owner")
+    if mark.count is not None:
+        return _("%(who)s: %(n)s queues") % {"who": who, "n": mark.count}
+    if mark.piece is None:
+        return who
+    text = _("%(who)s, from %(begin)s to %(end)s") % {
+        "who": who,
+        "begin": between(mark.piece.begin),
+        "end": between(mark.piece.end),
+    }
+    certain = mark.piece.certain
+    if certain is None:
+        return text + " · " + _("not certain at any moment")
+    if mark.owner == NOBODY and certain[1] is not None:
+        lasted = figures.duration(certain[1] - certain[0])
+        return text + " · " + _("at least %(span)s") % {"span": lasted}
+    return text
+
+
+@register.simple_tag
+def epoch_cause(row: EpochRow, labels: Mapping[str, str]) -> str:
+    """Say why an epoch began, with the names of who came and went."""
+    return word(
+        "change",
+        row.epoch.cause,
+        joined=[labels.get(each, each) for each in row.joined],
+        left=[labels.get(each, each) for each in row.left],
+        members_before=len(row.epoch.members) - len(row.joined) + len(row.left),
+        members=len(row.epoch.members),
+        queues=len(row.epoch.queues),
+    )
+
+
+def _clock(ms: int) -> str:
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    local = moment.astimezone(timezone.get_current_timezone())
+    return f"{local:%H:%M:%S}.{ms % 1000 // 100}"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from dashboard.charts.holdings import Held, Lane, Moment, SeenEpoch
+from dashboard.charts.lanes import (
+    LEAST_WIDTH,
+    Window,
+    bands,
+    member_rows,
+    place_slots,
+    queue_label,
+    queue_rows,
+    ticks,
+)
+
+WINDOW = Window(0, 100_000)
+KEYS = [("orders", "a", number) for number in range(2)]
+
+
+def m(after: int, by: int | None = None) -> Moment:
+    return Moment(after, after if by is None else by)
+
+
+def lane(
+    *pieces: Held, key: int = 0, doubles: tuple[tuple[int, int], ...] = ()
+) -> Lane:
+    return Lane(KEYS[key], pieces, doubles, len(pieces) - 1, True)
+
+
+def test_a_piece_is_its_certain_part_between_error_bars() -> None:
+    (row,) = queue_rows(
+        [lane(Held("A", m(10_000, 20_000), m(50_000, 70_000)))], WINDOW, {"A": 3}
+    )
+    assert [(mark.part, mark.x, mark.width) for mark in row.marks] == [
+        ("maybe", 10.0, 10.0),
+        ("sure", 20.0, 30.0),
+        ("maybe", 50.0, 20.0),
+    ]
+    assert {mark.slot for mark in row.marks} == {3}
+
+
+def test_what_is_never_certain_is_one_uncertain_mark() -> None:
+    (row,) = queue_rows(
+        [lane(Held("A", m(10_000, 30_000), m(20_000, 40_000)))], WINDOW, {}
+    )
+    assert [(mark.part, mark.x, mark.width) for mark in row.marks] == [
+        ("maybe", 10.0, 30.0)
+    ]
+
+
+def test_a_short_gap_is_wide_enough_to_be_seen_and_doubles_are_framed() -> None:
+    found = lane(Held("", m(10_000), m(10_020)), doubles=((40_000, 50_000),))
+    (row,) = queue_rows([found], WINDOW, {})
+    assert [(mark.part, mark.x, mark.width) for mark in row.marks] == [
+        ("gap", 10.0, LEAST_WIDTH),
+        ("double", 40.0, 10.0),
+    ]
+
+
+def test_what_reaches_out_of_the_window_is_cut() -> None:
+    (row,) = queue_rows([lane(Held("A", m(-5000), None))], WINDOW, {"A": 0})
+    assert [(mark.x, mark.width) for mark in row.marks] == [(0.0, 100.0)]
+
+
+def epoch(
+    number: int, members: str, began: Moment, ended: Moment | None = None
+) -> SeenEpoch:
+    return SeenEpoch(number, "x", began, ended, tuple(members), frozenset(KEYS))
+
+
+def test_members_are_as_high_as_the_queues_they_hold() -> None:
+    found = [
+        lane(Held("A", m(0), m(50_000)), Held("B", m(50_000), None), key=0),
+        lane(Held("A", m(0), None), key=1),
+    ]
+    epochs = [
+        epoch(1, "A", m(0), m(40_000)),
+        epoch(2, "AB", m(40_000)),
+    ]
+    a, b = member_rows(found, epochs, WINDOW, {"A": 0, "B": 1}, {"A": "alpha"})
+    assert (a.label, b.label, a.moves, b.moves) == ("alpha", "B", 0, 1)
+    counted = [(k.x, k.width, k.count, k.height) for k in a.marks if k.count]
+    assert counted == [(0.0, 50.0, 2, 100.0), (50.0, 50.0, 1, 50.0)]
+    present = next(mark for mark in b.marks if mark.count is None)
+    assert (present.x, present.width) == (40.0, 60.0)
+
+
+def test_bands_have_their_error_before_them() -> None:
+    found = bands(
+        [
+            epoch(1, "A", m(-9000), m(30_000, 40_000)),
+            epoch(2, "AB", m(30_000, 40_000), m(42_000)),
+            epoch(3, "A", m(42_000)),
+        ],
+        WINDOW,
+    )
+    assert [(band.x, band.width, band.error, band.labelled) for band in found] == [
+        (0.0, 40.0, 0.0, True),
+        (40.0, 2.0, 10.0, False),
+        (42.0, 58.0, 0.0, True),
+    ]
+
+
+def test_ticks_are_round_and_few() -> None:
+    found = ticks(Window(1_000_500, 1_900_500))
+    assert all(tick.at % 60_000 == 0 for tick in found)
+    assert 3 <= len(found) <= 7
+    assert len(ticks(Window(0, 86_400_000))) <= 7
+
+
+def test_past_members_get_the_least_used_hues() -> None:
+    slots = place_slots({"A": 0, "B": 1}, ["X", "A", "Y", ""], places=3)
+    assert slots == {"A": 0, "B": 1, "X": 2, "Y": 0}
+
+
+def test_queues_are_named_with_their_topic_where_there_are_several() -> None:
+    assert queue_label(KEYS[1], with_topic=False) == "a / 1"
+    assert queue_label(KEYS[1], with_topic=True) == "orders · a / 1"

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboard.config.environment import ClusterSettings
+from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
+from dashboard.selectors import timeline as timeline_module
+from dashboard.selectors.timeline import read_timeline
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import member, now_ms, waiting_for_locks
+from tests.dashboard.history import GROUP, MEMBERS, a_member_died, at, epoch, event
+
+pytestmark = pytest.mark.django_db
+
+PAGE = f"/clusters/hangzhou/groups/{GROUP}/timeline/"
+API = f"/api/v1/clusters/hangzhou/groups/{GROUP}/timeline"
+
+
+@pytest.fixture
+def now(hangzhou: ClusterSettings) -> int:
+    now = now_ms()
+    a_member_died(Cluster.objects.get(name="hangzhou"), now)
+    return now
+
+
+@pytest.fixture
+def state(now: int, write: Write) -> Any:
+    state = waiting_for_locks(now)
+    state["past_slots"] = {member(3)["client_id"]: 7}
+    write(state)
+    return state
+
+
+def test_the_page_shows_lanes_epochs_and_events(
+    now: int, state: Any, sign_in: SignIn
+) -> None:
+    page = sign_in(Role.VIEWER).get(PAGE).content.decode()
+    assert page.count('<g class="mark gap"') == 4
+    # The second one is the legend's.
+    assert page.count('<g class="mark double"') == 2
+    assert "4 gaps" in page
+    assert "10.20.4.20@4103 left: 4 members became 3" in page
+    assert "left without owner" in page
+    assert '<span class="owner slot-7">H</span> 10.20.4.20@4103' in page
+
+
+def test_lanes_are_members_when_asked(now: int, state: Any, sign_in: SignIn) -> None:
+    page = sign_in(Role.VIEWER).get(PAGE + "?by=members").content.decode()
+    assert "timeline-members" in page
+    assert "10.20.4.17: 8 queues" in page
+    assert "10.20.4.17: 6 queues" in page
+
+
+def test_a_fragment_and_the_panel_are_parts(
+    now: int, state: Any, sign_in: SignIn
+) -> None:
+    viewer = sign_in(Role.VIEWER)
+    part = viewer.get(PAGE, headers={"X-Fragment": "1"}).content.decode()
+    assert "<html" not in part
+    assert "Changes of hands" in part
+    panel = viewer.get(PAGE + "?panel=1", headers={"X-Fragment": "1"}).content.decode()
+    assert "Changes of hands" not in panel
+    assert "lane-head" in panel
+
+
+def test_a_span_of_the_past_has_no_later_events(
+    now: int, state: Any, sign_in: SignIn
+) -> None:
+    url = f"{PAGE}?minutes=5&until={now - 300_000}"
+    answer = sign_in(Role.VIEWER).get(url, headers={"X-Fragment": "1"})
+    page = answer.content.decode()
+    assert "left without owner" not in page
+    assert "member joined" in page
+    assert "Newer" in page
+
+
+@pytest.mark.parametrize("query", ["?minutes=7", "?until=x&by=tea", "?minutes=-5"])
+def test_odd_values_fall_back(
+    now: int, state: Any, sign_in: SignIn, query: str
+) -> None:
+    page = sign_in(Role.VIEWER).get(PAGE + query).content.decode()
+    assert 'href="?minutes=15" aria-current="true"' in page
+
+
+def test_a_group_that_is_gone_keeps_its_history(
+    now: int, write: Write, sign_in: SignIn
+) -> None:
+    Epoch.objects.filter(number=43).update(
+        ended_after=at(now - 20_000), ended_by=at(now - 10_000)
+    )
+    page = sign_in(Role.VIEWER).get(PAGE).content.decode()
+    assert "The group is not there now" in page
+    assert page.count('<g class="mark gap"') == 4
+
+
+def test_a_group_of_which_nothing_is_known(write: Write, sign_in: SignIn) -> None:
+    page = sign_in(Role.VIEWER).get(PAGE).content.decode()
+    assert "Nothing has been collected yet" in page
+    assert sign_in(Role.VIEWER).get(API).status_code == 404
+
+
+def test_the_allocation_page_has_room_for_it(
+    now: int, state: Any, sign_in: SignIn
+) -> None:
+    page = sign_in(Role.VIEWER).get(PAGE.removesuffix("timeline/")).content.decode()
+    assert f'data-src="{PAGE}?panel=1"' in page
+
+
+def test_strangers_sign_in(now: int, client: Any) -> None:
+    assert client.get(PAGE).status_code == 302
+    assert client.get(API).status_code == 401
+
+
+def test_the_api_gives_intervals(now: int, state: Any, sign_in: SignIn) -> None:
+    document = sign_in(Role.VIEWER).get(API).json()
+    lanes = {tuple(lane["queue"]): lane for lane in document["lanes"]}
+    waiting = lanes["orders", "hz2@broker-b", 7]
+    assert waiting["known"]
+    assert waiting["held"][-1] == {
+        "owner": None,
+        "begin": [now - 42_000, now - 41_000],
+        "end": None,
+    }
+    assert lanes["orders", "hz1@broker-a", 3]["double"] == [
+        [now - 240_000, now - 236_000]
+    ]
+    assert document["epochs"][0]["left"] == [MEMBERS[3]]
+    assert document["events"][0]["cause"] == "member_left"
+    viewer = sign_in(Role.VIEWER)
+    assert viewer.get(API + "?minutes=0").status_code == 422
+    assert viewer.get(API.replace("hangzhou", "x")).status_code == 404
+
+
+def test_a_loss_without_another_cause_is_a_lost_lock(now: int, state: Any) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    times = {"at_after": at(now - 200_000), "at_by": at(now - 199_000)}
+    event(cluster, 0, [MEMBERS[0]], [], kind="lost", epoch=42, **times)
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
+    causes = [row.why for row in found.events if row.event.key[2] == 0]
+    assert timeline_module.LOCK_LOST in causes
+    state["orderly"] = False
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
+    assert timeline_module.LOCK_LOST not in [row.why for row in found.events]
+
+
+def test_many_queues_become_members_and_too_many_events_are_said(
+    now: int, state: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    monkeypatch.setattr(timeline_module, "BY_QUEUE_UP_TO", 8)
+    monkeypatch.setattr(timeline_module, "MOST_LANES", 5)
+    monkeypatch.setattr(timeline_module, "MOST_EVENTS", 10)
+    monkeypatch.setattr(timeline_module, "EVENTS_LISTED", 4)
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
+    assert (found.by, len(found.rows), found.cut) == ("members", 4, True)
+    assert (len(found.events), found.hidden_events) == (4, 6)
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15, by="queues")
+    assert (len(found.rows), found.hidden_lanes) == (5, 11)
+
+
+def test_labels_that_would_be_alike_are_whole_client_ids(
+    hangzhou: ClusterSettings,
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    now = now_ms()
+    clients = ["10.0.0.1@same", "10.0.0.2@same"]
+    epoch(cluster, 1, clients, began_by=at(now - 60_000))
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=15, by="members")
+    assert [row.label for row in found.rows] == clients
+    assert not OwnershipEvent.objects.exists()
