@@ -337,8 +337,6 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "since": _("since {time}"),
     "show_queues_one": _("Show the queue"),
     "show_queues_other": _("Show {n} queues"),
-    "show_members_one": _("Show the member"),
-    "show_members_other": _("Show {n} members"),
 }
 
 STATES: Final[dict[str, str | Promise]] = {

@@ -26,11 +26,12 @@ class SaidFinding:
     text: str
     advice: str
     evidence: tuple[tuple[str, str], ...]
+    since: str
 
 
 def say_finding(finding: FindingState) -> SaidFinding:
     """Return a finding's words in the language of the request."""
-    key = finding["key"]
+    key, since = finding["key"], finding["since"]
     values = {name: shown(name, value) for name, value in finding["values"].items()}
     return SaidFinding(
         title=word("finding", f"{key}.title"),
@@ -40,6 +41,7 @@ def say_finding(finding: FindingState) -> SaidFinding:
             (word("finding", f"seen.{name}"), shown(name, value))
             for name, value in finding["evidence"]
         ),
+        since="" if since is None else word("finding", "since", time=_clock(since)),
     )
 
 
@@ -52,8 +54,12 @@ def shown(name: str, value: Any) -> str:
     if name.endswith("_ms"):
         return duration(value)
     if name.endswith("_at"):
-        moment = datetime.fromtimestamp(value / 1000, UTC)
-        return f"{timezone.localtime(moment):%H:%M:%S}"
+        return _clock(value)
     if name.endswith("_rate"):
         return rate(value)
     return count(value)
+
+
+def _clock(milliseconds: float) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{timezone.localtime(moment):%H:%M:%S}"

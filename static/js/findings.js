@@ -35,7 +35,8 @@ export class Findings {
   }
 }
 
-function finding({ key, level, text, advice, values, evidence, queues, queue_count }) {
+function finding(found) {
+  const { key, level, since, text, advice, values, evidence, queues } = found;
   return h(
     "section",
     { class: "finding", "data-finding": key },
@@ -43,13 +44,19 @@ function finding({ key, level, text, advice, values, evidence, queues, queue_cou
       "h3",
       {},
       h("span", { class: level }, icon(level)),
-      h("span", {}, word("finding", `${key}.title`)),
+      h("span", {}, word("finding", `${key}.title`), ...age(since)),
     ),
     h("p", {}, word("finding", `${key}.${text}`, written(values))),
     evidence.length ? h("dl", { class: "evidence" }, ...evidence.flatMap(pair)) : null,
     h("div", { class: "advice" }, word("finding", `${key}.${advice}`)),
-    queues.length ? h("p", {}, showButton(queues, queue_count)) : null,
+    queues.length ? h("p", {}, showButton(queues, found.queue_count)) : null,
   );
+}
+
+function age(since) {
+  if (since === null) return [];
+  const text = word("finding", "since", { time: clock(since) });
+  return [" ", h("span", { class: "small dim" }, text)];
 }
 
 function showButton(queues, n) {

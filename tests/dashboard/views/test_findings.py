@@ -40,6 +40,7 @@ def test_a_finding_is_said_in_the_language_of_the_request() -> None:
         said = say_finding(finding)
     assert said.title == "队列在等待锁过期"
     assert ("已等待", "42 秒") in said.evidence
+    assert said.since.startswith("自 ")
 
 
 def test_every_rule_has_a_title_and_a_short_name() -> None:

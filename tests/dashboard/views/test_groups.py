@@ -156,7 +156,7 @@ def test_findings_stand_beside_the_map(viewer: Client, write: Write) -> None:
     finding = lock_finding(["orders|hz1@broker-a|4"])
     write(waiting_for_locks(findings=[finding]))
     page = text_of(viewer.get(PAGE))
-    assert "Findings 1 Queues wait for a lock to expire" in page
+    assert "Findings 1 Queues wait for a lock to expire since " in page
     assert "10.20.4.19@11 is gone and did not release its locks" in page
     assert "Waiting for 42 s" in page
     assert "within 80 s" in page

@@ -1,0 +1,78 @@
+"""The findings beside the map: as the server wrote them, live, and shown in the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from dashboard.live.documents import FindingState
+from tests.dashboard.documents import lock_finding, now_ms, waiting_for_locks
+
+from .conftest import Open, Publish
+
+GROUP = "/clusters/hangzhou/groups/order-settlement/"
+KEYS = [f"orders|hz2@broker-b|{number}" for number in range(4, 8)]
+
+PARTS = """root => [...root.querySelectorAll(".finding")].map(finding =>
+  ["h3", "p", "dl", ".advice"].map(part =>
+    finding.querySelector(part).textContent.replace(/\\s+/g, " ").trim()))"""
+SERVER = f"""async () => {{
+  const text = await (await fetch(location.href)).text();
+  return ({PARTS})(new DOMParser().parseFromString(text, "text/html"));
+}}"""
+
+
+def update(findings: list[FindingState], **changes: Any) -> dict[str, Any]:
+    document = waiting_for_locks(now_ms())
+    return {
+        "cluster": document["cluster"],
+        "group": document["group"],
+        "run": document["run"],
+        "seq": document["seq"] + 1,
+        "changes": {"findings": findings, **changes},
+    }
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+async def test_the_browser_says_findings_as_the_server_does(
+    open_page: Open, write: Callable[..., None], language: str
+) -> None:
+    at = now_ms()
+    write(waiting_for_locks(at, findings=[lock_finding(KEYS, at)]))
+    page = await open_page(GROUP, lang=language)
+    await expect(page.locator("[data-finding] [data-show-queue]")).to_have_count(1)
+    squeezed = f"({PARTS})(document)"
+    assert await page.evaluate(squeezed) == await page.evaluate(SERVER)
+
+
+async def test_findings_come_and_go_with_the_updates(
+    open_page: Open, write: Callable[..., None], publish: Publish
+) -> None:
+    at = now_ms()
+    write(waiting_for_locks(at))
+    page = await open_page(GROUP)
+    panel = page.locator("[data-findings]")
+    await expect(panel).to_be_hidden()
+    await expect(page.locator("[data-pill]")).to_have_attribute("data-state", "live")
+    await publish(update([lock_finding(KEYS, at)]))
+    await expect(panel).to_be_visible()
+    await expect(panel).to_contain_text("Queues wait for a lock to expire")
+    await expect(panel.locator("[data-findings-count]")).to_have_text("1")
+
+
+async def test_a_finding_shows_its_queues_in_the_map_and_hides_them_again(
+    open_page: Open, write: Callable[..., None]
+) -> None:
+    at = now_ms()
+    write(waiting_for_locks(at, findings=[lock_finding(KEYS, at)]))
+    page = await open_page(GROUP)
+    button = page.locator("[data-show-queue]")
+    await expect(button).to_have_text("Show 4 queues")
+    await button.click()
+    framed = page.locator("[data-map-stage] .is-found")
+    await expect(framed).to_have_count(4)
+    await button.click()
+    await expect(framed).to_have_count(0)
