@@ -196,6 +196,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "owner_unknown": _("owner not known"),
     "reported_by": _("reported by {n} of {all}"),
     "hosted_here": _("hosted here"),
+    "not_simulated": _("cannot be simulated"),
     "orderly": _("orderly"),
     "idle": _("idle"),
     "n_idle": _("{n} idle"),

@@ -23,14 +23,25 @@ export class MemberTable {
     return h(
       "tr",
       { "data-key": member.client_id },
-      h("td", {}, hasHues(state) && ownerBadge(member), ` ${member.label}`),
-      h("td", { class: "cut dim", title: member.client_id }, member.client_id),
+      h(
+        "td",
+        {},
+        hasHues(state) && ownerBadge(member),
+        ` ${member.label}`,
+        member.managed && [" ", h("span", { class: "tag" }, ui("hosted_here"))],
+      ),
+      h(
+        "td",
+        { class: "cut", title: member.client_id },
+        `${member.client_id} `,
+        h("span", { class: "second dim" }, known(member.address, String, "not_asked")),
+      ),
       h("td", { class: "num strong" }, String(member.queues)),
       numberCell(member.lag, count),
       numberCell(member.rate_out, rate, "first_sample"),
       numberCell(member.in_hand, compact, "not_asked"),
-      h("td", {}, known(member.strategy, String, "not_asked")),
-      h("td", { class: "cut", title: subscriptions(member) }, subscriptions(member)),
+      h("td", {}, strategy(member)),
+      h("td", { class: "own-topics" }, subscriptions(member)),
       h("td", {}, language(member)),
       h("td", { class: "cut" }, idle(member)),
       this.mayChange && h("td", { class: "num" }, removeButton(member)),
@@ -42,7 +53,14 @@ export function sortedMembers(state) {
   return [...state.members].sort((a, b) => compareText(a.client_id, b.client_id));
 }
 
+/** Our names are in capitals; another class is shown by its own name. */
+function strategy({ strategy: name }) {
+  if (!name || name === name.toUpperCase()) return known(name, String, "not_asked");
+  return [name, " ", h("span", { class: "second dim" }, ui("not_simulated"))];
+}
+
 function subscriptions(member) {
+  if (!member.subscriptions.length) return known(null, String, "not_asked");
   return member.subscriptions
     .map(({ topic, expression }) => `${topic} ${expression}`)
     .join(", ");

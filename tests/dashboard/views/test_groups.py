@@ -95,7 +95,9 @@ def test_members_are_listed_with_what_they_report(viewer: Client, write: Write) 
     )
     write(state)
     page = text_of(viewer.get(f"{PAGE}members/"))
-    assert "A 10.20.4.17 10.20.4.17@4100#88012345678901 6 1,528" in page
+    assert (
+        "A 10.20.4.17 10.20.4.17@4100#88012345678901 10.20.4.17:51234 6 1,528" in page
+    )
     assert "orders * JAVA 5.3.1" in page
     assert "idle: the strategy gives it no queue" in page
 
