@@ -24,6 +24,7 @@ class Names:
     broker: str
     topic: str
     group: str
+    producer: str
     found: dict[str, str] = field(default_factory=dict)
     """What earlier steps have printed: ids of messages."""
 
@@ -33,6 +34,7 @@ class Names:
             broker=self.broker,
             topic=self.topic,
             group=self.group,
+            producer=self.producer,
             **self.found,
         )
 
@@ -50,7 +52,7 @@ _MASKS: Final = (
     (re.compile(r"Consume TPS: [\d.]+"), "Consume TPS"),
     (re.compile(r"(@ID@)\d+"), r"\1AT"),
     # The driver names its producer by the cluster it is on.
-    (re.compile(r"(@driver-producer)[-\d]*"), r"\1"),
+    (re.compile(r"\b(driver-producer)[-\d]*"), r"\1"),
     # A client of 5.x commits for the first time 10 s after its start.
     (re.compile(r"trackType=(CONSUMED|NOT_CONSUME_YET)"), "trackType=READ"),
     # Both exceptions say where to read more, in the words of the day.
@@ -172,9 +174,9 @@ _RUNTIME: Final = (
     *("brokerActive", "brokerVersionDesc", "commitLogMinOffset"),
     *("dispatchBehindBytes", "pageCacheLockTimeMills", "putMessageFailedTimes"),
     *("sendThreadPoolQueueSize", "pullThreadPoolQueueSize", "ackThreadPoolQueueSize"),
-    *("timerReadBehind", "timerOffsetBehind", "timerCongestNum"),
 )
 _MEASURED: Final = (
+    *("timerReadBehind", "timerOffsetBehind", "timerCongestNum"),
     *("bootTimestamp", "runtime", "putMessageSizeTotal"),
     *("putMessageTimesTotal", "putMessageAverageSize", "commitLogMaxOffset"),
     *("commitLogDiskRatio", "commitLogDirCapacity", "earliestMessageTimeStamp"),
@@ -208,7 +210,7 @@ DURING: Final = (
     Step("consumerConnection -g {group}"),
     Step("consumerConnection -g {group}-nobody"),
     Step("consumerStatus -g {group}"),
-    Step("producerConnection -g driver-producer -t {topic}"),
+    Step("producerConnection -g {producer} -t {topic}"),
     Step("producer -b {broker}", any_order),
     Step("topicList", ours),
     Step("topicList -c", ours),

@@ -75,20 +75,24 @@ def outputs(
         ThreadPoolExecutor(2) as threads,
     ):
         sides = (
-            Side(apache.nameserver, _names(apache.name, apache.brokers), first, theirs),
-            Side(
-                embedded.nameserver,
-                _names("LocalCluster", embedded.brokers),
-                second,
-                ours,
-            ),
+            _side(apache.name, apache, first, theirs),
+            _side("LocalCluster", embedded, second, ours),
         )
         runs = [threads.submit(side.run) for side in sides]
         yield runs[0].result(), runs[1].result()
 
 
-def _names(cluster: str, brokers: dict[str, str]) -> Names:
-    return Names(cluster, brokers["broker-a"], "mqadmin-topic", "mqadmin-group")
+def _side(
+    name: str,
+    cluster: ApacheCluster | OurCluster,
+    tool: AdminTool,
+    clients: JavaDriver,
+) -> Side:
+    # The driver names its producer group by the cluster it is on.
+    producer = "driver-producer-" + re.sub(r"[.:]", "-", cluster.nameserver)
+    broker = cluster.brokers["broker-a"]
+    names = Names(name, broker, "mqadmin-topic", "mqadmin-group", producer)
+    return Side(cluster.nameserver, names, tool, clients)
 
 
 @pytest.mark.parametrize(
