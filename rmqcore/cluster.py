@@ -11,6 +11,7 @@ own; a broker can be stopped or killed and started again over the same store.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -18,10 +19,11 @@ from typing import Any, Final
 from rmqcore.broker import Broker, BrokerSettings
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.nameserver import NameServer
+from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import CreateTopicRequestHeader, encode_header
-from rmqcore.transport import Clock, connect, raise_for_code
+from rmqcore.transport import Clock, ServerTls, connect, raise_for_code
 
 CLUSTER_NAME: Final = "LocalCluster"
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
@@ -32,7 +34,8 @@ class LocalCluster:
     """A name server and brokers `broker-a`, `broker-b`, … on free or given ports.
 
     Without a `store` directory a temporary one is used and removed at the end.
-    `settings` are further `BrokerSettings`, the same for every broker.
+    `tls` and `users` guard every part; `settings` are further `BrokerSettings`, the
+    same for every broker.
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class LocalCluster:
         nameserver_port: int = 0,
         host: str = "127.0.0.1",
         clock: Clock | None = None,
+        tls: ServerTls | None = None,
+        users: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         if not 1 <= brokers <= 26:
@@ -55,6 +60,8 @@ class LocalCluster:
         self._settings: dict[str, Any] = {
             "cluster": CLUSTER_NAME,
             "segment_bytes": SEGMENT_BYTES,
+            "tls": tls,
+            "users": users or {},
             **settings,
         }
         self.nameserver = NameServer(
@@ -62,8 +69,11 @@ class LocalCluster:
             port=nameserver_port,
             clock=clock,
             store=None if store is None else store / "nameserver",
+            tls=tls,
         )
         self.brokers: dict[str, Broker] = {}
+        self._tls = None if tls is None else tls.client_context()
+        self._credentials = [AclCredentials(*user) for user in (users or {}).items()]
 
     async def __aenter__(self) -> LocalCluster:
         await self.start()
@@ -153,9 +163,11 @@ class LocalCluster:
         )
         code = RequestCode.UPDATE_AND_CREATE_TOPIC
         for address in self.broker_addresses.values():
-            channel = await connect(address)
+            channel = await connect(address, tls=self._tls)
             try:
                 command = RemotingCommand.request(code, encode_header(header))
+                for credentials in self._credentials[:1]:
+                    command.ext_fields = credentials.sign(command.ext_fields, b"")
                 response = await channel.request(command)
                 raise_for_code(response, request_code=code, address=address)
             finally:

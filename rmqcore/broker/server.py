@@ -34,6 +34,7 @@ from rmqcore.transport import (
     Clock,
     Server,
     SystemClock,
+    TlsMode,
     format_address,
     parse_address,
 )
@@ -42,6 +43,7 @@ from .consumers import ChangeNotice
 from .delays import DelayOffsets
 from .delivery import deliver_due
 from .flushing import LogFlusher
+from .gate import Gate
 from .groups import SubscriptionGroupTable
 from .holds import PullHolds
 from .offsets import ConsumerOffsetTable
@@ -74,9 +76,14 @@ class Broker:
             self.handle,
             host=settings.host,
             port=settings.port,
+            tls=None if settings.tls is None else settings.tls.server_context(),
+            tls_mode=TlsMode.PERMISSIVE if settings.tls is None else settings.tls.mode,
             on_close=self._channel_closed,
         )
-        self._pool = ChannelPool()
+        self._pool = ChannelPool(
+            tls=None if settings.tls is None else settings.tls.client_context()
+        )
+        self._gate = Gate(settings.users) if settings.users else None
         self._executor = ThreadPoolExecutor(1, f"store-{settings.name}")
         self._timers: list[asyncio.Task[None]] = []
         self._state: BrokerState | None = None
@@ -142,6 +149,11 @@ class Broker:
         self, channel: Channel, command: RemotingCommand
     ) -> Answer | Awaitable[Answer]:
         """Answer one request."""
+        if self._gate is not None:
+            fault = self._gate.fault(command)
+            if fault is not None:
+                logger.info("peer=%s refused: %s", channel.remote_address, fault)
+                return command.response(ResponseCode.NO_PERMISSION, fault)
         handler = HANDLERS.get(command.code)
         if handler is None:
             return command.response(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,6 +16,7 @@ from rmqcore.store.message_store import (
     DEFAULT_SEGMENT_BYTES,
     HOUR_MS,
 )
+from rmqcore.transport import ServerTls, TlsMode
 
 MASTER_ID: Final = 0
 
@@ -30,6 +31,7 @@ class BrokerSettings:
     without it the online members are told to carry it out, as brokers before 5.x do.
     With `server_load_balancer` a member that asks (400) is told its share, without it
     all queues.
+    With `users` (access key → secret key) every request must be signed by one of them.
     `advertised_host` is what clients connect to, where that is not the host bound.
     """
 
@@ -41,6 +43,8 @@ class BrokerSettings:
     host: str = "127.0.0.1"
     port: int = 0
     advertised_host: str | None = None
+    tls: ServerTls | None = None
+    users: Mapping[str, str] = field(default_factory=dict, repr=False)
     region: str = "DefaultRegion"
     auto_create_topic: bool = True
     auto_create_group: bool = True
@@ -88,6 +92,10 @@ class BrokerSettings:
             "mappedFileSizeCommitLog": str(self.segment_bytes),
             "longPollingEnable": "true",
             "enablePropertyFilter": "false",
+            "tls.server.mode": str(
+                TlsMode.DISABLED if self.tls is None else self.tls.mode
+            ),
+            "authenticationEnabled": _write_bool(bool(self.users)),
             "timerWheelEnable": "false",
             "rejectTransactionMessage": "true",
         } | {name: key.show(self) for name, key in _CHANGEABLE.items()}

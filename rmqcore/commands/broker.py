@@ -8,6 +8,7 @@ from pathlib import Path
 from rmqcore.broker import Broker, BrokerSettings
 from rmqcore.transport import parse_address
 
+from .guarding import add_tls_arguments, add_users_argument, read_users, server_tls
 from .serving import serve
 
 
@@ -46,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="answer a send when it is on the disk",
     )
+    add_tls_arguments(parser)
+    add_users_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         port=port,
         advertised_host=args.advertise,
         sync_flush=args.sync_flush,
+        tls=server_tls(args),
+        users=read_users(args.users),
     )
     return serve(
         lambda: Broker(settings),

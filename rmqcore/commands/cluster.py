@@ -8,6 +8,7 @@ from pathlib import Path
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError
 
+from .guarding import add_tls_arguments, add_users_argument, read_users, server_tls
 from .serving import serve
 
 _MOST_QUEUES = 10_000
@@ -47,11 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME:QUEUES",
         help="topic to create on every broker; may be given several times",
     )
+    add_tls_arguments(parser)
+    add_users_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve; the line on stdout says where everything is."""
     topics = [_parse_topic(text) for text in args.topic]
+    tls, users = server_tls(args), read_users(args.users)
 
     async def create_topics(cluster: LocalCluster) -> None:
         for name, queues in topics:
@@ -63,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
             store=args.store,
             nameserver_port=args.nameserver_port,
             host=args.host,
+            tls=tls,
+            users=users,
         ),
         lambda cluster: {
             "nameserver": cluster.nameserver_address,

@@ -8,6 +8,7 @@ from pathlib import Path
 from rmqcore.nameserver import NameServer
 from rmqcore.transport import parse_address
 
+from .guarding import add_tls_arguments, server_tls
 from .serving import serve
 
 
@@ -25,12 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="directory for settings that must outlive it (default: memory only)",
     )
+    add_tls_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve; the line on stdout says where."""
     host, port = parse_address(args.listen)
+    tls = server_tls(args)
     return serve(
-        lambda: NameServer(host=host, port=port, store=args.store),
+        lambda: NameServer(host=host, port=port, store=args.store, tls=tls),
         lambda server: {"nameserver": server.address},
     )

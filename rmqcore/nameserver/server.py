@@ -9,7 +9,14 @@ from typing import Final
 
 from rmqcore.protocol.codes import ResponseCode
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import Channel, Clock, Server, SystemClock
+from rmqcore.transport import (
+    Channel,
+    Clock,
+    Server,
+    ServerTls,
+    SystemClock,
+    TlsMode,
+)
 
 from .processors import HANDLERS, NameServerState
 from .settings_table import SettingsTable
@@ -32,13 +39,19 @@ class NameServer:
         port: int = 0,
         clock: Clock | None = None,
         store: Path | None = None,
+        tls: ServerTls | None = None,
     ) -> None:
         path = None if store is None else store / "kvConfig.json"
         self.state = NameServerState(
             clock or SystemClock(), settings=SettingsTable(path)
         )
         self._server = Server(
-            self.handle, host=host, port=port, on_close=self._channel_closed
+            self.handle,
+            host=host,
+            port=port,
+            tls=None if tls is None else tls.server_context(),
+            tls_mode=TlsMode.PERMISSIVE if tls is None else tls.mode,
+            on_close=self._channel_closed,
         )
         self._scanning: asyncio.Task[None] | None = None
 

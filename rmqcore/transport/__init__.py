@@ -9,6 +9,7 @@ from .clock import Clock, ManualClock, SystemClock
 from .pool import ChannelPool, RequestHook
 from .responses import raise_for_code
 from .server import Server
+from .tls import ServerTls, TlsMode
 
 __all__ = [
     "Channel",
@@ -18,7 +19,9 @@ __all__ = [
     "ManualClock",
     "RequestHook",
     "Server",
+    "ServerTls",
     "SystemClock",
+    "TlsMode",
     "connect",
     "format_address",
     "parse_address",

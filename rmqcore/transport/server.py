@@ -13,7 +13,6 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Final
 
 from rmqcore.errors import ConnectError, StateError
@@ -21,6 +20,7 @@ from rmqcore.protocol.frames import MAX_FRAME_BYTES
 
 from .address import format_address
 from .channel import Channel, Handler
+from .tls import TlsMode
 
 logger = logging.getLogger(__name__)
 
@@ -28,13 +28,6 @@ _TLS_HANDSHAKE: Final = 0x16
 _FIRST_BYTE_TIMEOUT_S: Final = 120.0
 """A plain connection may stay silent this long before its first request."""
 _BACKLOG: Final = 1024
-
-
-class TlsMode(StrEnum):
-    """Which connections a server with a certificate takes."""
-
-    PERMISSIVE = "permissive"
-    ENFORCING = "enforcing"
 
 
 class Server:
@@ -136,7 +129,7 @@ class Server:
             raise
 
     async def _choose_tls(self, accepted: socket.socket) -> ssl.SSLContext | None:
-        if self._tls is None:
+        if self._tls is None or self._tls_mode is TlsMode.DISABLED:
             return None
         if self._tls_mode is TlsMode.ENFORCING:
             return self._tls

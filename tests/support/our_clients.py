@@ -30,12 +30,18 @@ class OurCluster(OurCommand):
     """The embedded cluster in a process of its own; topics are `NAME:QUEUES`."""
 
     def __init__(
-        self, directory: Path, *, brokers: int = 1, topics: Sequence[str] = ()
+        self,
+        directory: Path,
+        *,
+        brokers: int = 1,
+        topics: Sequence[str] = (),
+        options: Sequence[str] = (),
     ) -> None:
         super().__init__(
             directory,
             *("cluster", "--nameserver-port", "0", "--brokers", str(brokers)),
             *(word for topic in topics for word in ("--topic", topic)),
+            *options,
         )
         ready = self.wait_for(lambda line: "nameserver" in line)
         self.nameserver = str(ready["nameserver"])

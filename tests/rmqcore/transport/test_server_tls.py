@@ -6,8 +6,7 @@ import trustme
 
 from rmqcore.errors import TransportError
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import Channel, Server, connect
-from rmqcore.transport.server import TlsMode
+from rmqcore.transport import Channel, Server, TlsMode, connect
 
 
 def echo(channel: Channel, command: RemotingCommand) -> RemotingCommand:
