@@ -11,9 +11,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
+from dashboard.live.documents import GroupState
 from dashboard.models import Role
 from dashboard.selectors.documents import read_group
 from dashboard.selectors.groups import (
+    QueueRow,
     idle_members,
     oldest_queue,
     queue_rows,
@@ -72,7 +74,7 @@ def group_context(
     }
     if state := reading.document:
         context |= {
-            "rows": queue_rows(state, int(time.time() * 1000))[:FIRST_ROWS],
+            "rows": _first_rows(state) if tab == "allocation" else [],
             "hidden_rows": max(0, len(state["queues"]) - FIRST_ROWS),
             "idle": idle_members(state),
             "oldest": oldest_queue(state),
@@ -82,3 +84,8 @@ def group_context(
             "may_change": state["managed"] and allows(request.user, Role.OPERATOR),
         }
     return context
+
+
+def _first_rows(state: GroupState) -> list[QueueRow]:
+    """Return the first rows of the table of queues, the only page that has it."""
+    return queue_rows(state, int(time.time() * 1000))[:FIRST_ROWS]

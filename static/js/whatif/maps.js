@@ -4,14 +4,16 @@
  */
 
 import { find, readJson } from "../dom.js";
-import { drawGrid } from "../map/grid.js";
+import { drawBlocks } from "../map/blocks.js";
+import { drawGrid, labelWidth } from "../map/grid.js";
 import { drawLegend } from "../map/legend.js";
 import { buildModel } from "../map/model.js";
 import { drawPacked } from "../map/packed.js";
-import { NARROW } from "../map/scale.js";
+import { formsFor } from "../map/scale.js";
 import { drawStrips } from "../map/strips.js";
 
 const HUES = 12;
+const DRAW = { packed: drawPacked, strips: drawStrips, blocks: drawBlocks };
 const NOBODY = -1;
 const known = new Map(readJson("members").map((member) => [member.client_id, member]));
 let comparison = null;
@@ -34,24 +36,30 @@ export function drawMaps() {
 function draw() {
   const now = comparison.rows.find(({ key }) => key === "NOW");
   const then = comparison.rows.find(({ key }) => key === comparison.chosen);
-  if (!then?.owners || !find("[data-after]")) return;
+  const stage = find("[data-after]");
+  if (!then?.owners || !stage?.clientWidth) return;
   const moved = new Set([...then.moved, ...then.gained, ...then.lost]);
-  if (find("[data-before]")) show("[data-before]", modelOf(now, new Set()));
-  show("[data-after]", modelOf(then, moved));
+  const after = modelOf(then, moved);
+  const form = formOf(after, stage.clientWidth);
+  const before = find("[data-before]");
+  if (before) show(before, modelOf(now, new Set()), form);
+  show(stage, after, form);
+  find("[data-legend]").replaceChildren(
+    drawLegend(after, { form, measure: "lag", change: form !== "blocks" }),
+  );
 }
 
-function show(selector, model) {
-  const stage = find(selector);
-  const width = stage.clientWidth;
-  if (!width) return;
-  const options = { width, measure: "lag", low: true };
-  const narrow = width < NARROW;
-  const grid = narrow ? null : drawGrid(model, options);
-  stage.replaceChildren(grid ?? (narrow ? drawPacked : drawStrips)(model, options));
-  const form = grid ? "grid" : narrow ? "packed" : "strips";
-  find("[data-legend]").replaceChildren(
-    drawLegend(model, { form, measure: "lag", change: true }),
-  );
+/** Both maps take the largest form that fits, the same one. */
+function formOf(model, width) {
+  const left = labelWidth(model.rows.map(({ member }) => member));
+  const sizes = { queues: model.columns.length, members: model.rows.length };
+  return formsFor({ ...sizes, groups: model.groups.length, width, left })[0];
+}
+
+function show(stage, model, form) {
+  const options = { width: stage.clientWidth, measure: "lag", low: true };
+  const grid = form === "grid" ? drawGrid(model, options) : null;
+  stage.replaceChildren(grid ?? (DRAW[form] ?? drawPacked)(model, options));
 }
 
 /** A row of the comparison in the shape of a group's document. */
