@@ -22,6 +22,9 @@ PAGES += [
     "/account/",
 ]
 PAGES += ["/labs/", "/timers/"]
+PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]
+PAGES += ["/clusters/hangzhou/whatif/?v=1&q=t:b:8&a=x", "/clusters/hangzhou/hosted/"]
+PAGES += ["/clusters/hangzhou/hosted/new/"]
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -97,6 +100,6 @@ async def test_what_if_draws_both_divisions_over_the_same_columns(
       .sort()"""
     before = await page.evaluate(columns, "[data-before]")
     assert before == await page.evaluate(columns, "[data-after]")
+    await page.click(".scenario-options > summary")
     await page.fill('[name="n"]', "40")
-    await page.click("[data-scenario] button")
     await page.wait_for_url("**n=40**")
