@@ -32,6 +32,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
     path("groups/<str:group>/members/", groups.members, name="group_members"),
     path("groups/<str:group>/timeline/", timeline.timeline, name="group_timeline"),
     path("groups/<str:group>/whatif/", whatif.whatif, name="group_whatif"),
+    path("groups/<str:group>/whatif/check/", whatif.check, name="group_check"),
     path(
         "groups/<str:group>/whatif/export/",
         whatif_files.export,

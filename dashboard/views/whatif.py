@@ -18,7 +18,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
+from dashboard.gateway.assignments import SERVED
 from dashboard.models import ManagedGroup, Role, SavedScenario, User
+from dashboard.selectors.verification import verify
 from dashboard.selectors.whatif import (
     BALANCED,
     MOVES_SHOWN,
@@ -75,6 +77,17 @@ def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
             context["labels"] |= _new_labels(context)
         context |= _saved(request, cluster, group)
     return _answer(request, "groups/whatif.html", context)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def check(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    """Hold our division of a group against that of a broker."""
+    context = group_context(request, cluster, group, "whatif")
+    if state := context["state"]:
+        context["verification"] = verify(state, request.GET.get("strategy", "AVG"))
+        context["labels"] = {m["client_id"]: m["label"] for m in state["members"]}
+    return render(request, "whatif/check.html", context)
 
 
 @require_safe
@@ -143,6 +156,7 @@ def _comparison(
         "score_rows": score_rows(comparison, figured),
         "form": form,
         "inner_strategies": PLAIN,
+        "checked_by_broker": sorted(SERVED),
         "weighings": [(each.value, word("weighing", each.value)) for each in Weighing],
         "balanced_query": _balanced_lists(comparison),
         "adding": new_members(comparison, hosted),

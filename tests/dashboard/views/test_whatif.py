@@ -79,6 +79,13 @@ def test_a_scenario_that_cannot_be_read_is_said_over_the_present_group(
     assert "6/5/5" in text_of(answer)
 
 
+def test_the_check_says_why_it_could_not_be_made(viewer: Client) -> None:
+    assert "Check with the broker" in text_of(viewer.get(PAGE, {"v": "1", "s": "AVG"}))
+    page = text_of(viewer.get(f"{PAGE}check/", {"strategy": "CONSISTENT_HASH"}))
+    assert "Not checked" in page
+    assert "not by CONSISTENT_HASH" in page
+
+
 def test_nothing_is_divided_in_broadcasting(viewer: Client, write: Write) -> None:
     write(waiting_for_locks(kind="broadcasting", mode="BROADCASTING"))
     page = text_of(viewer.get(PAGE))
