@@ -105,6 +105,8 @@ public final class Driver {
         new DefaultMQPushConsumer(options.get("group"), signing(options));
     consumer.setNamesrvAddr(options.getOrDefault("nameserver", nameServer));
     consumer.setUseTLS(options.containsKey("tls"));
+    // A busy machine is no failure here.
+    consumer.setMqClientApiTimeout(20_000);
     consumer.setInstanceName(options.getOrDefault("instance", name));
     consumer.setAllocateMessageQueueStrategy(strategy(options));
     if (options.containsKey("threads")) {
@@ -311,8 +313,8 @@ public final class Driver {
       return known;
     }
     DefaultMQProducer producer = new DefaultMQProducer(group, signing(options));
-    // A busy machine is no failure here.
     producer.setSendMsgTimeout(20_000);
+    producer.setMqClientApiTimeout(20_000);
     producer.setNamesrvAddr(addresses);
     producer.setUseTLS(options.containsKey("tls"));
     producer.setInstanceName(group);

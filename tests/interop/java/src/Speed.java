@@ -33,7 +33,9 @@ public final class Speed {
     int count = Integer.parseInt(args[4]);
     DefaultMQProducer producer = new DefaultMQProducer("speed");
     producer.setNamesrvAddr(nameServer);
+    // A busy machine is no failure here.
     producer.setSendMsgTimeout(20_000);
+    producer.setMqClientApiTimeout(20_000);
     producer.start();
     String topic = args[1];
     int few = Math.max(count / 50, 1);
@@ -131,6 +133,7 @@ public final class Speed {
   private static void consume(String topic, String group, int total) throws Exception {
     DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
     consumer.setNamesrvAddr(nameServer);
+    consumer.setMqClientApiTimeout(20_000);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.subscribe(topic, "*");
     AtomicLong left = new AtomicLong(total);
