@@ -151,3 +151,10 @@ class DownloadQuery(ViewQuery):
 
     table: str = Field("", description="lag_by_queue, …; empty: of the grouping")
     paper: str = Field("a4", description="a4 or letter")
+
+
+class FigureQuery(ViewQuery):
+    """The part of the period that is shown: local times, or times with a zone."""
+
+    since: str = Field("", alias="from")
+    until: str = Field("", alias="to")

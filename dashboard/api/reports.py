@@ -21,6 +21,7 @@ from dashboard.reports.facts import facts_of, strategy_rows
 from dashboard.reports.figures import figure_names, figure_of
 from dashboard.reports.results import NoResultError
 from dashboard.reports.view import ViewError, seen_as
+from dashboard.reports.window import WindowError, figure_within, read_window
 from dashboard.services.report_definitions import (
     delete_definition,
     run_definition,
@@ -39,6 +40,7 @@ from .report_schemas import (
     DefinitionIn,
     DefinitionOut,
     DownloadQuery,
+    FigureQuery,
     RunIn,
     RunOut,
     RunsQuery,
@@ -174,14 +176,24 @@ def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
 @router.get(
     "/reports/runs/{pk}/figures/{name}", response={200: dict[str, Any], **REFUSED}
 )
-def figure(request: HttpRequest, pk: int, name: str, view: Query[ViewQuery]) -> Any:
-    """Return one figure as a Plotly document; its times are of the reader's zone."""
-    run = _seen(pk, view)
+def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) -> Any:
+    """Return one figure as a Plotly document; its times are of the reader's zone.
+
+    With `from` and `to` it is a part of the period, in finer steps while the samples
+    are kept; `meta` says in which.
+    """
+    run = _seen(pk, query)
     names = figure_names(run)
     if name not in names:
         _refuse(404, f"no figure {name!r}; there are {', '.join(names)}")
+    zone = timezone.get_current_timezone()
     try:
-        return figure_of(run, name, timezone.get_current_timezone())
+        window = read_window(run, query.dict(by_alias=True), zone)
+        if window is not None:
+            return figure_within(run, name, zone, window)
+        return figure_of(run, name, zone)
+    except WindowError as error:
+        _refuse(422, str(error))
     except (NoResultError, FileNotFoundError) as error:
         _refuse(404, str(error))
 

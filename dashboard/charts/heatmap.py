@@ -64,6 +64,7 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
         "type": "category",
         "autorange": "reversed",
         "showgrid": False,
+        "fixedrange": True,
         "automargin": True,
         "tickfont": {"size": 11},
     }

@@ -19,7 +19,7 @@ from .series import Axis, EpochBand, LagStep, gaps
 _LAG_DOMAIN: Final = (0.4, 0.92)
 _AGE_DOMAIN: Final = (0.0, 0.28)
 _ALONE_DOMAIN: Final = (0.0, 0.9)
-_LABELLED_EPOCHS: Final = 6
+_LABELLED_EPOCHS: Final = 5
 """So many labels fit side by side; an epoch shorter than its label goes without."""
 
 

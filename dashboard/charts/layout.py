@@ -32,7 +32,7 @@ _SPANS: Final = (
 _TIME_FORMATS: Final = [
     {"dtickrange": [None, SECOND], "value": "%H:%M:%S.%L"},
     {"dtickrange": [SECOND, MINUTE], "value": "%H:%M:%S"},
-    {"dtickrange": [MINUTE, DAY], "value": "%H:%M\n%m-%d"},
+    {"dtickrange": [MINUTE, DAY - 1], "value": "%H:%M\n%m-%d"},
     {"dtickrange": [DAY, "M1"], "value": "%m-%d\n%Y"},
     {"dtickrange": ["M1", None], "value": "%Y-%m"},
 ]
@@ -67,7 +67,10 @@ def shared_layout(axis: Axis) -> dict[str, Any]:
 
 
 def count_axis(top: float, domain: Sequence[float]) -> dict[str, Any]:
-    """Return an axis of whole numbers from 0; large ones in k and M."""
+    """Return an axis of whole numbers from 0; large ones in k and M.
+
+    Zooming is along time alone, here and on every other axis of values.
+    """
     axis: dict[str, Any] = {
         "domain": list(domain),
         "range": [0, max(top, 1) * 1.08],
@@ -75,6 +78,7 @@ def count_axis(top: float, domain: Sequence[float]) -> dict[str, Any]:
         "nticks": 5,
         "gridcolor": "--line",
         "zeroline": False,
+        "fixedrange": True,
     }
     if top < _WHOLE_BELOW:
         axis["dtick"] = 1
@@ -94,6 +98,7 @@ def duration_axis(top_ms: float, domain: Sequence[float]) -> dict[str, Any]:
         "ticktext": [duration(tick) if tick else "0" for tick in ticks],
         "gridcolor": "--line",
         "zeroline": False,
+        "fixedrange": True,
     }
 
 

@@ -40,6 +40,7 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
         "nticks": 5,
         "gridcolor": "--line",
         "ticksuffix": "×",
+        "fixedrange": True,
         "zeroline": False,
     }
     return {"data": data, "layout": layout}

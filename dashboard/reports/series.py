@@ -27,7 +27,7 @@ def heat_lines(run: JobRun) -> list[QueueRow]:
     """Return the lines of the heatmap: what the report is grouped by, over time."""
     grouping = shown_grouping(run)
     table = LAG_TABLES[grouping]
-    lines = _heat_rows(read_rows(run, table.key, table.order), _LABELS[grouping])
+    lines = lines_of(read_rows(run, table.key, table.order), grouping)
     if run.group and grouping is Grouping.QUEUE:
         return lines
     lines.sort(key=lambda line: highest(line.values.values()) or 0, reverse=True)
@@ -68,7 +68,9 @@ def rows_or_none(run: JobRun, dataset: str, order: Sequence[str]) -> list[Row]:
         return []
 
 
-def _heat_rows(rows: Sequence[Row], label: Callable[[Row], str]) -> list[QueueRow]:
+def lines_of(rows: Sequence[Row], grouping: Grouping) -> list[QueueRow]:
+    """Return the lines that rows of a grouping make, in the rows' order."""
+    label = _LABELS[grouping]
     lines: dict[str, QueueRow] = {}
     for row in rows:
         name = label(row)

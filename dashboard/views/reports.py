@@ -37,6 +37,7 @@ from dashboard.reports.stats import missing_of, stats_of
 from dashboard.reports.tables import TABLES
 from dashboard.reports.twins import twin_of
 from dashboard.reports.view import ViewError, names_in, seen_as, view_query
+from dashboard.reports.window import WindowError, figure_within, read_window
 from dashboard.reports.words import (
     over_time_word,
     phase_word,
@@ -221,13 +222,17 @@ def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
 @require_safe
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
-    """Give one figure as a Plotly document."""
+    """Give one figure as a Plotly document; `from` and `to` cut out a part of it."""
     run = _seen(request, _ready_run(pk))
     if name not in figure_names(run):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
+    zone = timezone.get_current_timezone()
     try:
-        return JsonResponse(figure_of(run, name, timezone.get_current_timezone()))
-    except (NoResultError, FileNotFoundError) as error:
+        window = read_window(run, request.GET.dict(), zone)
+        if window is not None:
+            return JsonResponse(figure_within(run, name, zone, window))
+        return JsonResponse(figure_of(run, name, zone))
+    except (NoResultError, FileNotFoundError, WindowError) as error:
         raise Http404(str(error)) from error
 
 

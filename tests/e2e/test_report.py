@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 GROUP = "demo-consumers"
-FIGURES = 3
+FIGURES = 4
 
 
 def samples_landed(page: Page, stack: LaunchedStack) -> None:

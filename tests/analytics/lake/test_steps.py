@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from analytics import contracts as c
+from analytics.errors import LakeError
+from analytics.lake.compaction import absorb, compact
+from analytics.lake.manifest import load_manifest
+from analytics.lake.reader import read_table
+from analytics.lake.steps import read_steps
+from analytics.lake.storage import Storage, open_storage
+from analytics.lake.writer import LandingWriter
+from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUEUES = 6
+MINUTES = 12
+UNTIL_MS = START_MS + MINUTES * MINUTE
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Storage:
+    """Twelve minutes of two groups with unknown offsets, uneven weights and ages."""
+    chance = random.Random(7)
+    writer = LandingWriter(str(tmp_path), run_id="run")
+    for at in range(0, MINUTES * MINUTE, 10 * SECOND):
+        for group in ("settlement", "billing"):
+            top = [chance.randrange(1000) for _queue in range(QUEUES)]
+            writer.append(
+                sample_columns(
+                    START_MS + at,
+                    queues=QUEUES,
+                    group=group,
+                    topic=["orders" if q % 2 else "refunds" for q in range(QUEUES)],
+                    weight=[float(chance.choice((10, 60))) for _queue in top],
+                    max=top,
+                    committed=[
+                        None if chance.random() < 0.2 else chance.randrange(1100)
+                        for _queue in top
+                    ],
+                    lag_ms=[chance.choice((None, 5, 900)) for _queue in top],
+                )
+            )
+    writer.close(START_MS)
+    storage = open_storage(str(tmp_path))
+    absorb(storage, c.SAMPLES)
+    return storage
+
+
+def rows(table: Any, *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {tuple(row[key] for key in keys): row for row in table.to_pylist()}
+
+
+def alike(row: dict[str, Any], other: dict[str, Any]) -> None:
+    """Hold the columns of one row to another's; floats may be off by rounding."""
+    for name, value in row.items():
+        if isinstance(value, float) and other[name] is not None:
+            assert value == pytest.approx(other[name]), name
+        else:
+            assert value == other[name], name
+
+
+def asked(storage: Storage, step: int = 60, **changes: Any) -> Any:
+    values: dict[str, Any] = {
+        "cluster": "hangzhou",
+        "since_ms": START_MS,
+        "until_ms": UNTIL_MS,
+        "step_seconds": step,
+    }
+    return read_steps(storage, **(values | changes))
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("step", [10, 60])
+def test_the_numbers_are_those_of_the_job(
+    spark: SparkSession, lake: Storage, step: int
+) -> None:
+    from analytics.transforms.lag import lag_by_group, lag_by_queue, queue_steps
+
+    samples = spark.createDataFrame(read_table(lake, c.SAMPLES))
+    queues = lag_by_queue(queue_steps(samples, step))
+    groups = lag_by_group(samples, queues, step)
+    ours = asked(lake, step)
+    keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
+    for table, frame, key in (
+        (ours.by_queue, queues, keys),
+        (ours.by_group, groups, (c.GROUP, c.SINCE)),
+    ):
+        mine, theirs = rows(table, *key), rows(_in_utc(frame.toArrow()), *key)
+        assert mine.keys() == theirs.keys()
+        for place, row in mine.items():
+            alike(row, theirs[place])
+
+
+def _in_utc(table: Any) -> Any:
+    """Give Spark's times the zone that they mean."""
+    place = table.schema.get_field_index(c.SINCE)
+    kind = pa.timestamp("us", tz="UTC")
+    return table.set_column(place, c.SINCE, table[c.SINCE].cast(kind))
+
+
+def test_a_step_is_worked_out_by_hand(tmp_path: Path) -> None:
+    writer = LandingWriter(str(tmp_path), run_id="run")
+    for at, top, done, weight in (
+        (0, 100, 100, 50.0),
+        (50, 160, 100, 10.0),
+        (70, 10, None, 10.0),
+    ):
+        writer.append(
+            sample_columns(
+                START_MS + at * SECOND,
+                queues=1,
+                max=[top],
+                committed=[done],
+                weight=[weight],
+            )
+        )
+    writer.close(START_MS)
+    storage = open_storage(str(tmp_path))
+    absorb(storage, c.SAMPLES)
+    first, second = asked(storage).by_queue.sort_by(c.SINCE).to_pylist()
+    assert first[c.SINCE] == datetime(2026, 3, 13, tzinfo=UTC)
+    assert (first[c.LAG_MEAN], first[c.LAG_PEAK], first[c.SECONDS]) == (10, 60, 60)
+    assert (second[c.LAG_MEAN], second[c.LAG_PEAK]) == (None, None), "never 0"
+    assert second[c.UNKNOWN_SECONDS] == 10
+    group = asked(storage).by_group.sort_by(c.SINCE).to_pylist()[1]
+    assert (group[c.LAG_MEAN], group[c.KNOWN_QUEUES]) == (None, 0)
+
+
+def test_group_topic_and_span_narrow_it(lake: Storage) -> None:
+    table = asked(
+        lake,
+        group="billing",
+        topic="orders",
+        since_ms=START_MS + MINUTE,
+        until_ms=START_MS + 3 * MINUTE,
+    ).by_queue
+    assert set(table[c.GROUP].to_pylist()) == {"billing"}
+    assert set(table[c.TOPIC].to_pylist()) == {"orders"}
+    assert table.num_rows == 2 * QUEUES // 2
+    assert asked(lake, cluster="elsewhere").by_queue.num_rows == 0
+    assert asked(lake, group="nobody").by_group.num_rows == 0
+
+
+def test_merged_files_give_the_same(lake: Storage) -> None:
+    before = rows(asked(lake).by_group, c.GROUP, c.SINCE)
+    assert compact(lake, c.SAMPLES, UNTIL_MS + 10 * MINUTE) > 0
+    after = rows(asked(lake).by_group, c.GROUP, c.SINCE)
+    assert before.keys() == after.keys()
+    for key, row in before.items():
+        alike(row, after[key])
+
+
+def test_a_span_of_too_many_samples_is_refused_with_the_limit(lake: Storage) -> None:
+    with pytest.raises(LakeError, match="at most 100"):
+        asked(lake, most_rows=100)
+
+
+def test_a_file_that_retention_took_is_no_error(lake: Storage) -> None:
+    for file in load_manifest(lake, c.SAMPLES).files:
+        lake.delete(file.path)
+    assert asked(lake).by_queue.num_rows == 0

@@ -1,0 +1,134 @@
+"""Reports in a real browser: charts, their tables, zoom, the form of a definition."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from playwright.async_api import Page, expect
+
+from dashboard.models import ReportDefinition
+from tests.dashboard.reports.finished import two_epochs
+from tests.dashboard.reports.zoomable import zoomable_run
+
+from .conftest import Open
+
+
+@pytest.fixture
+def lake(settings: Any, tmp_path: Path) -> Path:
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run_pk(cluster: object, lake: Path) -> int:
+    two_epochs()
+    return int(zoomable_run(lake).pk)
+
+
+def figure(page: Page, name: str) -> Any:
+    return page.locator(f"#figure-{name}[data-state=drawn]")
+
+
+async def drawn(page: Page, name: str) -> dict[str, Any]:
+    await figure(page, name).wait_for()
+    text = await page.evaluate(
+        """(name) => {
+          const place = document.getElementById(`figure-${name}`);
+          return JSON.stringify({data: place.data, range: place.layout.xaxis.range},
+            (key, value) => ArrayBuffer.isView(value) ? [...value] : value);
+        }""",
+        name,
+    )
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/")
+    whole = await drawn(page, "lag")
+    assert len(whole["data"][0]["x"]) < 20
+    place = page.locator("#figure-lag .nsewdrag").first
+    box = await place.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    await page.mouse.move(box["x"] + box["width"] * 0.25, y)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + box["width"] * 0.5, y, steps=5)
+    await page.mouse.up()
+    await page.locator("#figure-lag[data-step='10']").wait_for()
+    await page.locator("#figure-queues[data-step='10']").wait_for()
+    zoomed = await drawn(page, "lag")
+    assert len(zoomed["data"][0]["x"]) > 60
+    assert zoomed["range"] == (await drawn(page, "skew"))["range"]
+    note = page.locator("[data-zoom-note]").first
+    await expect(note).to_contain_text("read from the samples")
+    await page.get_by_role("button", name="Whole period").first.click()
+    await page.locator("#figure-lag[data-step='']").wait_for()
+    assert (await drawn(page, "lag"))["data"] == whole["data"]
+    await expect(note).to_be_hidden()
+
+
+async def test_each_chart_has_its_table_with_the_same_numbers(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/", width=390)
+    for name in ("lag", "queues", "skew", "strategies"):
+        await figure(page, name).wait_for()
+        await page.locator(f"[data-twin-of={name}]").click()
+        await page.locator(f"[data-twin={name}] tbody tr").first.wait_for()
+    cells = await page.locator("[data-twin=lag] tbody tr").nth(-1).inner_text()
+    lag = (await drawn(page, "lag"))["data"][0]["y"]
+    known = [value for value in lag if value is not None]
+    assert f"{known[-1]:,.0f}" in cells
+    width = await page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390, "nothing makes the phone scroll sideways"
+
+
+async def test_a_download_holds_the_numbers_of_the_page(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/")
+    lag = (await drawn(page, "lag"))["data"][0]["y"]
+    await page.get_by_text("CSV", exact=True).first.click()
+    async with page.expect_download() as download:
+        await page.locator("a[href*='report.csv?table=lag_by_group']").click()
+    path = await (await download.value).path()
+    text = await sync_to_async(Path(path).read_text)()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    known = [value for value in lag if value is not None]
+    assert [float(row["lag_mean"]) for row in rows] == known
+
+
+async def test_the_library_of_charts_is_loaded_on_reports_alone(
+    open_page: Open, run_pk: int
+) -> None:
+    for path, loaded in (
+        ("/reports/", False),
+        ("/audit/", False),
+        (f"/reports/{run_pk}/", True),
+    ):
+        page = await open_page(path)
+        assert await page.evaluate("'Plotly' in globalThis") is loaded, path
+
+
+async def test_the_form_shows_what_the_schedule_uses(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/definitions/new/?from={run_pk}")
+    await expect(page.locator("input[name=on_day]")).to_be_hidden()
+    await page.locator("select[name=every]").select_option("week")
+    await expect(page.locator("input[name=on_day]")).to_be_visible()
+    await page.locator("input[name=name]").fill("周报")
+    await page.locator("input[value=pdf]").check()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("link", name="周报")).to_be_visible()
+    made = await ReportDefinition.objects.aget()
+    assert (made.name, made.every, made.formats) == ("周报", "week", ["pdf"])

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from analytics.lake import steps
+from dashboard.config.environment import ClusterSettings
+from dashboard.models import JobRun, Role
+from dashboard.reports.view import seen_as
+from dashboard.reports.window import (
+    Window,
+    WindowError,
+    figure_within,
+    read_window,
+)
+from tests.dashboard.conftest import SignIn
+
+from .finished import SINCE
+from .zoomable import zoomable_run
+
+pytestmark = pytest.mark.django_db
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+TEN_MINUTES = Window(SINCE + timedelta(minutes=10), SINCE + timedelta(minutes=20))
+
+
+@pytest.fixture
+def run(lake: Path) -> JobRun:
+    return zoomable_run(lake)
+
+
+def lines(figure: dict[str, Any]) -> dict[str, list[Any]]:
+    heat = figure["data"][0]
+    return dict(zip(heat["y"], heat["customdata"], strict=True))
+
+
+def test_a_window_is_read_again_in_finer_steps(run: JobRun) -> None:
+    figure = figure_within(run, "lag", SHANGHAI, TEN_MINUTES)
+    assert figure["meta"]["step_seconds"] == 10
+    assert "read from the samples" in figure["meta"]["text"]
+    lag, age = figure["data"][:2]
+    assert lag["y"] == [3 * second for second in range(600, 1200, 10)]
+    assert age["y"][-1] == 1190 * 20
+    assert lag["customdata"][0] == [1800, 2, 2]
+    assert figure["layout"]["xaxis"]["range"] == [
+        "2026-03-13T08:10:00.000",
+        "2026-03-13T08:20:00.000",
+    ]
+
+
+def test_the_map_keeps_its_lines(run: JobRun) -> None:
+    found = lines(figure_within(run, "queues", UTC, TEN_MINUTES))
+    assert list(found) == ["orders broker-a 0", "orders broker-a 1"]
+    assert found["orders broker-a 1"][:2] == [1200, 1220]
+
+
+@pytest.mark.parametrize("by", ["topic", "group"])
+def test_queues_are_summed_by_what_the_map_shows(run: JobRun, by: str) -> None:
+    seen = seen_as(run, {"by": by})
+    (values,) = lines(figure_within(seen, "queues", UTC, TEN_MINUTES)).values()
+    assert values[:2] == [1800, 1830]
+
+
+def test_a_topic_alone_has_its_own_lag(run: JobRun) -> None:
+    seen = seen_as(run, {"topic": "orders"})
+    figure = figure_within(seen, "lag", UTC, TEN_MINUTES)
+    assert figure["data"][0]["y"][0] == 1800
+    assert figure["meta"]["step_seconds"] == 10
+
+
+def test_all_groups_are_read_too(lake: Path) -> None:
+    run = zoomable_run(lake, group="")
+    figure = figure_within(run, "lag", UTC, TEN_MINUTES)
+    assert (figure["meta"]["step_seconds"], figure["data"][0]["y"][0]) == (10, 1800)
+
+
+@pytest.mark.parametrize("name", ["skew", "strategies"])
+def test_what_needs_the_job_is_only_cut(run: JobRun, name: str) -> None:
+    figure = figure_within(run, name, UTC, TEN_MINUTES)
+    assert "as the report was computed" in figure["meta"]["text"]
+
+
+def test_a_consumer_has_the_steps_of_the_report(run: JobRun) -> None:
+    seen = seen_as(run, {"consumer": "=1+1"})
+    figure = figure_within(seen, "lag", UTC, TEN_MINUTES)
+    assert figure["meta"]["step_seconds"] == 600
+    assert figure["layout"]["xaxis"]["range"][0] == "2026-03-13T00:10:00.000"
+
+
+def test_without_samples_the_steps_of_the_report_stay(run: JobRun, lake: Path) -> None:
+    for file in (lake / "landing").rglob("*.parquet"):
+        file.unlink()
+    figure = figure_within(run, "lag", UTC, TEN_MINUTES)
+    assert figure["meta"]["step_seconds"] == 600
+    assert "as the report was computed" in figure["meta"]["text"]
+
+
+def test_too_many_samples_are_not_read(
+    run: JobRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "MOST_ROWS", 10)
+    figure = figure_within(run, "queues", UTC, TEN_MINUTES)
+    assert figure["meta"]["step_seconds"] == 600
+
+
+def test_the_address_gives_local_times(run: JobRun) -> None:
+    fields = {"from": "2026-03-13 08:10:00.25", "to": "2026-03-13 08:20"}
+    window = read_window(run, fields, SHANGHAI)
+    assert window is not None
+    assert window.since == datetime(2026, 3, 13, 0, 10, 0, 250_000, tzinfo=UTC)
+    assert window.until == TEN_MINUTES.until
+    assert read_window(run, {}, SHANGHAI) is None
+
+
+def test_a_window_is_held_within_the_period(run: JobRun) -> None:
+    fields = {"from": "2026-03-12T00:00Z", "to": "2026-03-13T00:20Z"}
+    assert read_window(run, fields, UTC) == Window(SINCE, TEN_MINUTES.until)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "message"),
+    [
+        ("noon", "2026-03-13", "noon"),
+        ("2026-03-13T00:10", "", "“”"),
+        ("2026-03-13T00:20", "2026-03-13T00:10", "not within"),
+        ("2026-03-13T00:20", "2026-03-13T00:20:05", "not within"),
+        ("2027-01-01", "2027-01-02", "not within"),
+    ],
+)
+def test_a_window_that_cannot_be_is_named(
+    run: JobRun, since: str, until: str, message: str
+) -> None:
+    with pytest.raises(WindowError, match=message):
+        read_window(run, {"from": since, "to": until}, UTC)
+
+
+def test_page_and_api_give_the_same_window(
+    run: JobRun, sign_in: SignIn, hangzhou: ClusterSettings
+) -> None:
+    client = sign_in(Role.VIEWER)
+    query = "from=2026-03-13T00:10&to=2026-03-13T00:20"
+    page = client.get(f"/reports/{run.pk}/figures/lag/?{query}").json()
+    api = client.get(f"/api/v1/reports/runs/{run.pk}/figures/lag?{query}").json()
+    assert page == api
+    assert page["meta"]["step_seconds"] == 10
+    wrong = "from=noon&to=night"
+    assert (
+        client.get(f"/reports/{run.pk}/figures/lag/?{wrong}").status_code,
+        client.get(f"/api/v1/reports/runs/{run.pk}/figures/lag?{wrong}").status_code,
+    ) == (404, 422)

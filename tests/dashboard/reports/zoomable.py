@@ -1,0 +1,52 @@
+"""A finished run whose samples are still kept: an hour of one group, every ten seconds.
+
+The lag of queue 0 is the second of the hour, that of queue 1 twice as much, so that
+every mean can be worked out by hand.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from analytics import contracts as c
+from analytics.lake.compaction import absorb
+from analytics.lake.storage import open_storage
+from analytics.lake.writer import LandingWriter
+from dashboard.models import JobRun
+
+from .finished import SINCE, finished_run
+
+PERIOD: Final = timedelta(hours=1)
+STEP_SECONDS: Final = 600
+
+
+def zoomable_run(lake: Path, group: str = "settlement") -> JobRun:
+    """Return a run over the hour, computed in steps of ten minutes."""
+    writer = LandingWriter(str(lake), run_id="zoom")
+    begin = round(SINCE.timestamp() * 1000)
+    for second in range(0, round(PERIOD.total_seconds()), 10):
+        writer.append(
+            {
+                c.CLUSTER: "hangzhou",
+                c.GROUP: "settlement",
+                c.TOPIC: "orders",
+                c.BROKER: "broker-a",
+                c.QUEUE_ID: [0, 1],
+                c.TIME: begin + second * 1000,
+                c.WEIGHT: 10,
+                c.MIN: 0,
+                c.MAX: [10_000, 10_000],
+                c.COMMITTED: [10_000 - second, 10_000 - 2 * second],
+                c.EPOCH: 7,
+                c.LAG_MS: [second * 10, second * 20],
+            }
+        )
+    writer.close(begin)
+    absorb(open_storage(str(lake)), c.SAMPLES)
+    run = finished_run(lake, group=group)
+    run.until = SINCE + PERIOD
+    run.summary |= {"until": run.until.isoformat(), "step_seconds": STEP_SECONDS}
+    run.save()
+    return run
