@@ -19,8 +19,8 @@ from .series import Axis, EpochBand, LagStep, gaps
 _LAG_DOMAIN: Final = (0.4, 0.92)
 _AGE_DOMAIN: Final = (0.0, 0.28)
 _ALONE_DOMAIN: Final = (0.0, 0.9)
-_LABELLED_EPOCHS: Final = 5
-"""So many labels fit side by side; an epoch shorter than its label goes without."""
+_LABELLED_EPOCHS: Final = 8
+"""So many labels fit side by side on a wide page; a shorter epoch goes without."""
 
 
 def lag_over_time(
@@ -158,13 +158,15 @@ def _bands(
                 }
             )
         if end - start >= (axis.until - axis.since) / _LABELLED_EPOCHS:
-            notes.append(_label(axis, start, epoch))
+            share = (end - start) / (axis.until - axis.since)
+            notes.append(_label(axis, start, epoch, share))
     return shapes, notes
 
 
-def _label(axis: Axis, start: Any, epoch: EpochBand) -> dict[str, Any]:
+def _label(axis: Axis, start: Any, epoch: EpochBand, share: float) -> dict[str, Any]:
     return {
-        "name": "epoch",  # a narrow page leaves these out
+        # The page leaves it out where its share of the width is less than it needs.
+        "name": f"epoch {share:.3f}",
         "x": axis.local(start),
         "xanchor": "left",
         "y": 1,

@@ -25,12 +25,17 @@ function translucent(hex, opacity) {
   return `rgba(${parts.join(",")},${opacity})`;
 }
 
-const NARROW_PX = 600;
+const LETTER_PX = 6;
+const IDEOGRAPH_PX = 11;
+const MARGINS_PX = 90;
+const widthOf = (text) =>
+  [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? IDEOGRAPH_PX : LETTER_PX), 0);
 
-/** Leave out the labels of epochs, in place, where they would lie on each other. */
+/** Leave out the labels of epochs, in place, that are wider than their epoch. */
 export function fitted(layout, width) {
-  if (width < NARROW_PX && layout.annotations) {
-    layout.annotations = layout.annotations.filter((note) => note.name !== "epoch");
-  }
+  layout.annotations = (layout.annotations ?? []).filter(({ name, text }) => {
+    const [kind, share] = (name ?? "").split(" ");
+    return kind !== "epoch" || share * (width - MARGINS_PX) > widthOf(text);
+  });
   return layout;
 }
