@@ -62,6 +62,7 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
     """Return the whole document, numbered with `stamp`."""
     group = sight.group
     totals = group_totals(sight)
+    read = group.read_topics()
     return {
         "run": stamp.run,
         "seq": stamp.seq,
@@ -78,7 +79,7 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
         },
         "managed": sight.managed,
         "members": [_member(sight, member) for member in group.members],
-        "queues": [_queue(sight, row) for row in range(len(group.queues))],
+        "queues": [_queue(sight, row, read) for row in range(len(group.queues))],
         "totals": totals,
         "status": worst_of(status_of(figures(sight, totals)), sight.findings),
         "brokers": _brokers(sight),
@@ -229,13 +230,15 @@ def _idle_reason(sight: Sight, member: MemberSnapshot) -> str | None:
     return "no_queues"
 
 
-def _queue(sight: Sight, row: int) -> Queue:
+def _queue(sight: Sight, row: int, read: frozenset[str] | None) -> Queue:
     table = sight.group.queues
     key = table.keys[row]
     owners = sight.ownership.rows[row]
     unknown = _reasons(table, row)
     if sight.ownership.reason is not None:
         unknown["owners"] = sight.ownership.reason.value
+    elif read is not None and key[0] not in read:
+        unknown["owners"] = "not_read"
     elif not owners.owners and owners.wrong is None and sight.group.members:
         unknown["owners"] = Reason.UNKNOWN_STRATEGY.value
     return {

@@ -91,9 +91,9 @@ class OwnershipTracker:
             member.queues is not None for member in group.members
         )
         judge = self._judge_complete if complete else self._judge_partly
-        elsewhere = _logical_topics(group)
+        unclaimed = _unclaimed_topics(group)
         rows = tuple(
-            RowOwners(NOBODY, None) if look.key[0] in elsewhere else judge(look, now_ms)
+            RowOwners(NOBODY, None) if look.key[0] in unclaimed else judge(look, now_ms)
             for look in _looks(group, reporters)
         )
         self._forget_but(group.queues.keys)
@@ -136,18 +136,21 @@ class OwnershipTracker:
                 del self._suspects[key]
 
 
-def _logical_topics(group: GroupSnapshot) -> set[str]:
-    """Return the static topics of a group: members hold logical queues of them.
+def _unclaimed_topics(group: GroupSnapshot) -> set[str]:
+    """Return the topics of whose queues no owner can be missing.
 
-    Which broker's queue stands behind a logical one changes with time, so the owner
-    of a broker's queue cannot be told.
+    Nobody reads them any more, or they are static topics, of which members hold logical
+    queues: which broker's queue stands behind one changes with time.
     """
-    return {
+    read = group.read_topics()
+    unclaimed = set() if read is None else {key[0] for key in group.queues.keys} - read
+    unclaimed.update(
         topic
         for member in group.members
         for topic, broker, _queue_id in member.queues or ()
         if broker.startswith(LOGICAL_BROKER)
-    }
+    )
+    return unclaimed
 
 
 def _inferred(look: _Look) -> RowOwners:

@@ -46,7 +46,8 @@ class Evidence:
     `last_owners`: who last reported each queue alone. `stays` are members that joined
     and left again soon, `moves` how often each queue changed hands while nobody came
     or went, both within the window of `memory.turnover`. `online_ms`: when a member
-    was last seen, None if never.
+    was last seen, None if never. `read_topics` are those that members read when they
+    were last seen, None if that is not known.
     """
 
     at_ms: int
@@ -61,6 +62,15 @@ class Evidence:
     dead_letters: Growth = field(default_factory=Growth)
     file_losses: Sequence[FileLoss] = ()
     online_ms: int | None = None
+    read_topics: frozenset[str] | None = None
+
+    @property
+    def unread(self) -> frozenset[QueueKey]:
+        """The queues of topics that members gave up: their commits rest for good."""
+        if self.read_topics is None:
+            return frozenset()
+        read = self.read_topics
+        return frozenset(key for key in self.group.queues.keys if key[0] not in read)
 
     @property
     def owned(self) -> bool:

@@ -50,12 +50,13 @@ class Judge:
 
     def _ask(self, evidence: Evidence) -> dict[str, Finding]:
         carried = self._carried(evidence)
+        unread = evidence.unread
         found: dict[str, Finding] = {}
         for rule in RULES:
             finding = (
                 carried.get(rule.key)
                 if rule.told and not evidence.told
-                else rule.check(evidence, _explained(rule, found))
+                else rule.check(evidence, unread | _explained(rule, found))
             )
             if finding is not None:
                 found[rule.key] = finding

@@ -52,6 +52,7 @@ class GroupMemory:
         "_files",
         "_last_owners",
         "_online_ms",
+        "_read_topics",
         "_since",
         "_trail",
         "_turnover",
@@ -65,12 +66,14 @@ class GroupMemory:
         self._files = FileWatch()
         self._last_owners: dict[QueueKey, str] = {}
         self._online_ms: int | None = None
+        self._read_topics: frozenset[str] | None = None
 
     def see(self, sighting: Sighting) -> Evidence:
         """Take one look and return what is known with it."""
         at_ms, group = sighting.at_ms, sighting.group
         if group.members:
             self._online_ms = at_ms
+            self._read_topics = group.read_topics()
         self._turnover.take(
             at_ms, joined=sighting.joined, left=sighting.left, moved=sighting.moved
         )
@@ -91,6 +94,7 @@ class GroupMemory:
             dead_letters=self._dead_letters.take(sighting.dead_letters, at_ms),
             file_losses=self._files.losses(at_ms),
             online_ms=self._online_ms,
+            read_topics=self._read_topics,
         )
 
     def _note_connections(self, group: GroupSnapshot, at_ms: int) -> None:

@@ -272,6 +272,15 @@ FINDINGS: Final[dict[str, str | Promise]] = {
         "Look at the strategy's list or rooms (CONFIG, machine rooms), or take one "
         "that divides evenly. What-if shows each."
     ),
+    "given_up_topics.title": _("Topics that nobody reads any more"),
+    "given_up_topics.text": _(
+        "The group has commits of {topics}, which no member subscribes. Its lag counts "
+        "what is in them: {lag}."
+    ),
+    "given_up_topics.advice": _(
+        "If they were given up for good, delete the group's offsets of these topics. "
+        "If not, look why no member subscribes them."
+    ),
     "broadcasting.title": _("Broadcasting: this is not lag"),
     "broadcasting.text": _(
         "Every member consumes everything and keeps its progress in a file of its own. "
@@ -286,6 +295,7 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "seen.owned_twice": _("Owned twice"),
     "seen.without_owner": _("Without owner"),
     "seen.topic": _("Topic"),
+    "seen.topics": _("Topics"),
     "seen.members_with": _("Members with"),
     "seen.members_reading": _("Members that read"),
     "seen.filtered_by": _("Broker filters by"),
@@ -358,6 +368,7 @@ STATES: Final[dict[str, str | Promise]] = {
     "flapping": _("Flapping"),
     "offsets_file_lost": _("Place lost"),
     "idle_members": _("Idle members"),
+    "given_up_topics": _("Topics given up"),
     "broadcasting": _("Broadcasting"),
     "lost_messages": _("Lost messages"),
     "owned_twice": _("Owned twice"),

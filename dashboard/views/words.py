@@ -80,6 +80,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "shared": _("Queues of this group have no single owner"),
     "unknown_strategy": _("The members divide by a rule that cannot be simulated"),
     "mixed": _("Members report different values"),
+    "not_read": _("No member of the group reads this topic any more"),
     "no_owner": _("No owner to ask"),
     "no_rate": _("Nobody consumes this queue, so there is no rate to divide by"),
     "broadcasting": _("Kept in files of the members; the broker does not know"),

@@ -208,6 +208,20 @@ class GroupSnapshot:
     inferred: Owners
     unknown: Mapping[str, Reason] = field(default_factory=dict)
 
+    def read_topics(self) -> frozenset[str] | None:
+        """Return the topics that members read now; None where that is not known.
+
+        A group keeps its commits of a topic long after its members gave that up, so
+        its queue table may have more. Members' own word counts; while one has not
+        told, so does what brokers hold.
+        """
+        read = {key[0] for member in self.members for key in member.queues or ()}
+        for member in self.members:
+            read.update(own.topic for own in member.subscriptions or ())
+        if any(member.subscriptions is None for member in self.members):
+            read.update(subscription.topic for subscription in self.subscriptions)
+        return frozenset(read) or None
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:

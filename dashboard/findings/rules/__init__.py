@@ -11,6 +11,7 @@ from . import (
     dead_letters,
     different_topics,
     flapping,
+    given_up_topics,
     gone,
     hot_queue,
     idle_members,
@@ -53,5 +54,6 @@ RULES: Final[tuple[Rule, ...]] = (
     flapping.RULE,
     offsets_file_lost.RULE,
     idle_members.RULE,
+    given_up_topics.RULE,
     broadcasting.RULE,
 )

@@ -25,7 +25,12 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     if evidence.group.kind is not GroupKind.OFFLINE:
         return None
     online, table = evidence.online_ms, evidence.group.queues
-    lag = table.lag.total()
+    waiting = [
+        row
+        for row, lag in enumerate(table.lag)
+        if lag and table.keys[row] not in explained
+    ]
+    lag = sum(table.lag[row] or 0 for row in waiting)
     if online is None or lag < LAG_FLOOR or evidence.at_ms - online < GONE_MS:
         return None
     return Finding(
@@ -36,7 +41,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             ("last_member_at", online),
             ("waiting_messages", lag),
         ),
-        queues=evidence.keys_of([row for row, each in enumerate(table.lag) if each]),
+        queues=evidence.keys_of(waiting),
     )
 
 

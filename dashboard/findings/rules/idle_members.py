@@ -22,9 +22,13 @@ SEEN_FOR_MS: Final = 5_000
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:
     """Look for members that have reported no queue for a while."""
-    if not evidence.owned or not evidence.group.queues.keys:
+    if not evidence.owned:
         return None
-    topics = Counter(topic for topic, _broker, _queue_id in evidence.group.queues.keys)
+    topics = Counter(
+        key[0] for key in evidence.group.queues.keys if key not in explained
+    )
+    if not topics:
+        return None
     idle = [
         member.client_id
         for member in evidence.told_members()

@@ -25,6 +25,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         row: low - done
         for row, (low, done) in enumerate(zip(table.min, table.committed, strict=True))
         if low is not None and done is not None and done < low
+        if table.keys[row] not in explained
     }
     if not lost:
         return None

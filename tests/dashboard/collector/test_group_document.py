@@ -142,3 +142,17 @@ def test_brokers_of_the_group_show_their_age() -> None:
 )
 def test_labels_are_short_and_telling(client_id: str, label: str) -> None:
     assert label_of(client_id) == label
+
+
+def test_a_queue_that_nobody_reads_any_more_says_so() -> None:
+    both = (*keys(2), *keys(2, "invoices"))
+    readers = [member("c1", keys(2), topics=["orders"])]
+    seen = sight(group(table(both), readers, expected=["c1"] * 4))
+    document = group_document(seen, Stamp("r", 1))
+    assert [queue["unknown"].get("owners") for queue in document["queues"]] == [
+        None,
+        None,
+        "not_read",
+        "not_read",
+    ]
+    assert document["status"] == {"level": "ok", "word": "healthy"}

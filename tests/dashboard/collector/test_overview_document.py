@@ -101,6 +101,6 @@ def test_a_row_carries_the_keys_of_its_findings() -> None:
         {"key": "stalled", "level": "crit"},
         {"key": "idle_members", "level": "info"},
     ]
-    row = overview_row(replace(sight(consumed("a")), findings=found))
+    row = overview_row(replace(sight(consumed("a")), findings=found), LagTrend())
     assert row["findings"] == found
     assert row["status"] == {"level": "crit", "word": "stalled"}

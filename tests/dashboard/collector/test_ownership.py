@@ -148,3 +148,14 @@ def test_queues_of_a_static_topic_are_never_missing_an_owner() -> None:
     assert {(row.wrong, row.owners, row.source) for row in ownership.rows} == {
         (None, (), None)
     }
+
+
+def test_queues_of_a_topic_that_was_given_up_are_not_missing_an_owner() -> None:
+    both = (*QUEUES, *keys(2, "invoices"))
+    readers = [member("c1", QUEUES, topics=["orders"])]
+    seen = group(table(both), readers, expected=["c1"] * 6)
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS)
+    assert [row.owners for row in ownership.rows] == [("c1",)] * 4 + [()] * 2
+    assert ownership.count("unowned") == 0

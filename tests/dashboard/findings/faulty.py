@@ -128,6 +128,19 @@ def queues_change_hands() -> Play:
     return play
 
 
+def a_topic_given_up() -> Play:
+    """Commits rest below the minimum, lag grows: that is no fault of the group."""
+    play = Play([*queues(4), *queues(4, "invoices")])
+    play.join("h1@a", "h2@b", reads={"orders": "*"})
+    play.divide()
+    for actor in play.actors:
+        actor.holds = [key for key in actor.holds or () if key[0] == "orders"]
+    play.done[:4], play.low[:4] = [100] * 4, [600] * 4
+    return play.pass_time(
+        200, every=5, sent=50, consumed=dict.fromkeys(range(4, 8), 50)
+    )
+
+
 # Who owns what
 
 
@@ -340,6 +353,7 @@ FAULTY: Final = (
     Fault(strategies_change_without_harm, {"mixed_strategies": "warn"}),
     Fault(more_members_than_queues, {"idle_members": "info"}),
     Fault(left_out_by_the_strategy, {"idle_members": "info"}),
+    Fault(a_topic_given_up, {"given_up_topics": "info"}),
     Fault(members_come_and_go, {"flapping": "warn"}),
     Fault(queues_change_hands, {"flapping": "warn"}),
     Fault(a_queue_without_owner, {"unowned_queues": "crit"}),

@@ -200,7 +200,9 @@ class Play:
 
     def _ask(self, evidence: Evidence) -> None:
         self.raw |= {
-            rule.key for rule in RULES if rule.check(evidence, frozenset()) is not None
+            rule.key
+            for rule in RULES
+            if rule.check(evidence, evidence.unread) is not None
         }
         self.said = self._judge.judge(evidence)
         self.ever |= {finding.key for finding in self.said}
