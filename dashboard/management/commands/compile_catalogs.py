@@ -43,11 +43,17 @@ def compile_catalog(text: str, name: str) -> bytes:
     for entry in re.split(r"\n\s*\n", text):
         if "fuzzy" in "".join(re.findall(r"^#,.*$", entry, flags=re.MULTILINE)):
             continue
-        fields = dict(_fields(entry, name))
+        pairs = list(_fields(entry, name))
+        fields = dict(pairs)
         if "msgid" not in fields:
             continue
+        if len(fields) < len(pairs):
+            message = fields["msgid"]
+            raise CommandError(f"{name}: no empty line before {message!r}")
         key = "\0".join(filter(None, (fields["msgid"], fields.get("msgid_plural"))))
         forms = [value for field, value in fields.items() if field.startswith("msgstr")]
+        if key.encode() in messages:
+            raise CommandError(f"{name}: {key!r} is there twice")
         if all(forms):
             messages[key.encode()] = "\0".join(forms).encode()
     return _packed(sorted(messages.items()))

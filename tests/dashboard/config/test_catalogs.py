@@ -86,6 +86,18 @@ def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
         compile_catalog(line, "here")
 
 
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('msgid "a"\nmsgstr "A"\nmsgid "b"\nmsgstr "B"\n', "no empty line before 'b'"),
+        ('msgid "a"\nmsgstr "A"\n\nmsgid "a"\nmsgstr "B"\n', "'a' is there twice"),
+    ],
+)
+def test_entries_that_ran_together_or_repeat_are_refused(text: str, error: str) -> None:
+    with pytest.raises(CommandError, match=f"here: {error}"):
+        compile_catalog(text, "here")
+
+
 def test_every_word_of_the_templates_is_in_the_catalogs() -> None:
     known = set(re.findall(r'^msgid "(.+)"$', SOURCES[0].read_text("utf-8"), re.M))
     known |= joined_texts(SOURCES[0].read_text("utf-8"))
