@@ -89,9 +89,9 @@ UNKNOWN: Final[dict[str, Word]] = {
 }
 
 CHANGES: Final[dict[str, Word]] = {
-    "first_seen": _("first seen, with {members} members"),
-    "member_joined": _("{joined} joined: {members_before} members became {members}"),
-    "member_left": _("{left} left: {members_before} members became {members}"),
+    "first_seen": _("first seen, members: {members}"),
+    "member_joined": _("{joined} joined, members: {members_before} → {members}"),
+    "member_left": _("{left} left, members: {members_before} → {members}"),
     "members_changed": _("{joined} joined, {left} left"),
     "queues_changed": _("the queues changed, they are {queues} now"),
     "strategy_changed": _("a member changed its strategy"),

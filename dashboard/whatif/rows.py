@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, fsum
+from typing import Final
 
 from rmqcore.allocation import (
     NEVER,
@@ -23,7 +24,11 @@ from rmqcore.allocation import (
 )
 
 from .edits import Note
+from .situation import KEEPS_UP_S
 from .weights import QueueColumns
+
+MEASURED: Final = 0.02
+"""By how much two rates that are measured over half a minute may differ by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,7 @@ def _member_figures(
     member_rate: float | None,
 ) -> MemberFigures:
     lags = [columns.lags[at] for at in positions]
+    rates = [columns.rates[at] for at in positions]
     known = [lag for lag in lags if lag is not None]
     return MemberFigures(
         client_id=client_id,
@@ -155,10 +161,28 @@ def _member_figures(
         load=fsum([columns.weights.loads[at] for at in positions]),
         lag=fsum(known) if known or not positions else None,
         lag_partial=len(known) < len(positions),
-        drain_s=member_drain_time(
-            lags, [columns.rates[at] for at in positions], member_rate
-        ),
+        drain_s=_drain(lags, rates, member_rate),
     )
+
+
+def _drain(
+    lags: Sequence[float | None],
+    rates: Sequence[float | None],
+    member_rate: float | None,
+) -> float | None:
+    """Return a member's drain time; 0 for one that keeps up with what arrives.
+
+    What arrived in the last seconds is on its way, not behind. A member that takes all
+    of it was seen to take no more than arrives, so what it could take is not known, and
+    the small difference of two measured rates would make its drain time anything.
+    """
+    if member_rate is not None and None not in lags and None not in rates:
+        arriving = fsum(rate for rate in rates if rate is not None)
+        waiting = fsum(lag for lag in lags if lag is not None)
+        alike = abs(arriving - member_rate) <= member_rate * MEASURED
+        if alike and waiting <= arriving * KEEPS_UP_S:
+            return 0.0
+    return member_drain_time(lags, rates, member_rate)
 
 
 def _drain_without_owner(columns: QueueColumns, at: int) -> float | None:

@@ -41,7 +41,7 @@ def test_the_page_shows_lanes_epochs_and_events(
     # The second one is the legend's.
     assert page.count('<g class="mark double"') == 2
     assert "4 gaps" in page
-    assert "10.20.4.20@4103 left: 4 members became 3" in page
+    assert "10.20.4.20@4103 left, members: 4 → 3" in page
     assert "left without owner" in page
     assert '<span class="owner slot-7">H</span> 10.20.4.20@4103' in page
 

@@ -46,7 +46,7 @@ def test_values_fill_the_braces() -> None:
         said = word(
             "change", "member_joined", joined=["a", "b"], members_before=1, members=3
         )
-    assert said == "a, b joined: 1 members became 3"
+    assert said == "a, b joined, members: 1 → 3"
 
 
 def test_a_value_cannot_smuggle_in_another() -> None:

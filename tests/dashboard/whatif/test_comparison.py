@@ -83,10 +83,17 @@ def test_now_knows_nothing_of_the_edits() -> None:
 
 
 def test_now_is_judged_by_the_rate_entered() -> None:
-    lagging = situation("AB", queues(2), lags=[100, 0], member_rate=10.0)
+    lagging = situation("AB", queues(2), lags=[1000, 0], member_rate=10.0)
     assert worst_drain(compare(lagging, Scenario()).row(NOW)) == NEVER
     entered = compare(lagging, Scenario(member_rate=20.0))
-    assert worst_drain(entered.row(NOW)) == 10.0
+    assert worst_drain(entered.row(NOW)) == 100.0
+
+
+def test_members_that_keep_up_have_nothing_to_drain() -> None:
+    steady = situation("AB", queues(2), lags=[3, 4], member_rate=9.9)
+    assert worst_drain(compare(steady, Scenario()).row(NOW)) == 0.0
+    doubled = compare(steady, Scenario(rate_factor=2.0))
+    assert worst_drain(doubled.row("AVG")) == NEVER
 
 
 def worst_drain(row: Row) -> float | None:
