@@ -10,8 +10,8 @@ equal to anything; once it is known, it belongs to the running epoch.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rmqcore.model import SubscriptionData
@@ -58,7 +58,10 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One epoch; `ended_…` are None while it runs. Times in ms since the epoch."""
+    """One epoch; `ended_…` are None while it runs. Times in ms since the epoch.
+
+    `owners` are the owners that were last reported in it, there once it has ended.
+    """
 
     number: int
     membership: Membership
@@ -67,6 +70,7 @@ class Epoch:
     began_by_ms: int
     ended_after_ms: int | None = None
     ended_by_ms: int | None = None
+    owners: Mapping[QueueKey, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,12 @@ class EpochBook:
     `last_number` is the number of the group's last epoch where none is running.
     """
 
-    __slots__ = ("_last_number", "_seen_ms", "current")
+    __slots__ = ("_last_number", "_seen_ms", "current", "owners")
 
     def __init__(self, stored: Epoch | None = None, last_number: int = 0) -> None:
         self.current = stored
+        self.owners: Mapping[QueueKey, tuple[str, ...]] = {}
+        """The owners last reported, kept up to date by whoever hears the reports."""
         self._last_number = last_number
         self._seen_ms = stored.began_by_ms if stored else None
 
@@ -119,7 +125,7 @@ class EpochBook:
             self.current = replace(current, membership=known)
             self._seen_ms = at_ms
             return None
-        ended = replace(current, ended_after_ms=self._seen_ms, ended_by_ms=at_ms)
+        ended = self._ended(current, at_ms)
         number = current.number + 1
         return self._turn(ended, Epoch(number, membership, cause, self._seen_ms, at_ms))
 
@@ -132,9 +138,17 @@ class EpochBook:
         current = self.current
         if current is None or current.membership.brokers & set(silent_brokers):
             return None
-        ended = replace(current, ended_after_ms=self._seen_ms, ended_by_ms=at_ms)
+        ended = self._ended(current, at_ms)
         self.current, self._last_number = None, current.number
         return ended
+
+    def _ended(self, current: Epoch, at_ms: int) -> Epoch:
+        return replace(
+            current,
+            ended_after_ms=self._seen_ms,
+            ended_by_ms=at_ms,
+            owners=dict(self.owners),
+        )
 
     def _turn(self, ended: Epoch | None, begun: Epoch) -> EpochTurn:
         self.current = begun

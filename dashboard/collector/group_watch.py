@@ -72,6 +72,7 @@ class GroupWatch:
         self._taken_at_ms = 0
         self._tracker = OwnershipTracker()
         self._handovers = Handovers()
+        self.book.owners = self._handovers.owners
         self._history = History()
         self._memory = GroupMemory()
         self._rules = Judge()

@@ -7,6 +7,7 @@ the one that first showed the new.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,6 +43,11 @@ class Handovers:
         self._owners: dict[QueueKey, tuple[str, ...]] = {}
         self._seen_ms: dict[QueueKey, int] = {}
         self.moved_at_ms: dict[QueueKey, int] = {}
+
+    @property
+    def owners(self) -> Mapping[QueueKey, tuple[str, ...]]:
+        """The owners last reported of each queue; changes as further looks come."""
+        return self._owners
 
     def observe(
         self, keys: tuple[QueueKey, ...], ownership: Ownership, at_ms: int

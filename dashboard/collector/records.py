@@ -89,6 +89,7 @@ def _close(cluster_id: int, group: str, epoch: Epoch) -> None:
         members=_members(epoch.membership),
         ended_after=_time_or_none(epoch.ended_after_ms),
         ended_by=_time_or_none(epoch.ended_by_ms),
+        owners=[[*key, list(owners)] for key, owners in epoch.owners.items()],
     )
 
 

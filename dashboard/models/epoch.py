@@ -19,6 +19,8 @@ class Epoch(models.Model):
 
     `members` is a list of {"client_id", "strategy", "subscriptions"}, `queues` of
     [topic, broker, queue id], both in RocketMQ's order. `cause` says what opened it.
+    `owners` is a list of [topic, broker, queue id, client ids] as they were last
+    reported, there once it has ended.
     """
 
     class Cause(models.TextChoices):
@@ -40,6 +42,7 @@ class Epoch(models.Model):
     began_by = models.DateTimeField()
     ended_after = models.DateTimeField(null=True)
     ended_by = models.DateTimeField(null=True)
+    owners = models.JSONField(default=list)
 
     class Meta:
         ordering: ClassVar = ["-began_by"]

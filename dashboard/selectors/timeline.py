@@ -105,11 +105,14 @@ def read_timeline(
     end = min(until or now, now)
     window = Window(end - minutes * 60_000, end)
     events, cut = _read_events(cluster, group, window.since)
-    epochs = _read_epochs(cluster, group, window.since)
+    epochs, last_owners = _read_epochs(cluster, group, window.since)
+    # Where events tell the owners, an epoch that has ended has nothing to add.
+    told = {event.key for event in events}
+    unchanged = {k: owners for k, owners in last_owners.items() if k not in told}
     all_lanes = lanes(
         events,
         epochs,
-        _owners_now(state),
+        unchanged | _owners_now(state),
         since=window.since,
         until=window.until,
         now=now,
@@ -169,11 +172,20 @@ def _read_events(
     return found[:MOST_EVENTS][::-1], len(found) > MOST_EVENTS
 
 
-def _read_epochs(cluster: Cluster, group: str, since: int) -> list[SeenEpoch]:
+def _read_epochs(
+    cluster: Cluster, group: str, since: int
+) -> tuple[list[SeenEpoch], dict[QueueKey, tuple[str, ...]]]:
+    """Return the epochs, and the owners last reported in those that have ended."""
     rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
         ended_by__lt=_time(since)
     )
-    return [_epoch(row) for row in rows.order_by("-number")[:MOST_EPOCHS]][::-1]
+    found: list[SeenEpoch] = []
+    owners: dict[QueueKey, tuple[str, ...]] = {}
+    for row in reversed(rows.order_by("-number")[:MOST_EPOCHS]):
+        found.append(_epoch(row))
+        for topic, broker, number, clients in row.owners:
+            owners[topic, broker, number] = tuple(clients)
+    return found, owners
 
 
 def _epoch(row: Epoch) -> SeenEpoch:

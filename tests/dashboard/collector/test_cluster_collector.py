@@ -384,6 +384,8 @@ async def test_a_group_that_is_deleted_ends_its_epoch(make: Make) -> None:
     await asyncio.sleep(0.002)
     await collector.sweep_all()
     assert await epochs("b") == [(1, False)]
+    row = await models.Epoch.objects.aget(group="b")
+    assert row.owners == [["orders", "a", number, ["c1"]] for number in range(4)]
     assert await epochs("a") == [(1, True)]
     assert live_state().group("east", "b") is None
     source.groups_now = (*source.groups_now, divided("c1", name="b"))

@@ -143,3 +143,18 @@ def test_a_group_that_a_silent_broker_may_hold_is_not_gone() -> None:
     book.observe(of("c1"), (), 1000)
     assert book.end(["a"], 2000) is None
     assert book.current is not None
+
+
+def test_an_epoch_that_ends_keeps_the_owners_last_reported() -> None:
+    book = EpochBook()
+    owners = {("orders", "a", 0): ("c1",)}
+    book.owners = owners
+    book.observe(of("c1"), (), 1000)
+    turn = book.observe(of("c1", "c2"), (), 2000)
+    owners["orders", "a", 0] = ("c2",)
+    assert turn is not None
+    assert turn.ended is not None
+    assert turn.ended.owners == {("orders", "a", 0): ("c1",)}
+    ended = book.end((), 3000)
+    assert ended is not None
+    assert ended.owners == {("orders", "a", 0): ("c2",)}

@@ -4,13 +4,22 @@ from typing import Any
 
 import pytest
 
+from dashboard.charts.holdings import Moment
 from dashboard.config.environment import ClusterSettings
 from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
 from dashboard.selectors import timeline as timeline_module
 from dashboard.selectors.timeline import read_timeline
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import member, now_ms, waiting_for_locks
-from tests.dashboard.history import GROUP, MEMBERS, a_member_died, at, epoch, event
+from tests.dashboard.history import (
+    GROUP,
+    MEMBERS,
+    QUEUES,
+    a_member_died,
+    at,
+    epoch,
+    event,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -93,6 +102,24 @@ def test_a_group_that_is_gone_keeps_its_history(
     page = sign_in(Role.VIEWER).get(PAGE).content.decode()
     assert "The group is not there now" in page
     assert page.count('<g class="mark gap"') == 4
+
+
+def test_a_queue_that_never_moved_is_known_from_the_epoch_that_ended(
+    hangzhou: ClusterSettings,
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    now = now_ms()
+    owners = [[*QUEUES[0], [MEMBERS[0]]], [*QUEUES[1], [MEMBERS[1]]]]
+    ended = {"ended_after": at(now - 30_000), "ended_by": at(now - 29_000)}
+    began = {"began_after": at(now - 61_000), "began_by": at(now - 60_000)}
+    epoch(cluster, 1, MEMBERS[:2], owners=owners, **began, **ended)
+    times = {"at_after": at(now - 50_000), "at_by": at(now - 49_000)}
+    event(cluster, 1, [MEMBERS[0]], [MEMBERS[1]], kind="moved", **times)
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=5)
+    pieces = [[piece.owner for piece in lane.pieces] for lane in found.lanes[:3]]
+    assert pieces == [[MEMBERS[0]], MEMBERS[:2], []]
+    assert found.lanes[0].pieces[0].begin == Moment(now - 61_000, now - 60_000)
+    assert found.lanes[0].pieces[0].end == Moment(now - 30_000, now - 29_000)
 
 
 def test_a_group_of_which_nothing_is_known(write: Write, sign_in: SignIn) -> None:

@@ -79,9 +79,9 @@ def test_runs_are_filtered_and_unknown_values_fall_back(
 ) -> None:
     viewer = sign_in(Role.VIEWER)
     trouble = viewer.get("/timers/?only=trouble&minutes=60").content.decode()
-    assert trouble.count("<tr data-key") == 1
+    assert trouble.count('<tr class="run"') == 1
     odd = viewer.get("/timers/?minutes=9&timer=none&page=x").content.decode()
-    assert odd.count("<tr data-key") == 2
+    assert odd.count('<tr class="run"') == 2
     assert '<a href="?minutes=10" aria-current="true">' in odd
 
 
