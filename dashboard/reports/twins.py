@@ -40,11 +40,12 @@ def twin_of(run: JobRun, name: str, zone: tzinfo) -> Twin:
 
 
 def _lag(run: JobRun, zone: tzinfo) -> Twin:
+    stamp = _stamp(run)
     return Twin(
         (_("Time"), _("Lag, mean"), _("Lag, peak"), _("Oldest"), _("Queues known")),
         [
             (
-                clock(step.since, zone),
+                in_zone(step.since, zone).strftime(stamp),
                 _written(step.lag, figures.count),
                 _written(step.peak, figures.count),
                 _written(step.age_ms, figures.duration),
@@ -85,11 +86,12 @@ def _skew(run: JobRun, zone: tzinfo) -> Twin:
     lines = skew_lines(run)
     moments = sorted({moment for line in lines for moment, _value in line.points})
     values = [dict(line.points) for line in lines]
+    stamp = _stamp(run)
     return Twin(
         (_("Time"), *(line.title for line in lines)),
         [
             (
-                clock(moment, zone),
+                in_zone(moment, zone).strftime(stamp),
                 *(_written(line.get(moment), skew_text) for line in values),
             )
             for moment in moments
@@ -129,6 +131,11 @@ TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
     "skew": _skew,
     "strategies": _strategies,
 }
+
+
+def _stamp(run: JobRun) -> str:
+    """Return how a column of times is written: alike, with seconds where steps need."""
+    return SECOND if run.summary["step_seconds"] % 60 else MINUTE
 
 
 def skew_text(value: float) -> str:

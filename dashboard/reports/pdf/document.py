@@ -62,7 +62,7 @@ def write_pdf(
             _table(sheet, chart.twin, _("Strategies: none was computed."))
     if not run.group:
         _worst(sheet, run)
-    for name in ("lag", "queues"):
+    for name in ("queues", "lag"):
         sheet.room(30)
         _heading(sheet, _("%(chart)s: the numbers") % {"chart": charts[name].title}, "")
         _table(sheet, charts[name].twin, _("Nothing was collected."))

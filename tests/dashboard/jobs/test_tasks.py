@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from analytics import contracts as c
 from analytics.lake.manifest import load_manifest
 from analytics.lake.storage import open_storage
@@ -11,6 +13,7 @@ from dashboard.config.celery import ANALYTICS_QUEUE, app
 from dashboard.jobs import tasks
 from dashboard.services.reports import RUN_TASK
 from tests.analytics.rows import MINUTE, START_MS, sample_columns
+from tests.dashboard.reports.finished import finished_run
 
 
 def test_tasks_go_to_the_queue_of_analytics() -> None:
@@ -39,3 +42,25 @@ def test_maintenance_lists_merges_and_lets_go(settings: Any, tmp_path: Path) -> 
     manifest = load_manifest(open_storage(str(tmp_path)), c.SAMPLES)
     assert manifest.files == ()
     assert len(manifest.retired) == 13
+
+
+@pytest.mark.django_db
+def test_a_run_that_was_made_gets_its_files(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    run = finished_run(tmp_path)
+    run.formats = ["csv"]
+    run.save()
+    monkeypatch.setattr(tasks, "run_claimed", lambda _pk, _child: True)
+    assert tasks.run(run.pk)
+    assert [file.format for file in run.files.all()] == ["csv"]
+    monkeypatch.setattr(tasks, "run_claimed", lambda _pk, _child: False)
+    run.files.all().delete()
+    assert not tasks.run(run.pk)
+    assert not run.files.exists(), "somebody else has it"
+
+
+def test_beat_asks_for_old_reports_to_go() -> None:
+    entries = app.conf.beat_schedule.values()
+    assert tasks.expire_old_reports.name in {entry["task"] for entry in entries}

@@ -123,7 +123,10 @@ def test_viewers_neither_start_nor_cancel(sign_in: SignIn) -> None:
 
 def test_strangers_are_sent_to_sign_in(lake: Path) -> None:
     run = finished_run(lake)
-    for tail in ("", "status/", "figures/lag/", "report.csv", "report.xlsx"):
+    for tail in (
+        *("", "status/", "figures/lag/", "figures/lag/table/", "files/pdf"),
+        *("report.csv", "report.xlsx", "report.pdf", "report.html"),
+    ):
         answer = Client().get(f"/reports/{run.pk}/{tail}")
         assert answer.status_code == 302, tail
         assert answer["Location"].startswith("/sign-in/")
