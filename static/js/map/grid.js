@@ -26,11 +26,12 @@ export function labelWidth(members) {
 
 /**
  * @param {{width: number, measure: string, low?: boolean}} options `low` for rows of
- *     small height even where cells are wide, so that two maps fit above each other
+ *     small height even where cells are wide, so that two maps fit above each other;
+ *     `left` is the labels' width where another map's columns have to be met
  * @returns {SVGElement|null} null when the cells do not fit
  */
-export function drawGrid(model, { width, measure, low = false }) {
-  const left = labelWidth(model.rows.map(({ member }) => member));
+export function drawGrid(model, { width, measure, low = false, left: given = 0 }) {
+  const left = given || labelWidth(model.rows.map(({ member }) => member));
   const cell = gridCell({
     queues: model.columns.length,
     members: model.rows.length,

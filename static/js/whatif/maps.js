@@ -40,24 +40,24 @@ function draw() {
   if (!then?.owners || !stage?.clientWidth) return;
   const moved = new Set([...then.moved, ...then.gained, ...then.lost]);
   const after = modelOf(then, moved);
-  const form = formOf(after, stage.clientWidth);
-  const before = find("[data-before]");
-  if (before) show(before, modelOf(now, new Set()), form);
-  show(stage, after, form);
+  const before = modelOf(now, new Set());
+  const left = labelWidth([...after.rows, ...before.rows].map(({ member }) => member));
+  const form = formOf(after, stage.clientWidth, left);
+  if (find("[data-before]")) show(find("[data-before]"), before, form, left);
+  show(stage, after, form, left);
   find("[data-legend]").replaceChildren(
     drawLegend(after, { form, measure: "lag", change: form !== "blocks" }),
   );
 }
 
-/** Both maps take the largest form that fits, the same one. */
-function formOf(model, width) {
-  const left = labelWidth(model.rows.map(({ member }) => member));
+/** Both maps take the largest form that fits, the same one, over the same columns. */
+function formOf(model, width, left) {
   const sizes = { queues: model.columns.length, members: model.rows.length };
   return formsFor({ ...sizes, groups: model.groups.length, width, left })[0];
 }
 
-function show(stage, model, form) {
-  const options = { width: stage.clientWidth, measure: "lag", low: true };
+function show(stage, model, form, left) {
+  const options = { width: stage.clientWidth, measure: "lag", low: true, left };
   const grid = form === "grid" ? drawGrid(model, options) : null;
   stage.replaceChildren(grid ?? (DRAW[form] ?? drawPacked)(model, options));
 }

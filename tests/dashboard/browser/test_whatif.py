@@ -15,6 +15,11 @@ from tests.dashboard.services.hosting import NAME, host
 from .conftest import Open, Publish
 
 GROUP = f"/clusters/hangzhou/groups/{NAME}/"
+COLUMNS = """stage => [...document.querySelectorAll(`${stage} [data-key]`)]
+  .filter(cell => cell.querySelector("rect"))
+  .map(cell => [cell.dataset.key,
+                Math.floor(cell.querySelector("rect").getAttribute("x"))])
+  .sort()"""
 Write = Callable[..., None]
 
 
@@ -30,6 +35,9 @@ async def test_an_edit_runs_again_and_becomes_the_address(
     await page.wait_for_url(f"**/whatif/?v=1&s=AVG&a=10.20.6.11%40{NAME}-4.1&show=AVG")
     await expect(page.locator("[data-member-count] output")).to_have_text("4")
     await expect(page.locator("[data-after] g[data-row]")).to_have_count(4)
+    assert await page.evaluate(COLUMNS, "[data-before]") == await page.evaluate(
+        COLUMNS, "[data-after]"
+    )
     await page.click("[data-row-link='AVG_BY_CIRCLE']")
     await expect(page.locator("#chosen-title")).to_have_text("AVG_BY_CIRCLE")
     await page.fill('input[name="k"]', "400")

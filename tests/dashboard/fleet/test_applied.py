@@ -130,6 +130,17 @@ def test_what_is_predicted_comes_true_for_each_strategy(stack: Stack) -> None:
     assert len(settled(stack)) == 3, "nobody had to leave its group"
 
 
+def test_a_change_is_undone_while_members_follow_it(stack: Stack) -> None:
+    stack.until(lambda: len(settled(stack)) == 3, "the group is settled")
+    before = reported(stack)
+    first = apply(stack, [("s", "AVG_BY_CIRCLE")])
+    second = apply(stack, [("s", "CONSISTENT_HASH"), ("n", "30")])
+    for applied in (second, first):
+        stack.script(UNDO, str(applied["change"]))
+    stack.until(lambda: reported(stack) == before, f"the members report {before}")
+    assert stack.rows("select strategy from dashboard_managedgroup") == [("AVG",)]
+
+
 def test_what_is_predicted_comes_true_when_members_join_and_leave(stack: Stack) -> None:
     stack.until(lambda: len(settled(stack)) == 3, "the group is settled")
     members = settled(stack)

@@ -22,6 +22,7 @@ from dashboard.live.holdings import decode_holding
 from dashboard.live.names import allocation_channel, allocation_key
 from dashboard.live.state import make_async_client
 from dashboard.models import ManagedGroup, ManagedMember, TimerRun
+from dashboard.services.fleet import remove_group
 from rmqcore.admin import Admin
 from rmqcore.client import PERIOD_S, Timer
 from rmqcore.cluster import LocalCluster
@@ -202,6 +203,23 @@ async def test_a_changed_wish_starts_the_member_anew(make: Make) -> None:
     (after,) = host.hosted.values()
     assert after is not before
     assert after.claim.fence == before.claim.fence
+
+
+async def test_a_group_that_leaves_goes_with_its_last_member(
+    make: Make, cluster: LocalCluster
+) -> None:
+    await in_thread(lambda: group(2))
+    host = make()
+    await followed(host, [8, 8])
+    await in_thread(lambda: remove_group(None, "east", "billing", "over"))
+
+    async def step() -> tuple[int, int]:
+        await host.follow_once()
+        return len(host.hosted), await ManagedGroup.objects.acount()
+
+    await eventually(step, (0, 0), seconds=10)
+    state = cluster.brokers["broker-a"].state
+    assert state.consumers.group("billing") is None, "the members said goodbye"
 
 
 async def test_each_change_of_queues_is_told_at_once(
