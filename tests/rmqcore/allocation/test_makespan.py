@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rmqcore.allocation import makespan
 from rmqcore.allocation.makespan import arrange, repair
 from rmqcore.allocation.search import Search
-from rmqcore.allocation.shelves import NOWHERE, loads_of, lower_bound
+from rmqcore.allocation.shelves import NOWHERE, Shelves, loads_of, lower_bound
 
 from .optimum import least_worst_load, worst_of
 
@@ -117,3 +117,9 @@ def test_a_repair_keeps_its_promise(
     }
     if not overfull and NOWHERE not in homes:
         assert places == homes
+
+
+def test_an_item_moves_alone_where_that_is_lighter() -> None:
+    shelves = Shelves.of([1, 1, 1], [0, 0, 0], 2)
+    assert makespan._relieve(shelves, 1.5)
+    assert sorted(shelves.places) == [0, 0, 1]

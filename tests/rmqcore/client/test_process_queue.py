@@ -69,6 +69,12 @@ def test_gaps_of_filtered_messages_are_skipped(process: ProcessQueue) -> None:
     assert process.remove(messages([7]), NOW) == 21
 
 
+def test_the_largest_offset_left_is_the_last(process: ProcessQueue) -> None:
+    process.put_messages(messages([3, 7, 20]))
+    process.remove(messages([20]), NOW)
+    assert (process.last_offset, process.max_span) == (7, 4)
+
+
 def test_removing_from_an_empty_queue_commits_nothing(process: ProcessQueue) -> None:
     assert process.remove(messages([3]), NOW) is None
     assert process.last_consume_ms == NOW

@@ -276,3 +276,9 @@ def test_many_small_frames_in_one_large_chunk() -> None:
         count += 1
     assert count == 2000
     assert decoder.buffered_bytes == 50
+
+
+def test_texts_beside_a_number_for_a_remark_are_read_as_they_are() -> None:
+    command = decode(json_frame(b'{"code":1,"remark":7,"extFields":{"a":"b"}}'))
+    assert command is not None
+    assert (command.remark, command.ext_fields) == ("7", {"a": "b"})

@@ -1,3 +1,4 @@
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,3 +183,28 @@ def test_a_last_file_that_never_got_its_size_is_nothing(tmp_path: Path) -> None:
     log = CommitLog(tmp_path, SEGMENT)
     assert log.segment_starts == []
     log.abandon()
+
+
+def test_pieces_are_read_across_files_and_gaps(log: CommitLog) -> None:
+    size = pending(body=b"x" * 3000).size
+    first, second = append(log, b"x" * 3000), append(log, b"y" * 3000)
+    pieces = [(first, size), (10 * SEGMENT, size), (second, size)]
+    expected = log.read(first, size) + log.read(second, size)
+    assert log.read_pieces(pieces) == expected
+    assert log.read_pieces([(10 * SEGMENT, size)]) == b""
+
+
+def test_no_record_begins_in_a_files_last_bytes(log: CommitLog) -> None:
+    append(log)
+    assert log.record_at(SEGMENT - 3) is None
+
+
+@pytest.mark.parametrize("size", [20, SEGMENT])
+def test_a_scan_ends_at_a_size_that_cannot_be(log: CommitLog, size: int) -> None:
+    append(log)
+    end = log.max_offset
+    log.write(end, struct.pack(">iI", size, 0xDAA320A7))
+    scan = log.scan(0)
+    assert len(list(scan)) == 1
+    assert scan.end == end
+    assert scan.reason == f"a record of {size} bytes cannot be here"

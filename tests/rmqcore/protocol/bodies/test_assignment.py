@@ -58,3 +58,9 @@ def test_a_mode_survives_the_trip(request: SetRequestMode) -> None:
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(BodyError, match="Invalid enum value 'PUSH'"):
         decode_set_request_mode(b'{"consumerGroup":"g","topic":"T","mode":"PUSH"}')
+
+
+def test_an_answer_without_assignments_says_that_the_broker_cannot_tell() -> None:
+    assert encode_assignments(None) == b"{}"
+    assert decode_assignments(b"{}") is None
+    assert decode_assignments(encode_assignments([])) == []

@@ -135,3 +135,9 @@ def test_broken_compressed_bodies_are_refused(inflated: bytes, message: str) -> 
 def test_a_stream_that_is_not_zlib_is_refused() -> None:
     with pytest.raises(BodyError, match="zlib body of 3 bytes"):
         decode_register_broker(b"abc", compressed=True)
+
+
+def test_peers_before_5_0_are_sent_no_mappings() -> None:
+    short = encode_register_broker_compressed(BODY, with_mappings=False)
+    full = encode_register_broker_compressed(BODY)
+    assert zlib.decompress(full) == zlib.decompress(short) + bytes(4)
