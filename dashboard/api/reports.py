@@ -34,7 +34,7 @@ from dashboard.services.reports import (
     give_up_lost_runs,
     start_report,
 )
-from dashboard.views.downloads import download_of
+from dashboard.views.downloads import download_of, kept_download
 
 from .report_schemas import (
     DefinitionIn,
@@ -205,6 +205,15 @@ def download(
     """Stream a file: csv, xlsx, parquet, html or pdf."""
     try:
         return download_of(request, _seen(pk, query), form)
+    except Http404 as error:
+        _refuse(404, str(error))
+
+
+@router.get("/reports/runs/{pk}/files/{form}", response={200: bytes, **ERRORS})
+def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Stream a file that was made with the report, as it was made then."""
+    try:
+        return kept_download(_run(pk), form)
     except Http404 as error:
         _refuse(404, str(error))
 

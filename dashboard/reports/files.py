@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.utils import timezone, translation
 
-from analytics.errors import LakeError
 from dashboard.models import JobRun, ReportFile
 from dashboard.views.layout import zone_label
 
@@ -70,9 +69,11 @@ def _kept(run: JobRun, form: str, wish: Wish, local: Path) -> ReportFile:
         FORMATS[form].write(run, local, wish)
         storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
         storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
-    except (OSError, LookupError, ValueError, LakeError) as problem:
-        logger.warning("run=%s format=%s not made: %s", run.pk, form, problem)
-        error = str(problem)
+    except Exception as problem:
+        # Whatever stops one file (a full disk, a limit of its library) is told on the
+        # page and must not stop the others.
+        logger.exception("run=%s format=%s not made", run.pk, form)
+        error = str(problem) or type(problem).__name__
     row, _made = ReportFile.objects.update_or_create(
         run=run,
         format=form,

@@ -25,20 +25,28 @@ class NoResultError(LookupError):
 
 
 def read_rows(
-    run: JobRun, dataset: str, order: Sequence[str] = ()
+    run: JobRun,
+    dataset: str,
+    order: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return a data set as dicts; for pages, which show little of it."""
     return [
         row
-        for batch in iterate_batches(run, dataset, order)
+        for batch in iterate_batches(run, dataset, order, columns)
         for row in batch.to_pylist()
     ]
 
 
 def iterate_batches(
-    run: JobRun, dataset: str, order: Sequence[str] = ()
+    run: JobRun,
+    dataset: str,
+    order: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> Iterator[Any]:
     """Yield a data set as Arrow batches of at most `BATCH_ROWS` rows.
+
+    With `columns` only those are read, and those that order and narrow the rows.
 
     A report of one topic or one consumer gets that topic's or consumer's rows of the
     data sets that tell them apart. Raises `NoResultError` at once, not at the first
@@ -50,7 +58,8 @@ def iterate_batches(
     rows = written.get(dataset)
     if not run.is_ready or rows is None:
         raise NoResultError(f"run {run.pk} is {run.state} and has no {dataset}")
-    batches = _cut(run, _unsorted(run, dataset))
+    wanted = {*columns, *order, c.TOPIC, c.CLIENT_ID} if columns else None
+    batches = _cut(run, _unsorted(run, dataset, wanted))
     return batches if rows > SORTED_ROWS else _sorted(batches, order)
 
 
@@ -133,7 +142,9 @@ def _summed_by_topic(run: JobRun, order: Sequence[str]) -> Iterator[Any]:
     yield from _sorted(iter(grouped.combine_chunks().to_batches()), order)
 
 
-def _unsorted(run: JobRun, dataset: str) -> Iterator[Any]:
+def _unsorted(
+    run: JobRun, dataset: str, columns: set[str] | None = None
+) -> Iterator[Any]:
     from pyarrow import parquet
 
     from analytics.lake.storage import open_storage
@@ -142,4 +153,10 @@ def _unsorted(run: JobRun, dataset: str) -> Iterator[Any]:
     for file in storage.list_files(dataset):
         if file.path.endswith(".parquet"):
             with storage.open_input(file.path) as source:
-                yield from parquet.ParquetFile(source).iter_batches(BATCH_ROWS)
+                whole = parquet.ParquetFile(source)
+                names = [
+                    name
+                    for name in whole.schema_arrow.names
+                    if columns is None or name in columns
+                ]
+                yield from whole.iter_batches(BATCH_ROWS, columns=names)

@@ -27,7 +27,8 @@ def heat_lines(run: JobRun) -> list[QueueRow]:
     """Return the lines of the heatmap: what the report is grouped by, over time."""
     grouping = shown_grouping(run)
     table = LAG_TABLES[grouping]
-    lines = lines_of(read_rows(run, table.key, table.order), grouping)
+    rows = read_rows(run, table.key, table.order, (*table.order, c.LAG_MEAN))
+    lines = lines_of(rows, grouping)
     if run.group and grouping is Grouping.QUEUE:
         return lines
     lines.sort(key=lambda line: highest(line.values.values()) or 0, reverse=True)

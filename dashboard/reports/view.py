@@ -61,10 +61,12 @@ def view_query(run: JobRun, shown: JobRun) -> str:
 
 
 def names_in(run: JobRun, dataset: str, column: str) -> list[str]:
-    """Return the different values of a column, at most `MOST_NAMES`."""
+    """Return the different values of a column of one group, at most `MOST_NAMES`."""
     import pyarrow.compute as pc
 
+    if not run.group:  # of all groups there would be too many to choose from
+        return []
     found: set[str] = set()
-    for batch in iterate_batches(run, dataset):
+    for batch in iterate_batches(run, dataset, columns=(column,)):
         found.update(pc.unique(batch.column(column)).to_pylist())
     return sorted(found)[:MOST_NAMES]

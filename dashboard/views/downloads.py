@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.models import JobRun, Paper
 from dashboard.reports.csv_file import csv_pieces
+from dashboard.reports.files import open_kept
 from dashboard.reports.formats import FORMATS, Format, Wish, file_name, table_named
 from dashboard.reports.results import NoResultError
 
@@ -47,6 +48,16 @@ def download_of(request: HttpRequest, run: JobRun, form: str) -> StreamingHttpRe
         )
     except (NoResultError, FileNotFoundError) as error:
         raise Http404(str(error)) from error
+
+
+def kept_download(run: JobRun, form: str) -> StreamingHttpResponse:
+    """Stream a file that was made with a report; raises Http404 where none is kept."""
+    found = open_kept(run, form)
+    if found is None:
+        raise Http404(_("There is no kept file “%(name)s”.") % {"name": form})
+    row, stream = found
+    name = row.path.rpartition("/")[2]
+    return streamed(file_pieces(stream), name, FORMATS[form].content_type)
 
 
 def streamed(

@@ -28,7 +28,6 @@ from dashboard.accounts.permissions import allows, requires
 from dashboard.models import Grouping, JobRun, Paper, ReportDefinition, Role, User
 from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
 from dashboard.reports.figures import figure_names, figure_of
-from dashboard.reports.files import open_kept
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import DEFAULT, LAST, PeriodError, read_period
 from dashboard.reports.results import NoResultError, has_table
@@ -55,7 +54,7 @@ from dashboard.services.reports import (
 
 from . import report_definitions
 from .clusters import find_cluster
-from .downloads import download_of, file_pieces, streamed
+from .downloads import download_of, kept_download
 from .layout import configured_clusters
 from .report_fields import read_content
 
@@ -158,7 +157,7 @@ def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
         "worst": worst_groups(run),
         "tables": [table for table in TABLES.values() if has_table(run, table.key)],
         "view": f"?{view}" if view else "",
-        "topics": names_in(asked, c.LAG_BY_TOPIC, c.TOPIC),
+        "topics": names_in(asked, c.LAG_BY_QUEUE, c.TOPIC),
         "consumers": names_in(asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
         "groupings": Grouping.choices,
     }
@@ -210,13 +209,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @requires(Role.VIEWER)
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """Stream a file that was made with the report, as it was made then."""
-    run = _ready_run(pk)
-    found = open_kept(run, form)
-    if found is None:
-        raise Http404(_("There is no kept file “%(name)s”.") % {"name": form})
-    row, stream = found
-    name = row.path.rpartition("/")[2]
-    return streamed(file_pieces(stream), name, FORMATS[form].content_type)
+    return kept_download(_ready_run(pk), form)
 
 
 @require_safe

@@ -14,6 +14,7 @@ from dashboard.config.environment import ClusterSettings
 from dashboard.models import AuditEntry, JobRun, ReportDefinition, Role
 from dashboard.reports.facts import facts_of
 from dashboard.reports.figures import figure_of
+from dashboard.reports.files import keep_files
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.reports.finished import finished_run, moment
 from tests.dashboard.reports.test_pages import gathered
@@ -153,6 +154,20 @@ def test_facts_figures_and_files_are_those_of_the_page(
     answer = client.get(f"{BASE}/runs/{run.pk}/download/csv?table=lag_by_group")
     rows = list(csv.DictReader(io.StringIO(gathered(answer).decode())))
     assert max(float(row["lag_peak"]) for row in rows) == page.peak
+
+
+def test_a_kept_file_is_given_as_it_was_made(sign_in: SignIn, lake: Path) -> None:
+    run, client = finished_run(lake), sign_in(Role.VIEWER)
+    run.formats = ["csv"]
+    keep_files(run)
+    answer = client.get(f"{BASE}/runs/{run.pk}/files/csv")
+    assert gathered(answer).startswith(b"cluster,group,")
+    (listed,) = client.get(f"{BASE}/runs/{run.pk}").json()["files"]
+    assert listed["size_bytes"] == len(
+        gathered(client.get(answer.request["PATH_INFO"]))
+    )
+    refused = client.get(f"{BASE}/runs/{run.pk}/files/pdf")
+    assert (refused.status_code, "pdf" in refused.json()["detail"]) == (404, True)
 
 
 def test_a_view_narrows_what_is_given(sign_in: SignIn, lake: Path) -> None:
