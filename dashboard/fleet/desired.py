@@ -8,12 +8,13 @@ belong to topics, client ids to the fleet, and members hosted elsewhere to other
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from dashboard.whatif import Comparison, RoomRule, to_entries
+from dashboard.whatif import Comparison, RoomRule, Scenario, from_lists, to_entries
 from dashboard.whatif.options import NEARBY
+from dashboard.whatif.scenario import QUEUE_LIMIT
 from rmqcore.allocation import BALANCED, Plan
 from rmqcore.errors import ArgumentError
 
@@ -60,6 +61,48 @@ def next_members(
         f"{address}@{instance_name(group, next(free), FIRST_FENCE)}"
         for _ in range(wanted)
     ]
+
+
+def with_known_options(
+    scenario: Scenario,
+    *,
+    group: str,
+    strategy: str,
+    options: Mapping[str, Any],
+    client_ids: Iterable[str],
+) -> Scenario:
+    """Return a scenario with the options of a hosted group where it has none itself.
+
+    RocketMQ's clients do not report their options; of those hosted here they are known.
+    """
+    ids = {str(member_number(each, group)): each for each in client_ids}
+    known: dict[str, Any] = {}
+    if scenario.virtual_nodes is None and "virtual_nodes" in options:
+        known["virtual_nodes"] = options["virtual_nodes"]
+    if not scenario.rooms and "rooms" in options:
+        known["rooms"] = tuple(options["rooms"])
+    outer, _dash, inner = strategy.partition("-")
+    inner = inner or options.get("inner", "")
+    if scenario.inner is None and outer == NEARBY and inner:
+        known["inner"] = inner
+    if not scenario.broker_rooms and "broker_rooms" in options:
+        known["broker_rooms"] = _rule_of(options["broker_rooms"], {})
+    if not scenario.client_rooms and "client_rooms" in options:
+        known["client_rooms"] = _rule_of(options["client_rooms"], ids)
+    if not scenario.config and "config" in options:
+        lists = from_lists("config", options["config"], limit=QUEUE_LIMIT)
+        known["config"] = tuple(
+            (ids.get(member, member), tuple(queues)) for member, queues in lists.items()
+        )
+    return replace(scenario, **known) if known else scenario
+
+
+def _rule_of(rule: Mapping[str, Any], ids: Mapping[str, str]) -> RoomRule:
+    named = rule.get("named", {}).items()
+    return RoomRule(
+        rule.get("separator", ""),
+        tuple((ids.get(name, name), room) for name, room in named),
+    )
 
 
 def desired_of(

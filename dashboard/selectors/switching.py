@@ -33,6 +33,7 @@ from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
 
 from .whatif import chosen_row, read_scenario
+from .whatif_form import known_scenario
 
 MAX_PREDICTED: Final = 1_000_000
 SHOWN: Final = 12
@@ -81,7 +82,9 @@ def preview_of(
     Raise ArgumentError for a scenario that cannot be read or computed.
     """
     scenario, shown = read_scenario(query)
-    comparison = compare(read_situation(state), scenario)
+    situation = read_situation(state)
+    scenario = known_scenario(scenario, group, situation)
+    comparison = compare(situation, scenario)
     row = show or chosen_row(comparison, shown)
     then = comparison.row(row).figures
     now = comparison.rows[0].figures

@@ -134,6 +134,7 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
             f"scenario of {len(query):,} characters, limit {LENGTH_LIMIT:,}"
         )
     kept: list[tuple[str, str]] = []
+    lists: list[tuple[str, str]] = []
     show = ""
     for key, value in parse_qsl(query, keep_blank_values=False):
         if key == SHOW:
@@ -141,13 +142,16 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
         elif key in BESIDE:
             continue
         elif key == LISTS:
-            kept.extend(_listed(value))
+            lists = _listed(value)
         elif key == "o":
             kept.extend((key, room) for room in value.replace(",", " ").split())
         elif key[:2] in JOINED:
             kept.append((key[0], f"{key[2:]}:{joined(value.strip())}"))
         elif value.strip():
             kept.append((key, value.strip()))
+    if lists:
+        # Lists that are entered stand in the place of those that were there.
+        kept = [(key, value) for key, value in kept if key != "g"] + lists
     if show in STRATEGY_NAMES and not any(key == "s" for key, _value in kept):
         kept.append(("s", show))
     given = any(key != "v" for key, _value in kept)

@@ -13,9 +13,9 @@ from math import fsum
 from typing import Final
 
 from dashboard.collector.group_document import label_of
-from dashboard.fleet.desired import next_members
+from dashboard.fleet.desired import next_members, with_known_options
 from dashboard.models import ManagedGroup
-from dashboard.whatif import Comparison, joined
+from dashboard.whatif import Comparison, Scenario, Situation, joined
 
 MEMBERS: Final = 60
 PLACES: Final = 40
@@ -104,14 +104,33 @@ def form_rows(comparison: Comparison) -> FormRows:
         for topic in topics[TOPICS:]
         if topic.entered is not None
     )
+    brokers = _brokers(comparison)
+    hidden.extend(
+        (f"B/{broker.key}", broker.room) for broker in brokers[PLACES:] if broker.room
+    )
     return FormRows(
         members[:MEMBERS],
         [(client_id, rooms.get(client_id, "")) for client_id in scenario.add],
         places[:PLACES],
         topics[:TOPICS],
-        _brokers(comparison),
+        brokers[:PLACES],
         hidden,
         ", ".join(scenario.rooms),
+    )
+
+
+def known_scenario(
+    scenario: Scenario, hosted: ManagedGroup | None, situation: Situation
+) -> Scenario:
+    """Return a scenario with what is known of a hosted group's own options."""
+    if hosted is None:
+        return scenario
+    return with_known_options(
+        scenario,
+        group=hosted.name,
+        strategy=hosted.strategy,
+        options=hosted.strategy_options,
+        client_ids=(*situation.members, *scenario.add),
     )
 
 
@@ -189,7 +208,7 @@ def _brokers(comparison: Comparison) -> list[FormBroker]:
     return [
         FormBroker(joined(broker), broker, named.get(broker, ""))
         for broker in sorted({*brokers, *named})
-    ][:PLACES]
+    ]
 
 
 def _sum(rates: Sequence[float | None] | None) -> float | None:

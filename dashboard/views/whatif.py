@@ -31,7 +31,13 @@ from dashboard.selectors.whatif import (
     shown_rows,
     worst_balance,
 )
-from dashboard.selectors.whatif_form import FormRows, form_rows, new_labels, new_members
+from dashboard.selectors.whatif_form import (
+    FormRows,
+    form_rows,
+    known_scenario,
+    new_labels,
+    new_members,
+)
 from dashboard.selectors.whatif_members import heaviest, member_rows, score_rows
 from dashboard.whatif import (
     Comparison,
@@ -126,6 +132,7 @@ def _comparison(
     scenario, show, refused = Scenario(), "", ""
     try:
         scenario, show = read_scenario(request.META.get("QUERY_STRING", ""))
+        scenario = known_scenario(scenario, hosted, situation)
         comparison = compare(situation, scenario)
     except ArgumentError as error:
         scenario, refused = Scenario(), str(error)

@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
-from dashboard.models import Role
+from dashboard.models import ManagedGroup, Role
 from dashboard.reports.cells import csv_cell
 from dashboard.selectors.documents import read_group
 from dashboard.selectors.whatif import chosen_row, read_scenario
+from dashboard.selectors.whatif_form import known_scenario
 from dashboard.whatif import (
     MEMBER_COLUMNS,
     STRATEGY_COLUMNS,
@@ -53,17 +54,22 @@ def export(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         situation = read_situation(reading.document)
     except ArgumentError as error:
         return _refusal(str(error), 422)
-    return _file(request, situation)
+    hosted = ManagedGroup.objects.filter(
+        cluster=found, name=group, leaving=False
+    ).first()
+    return _file(request, situation, hosted)
 
 
 @require_safe
 @requires(Role.VIEWER)
 def export_sheet(request: HttpRequest, cluster: str) -> HttpResponse:
     """Give the comparison of an empty sheet."""
-    return _file(request, Situation(find_cluster(cluster).name, ""))
+    return _file(request, Situation(find_cluster(cluster).name, ""), None)
 
 
-def _file(request: HttpRequest, situation: Situation) -> HttpResponse:
+def _file(
+    request: HttpRequest, situation: Situation, hosted: ManagedGroup | None
+) -> HttpResponse:
     wanted = request.GET.get("format", "")
     if wanted not in FORMATS:
         known = ", ".join(FORMATS)
@@ -71,6 +77,7 @@ def _file(request: HttpRequest, situation: Situation) -> HttpResponse:
     kind, ending, write = FORMATS[wanted]
     try:
         scenario, show = read_scenario(request.META.get("QUERY_STRING", ""))
+        scenario = known_scenario(scenario, hosted, situation)
         comparison = compare(situation, scenario)
         text = write(comparison, comparison.row(chosen_row(comparison, show)))
     except ArgumentError as error:

@@ -244,6 +244,41 @@ def test_a_member_that_is_just_leaving_is_wanted_again(
     assert group.members.count() == 3
 
 
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("CONSISTENT_HASH", {"virtual_nodes": 25}),
+        ("MACHINE_ROOM", {"rooms": ["hz1"]}),
+        ("CONFIG", {"config": {"1": [["orders", "hz1@broker-a", "0-3"]], "2": []}}),
+        (
+            "MACHINE_ROOM_NEARBY-AVG_BY_CIRCLE",
+            {
+                "broker_rooms": {"separator": "@"},
+                "client_rooms": {"named": {"1": "hz1", "2": "hz2", "3": "hz2"}},
+            },
+        ),
+    ],
+)
+def test_options_of_hosted_groups_are_known(
+    olga: User, group: ManagedGroup, strategy: str, options: dict[str, Any]
+) -> None:
+    ManagedGroup.objects.update(strategy=strategy, strategy_options=options)
+    group.refresh_from_db()
+    state: Any = document(group)
+    for each in state["members"]:
+        each["strategy"] = strategy
+    state["strategy"]["name"] = strategy
+    row = strategy.partition("-")[0]
+    preview = preview_of(state, group, "v=1", show=row)
+    assert preview.desired is not None
+    assert preview.desired.strategy == strategy
+    found = dict(preview.desired.options)
+    if strategy == "CONFIG":
+        assert found.pop("config").pop("3") == []
+        found["config"] = {"1": [["orders", "hz1@broker-a", "0-3"]], "2": []}
+    assert found == options
+
+
 def test_progress_is_what_members_report(olga: User, group: ManagedGroup) -> None:
     change = apply(olga, group)
     change.refresh_from_db()
