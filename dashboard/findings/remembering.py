@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rmqcore.model.columns import QueueKey
-from rmqcore.model.snapshot import GroupKind, GroupSnapshot
+from rmqcore.model.snapshot import GroupKind, GroupSnapshot, MemberSnapshot
+from rmqcore.model.topic import RETRY_PREFIX
 
 from .evidence import Evidence, OwnerRow
 from .memory.files import FileWatch
@@ -108,7 +109,7 @@ class GroupMemory:
 
     def _note_reports(self, group: GroupSnapshot, at_ms: int) -> None:
         since, told = self._since, [m for m in group.members if m.queues is not None]
-        since.note(IDLE, (m.client_id for m in told if not m.queues), at_ms)
+        since.note(IDLE, (m.client_id for m in told if not _holds_any(m)), at_ms)
         since.note(
             UNLOCKED,
             (
@@ -138,6 +139,11 @@ class GroupMemory:
         for key, row in zip(group.queues.keys, rows, strict=True):
             if row.source == "reported" and len(row.owners) == 1:
                 self._last_owners[key] = row.owners[0]
+
+
+def _holds_any(member: MemberSnapshot) -> bool:
+    """Say whether a member holds a queue; a retry topic's is no work of its own."""
+    return any(not key[0].startswith(RETRY_PREFIX) for key in member.queues or ())
 
 
 def _oldest_in_hand(group: GroupSnapshot) -> Iterator[tuple[str, QueueKey, int]]:

@@ -237,12 +237,14 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     ),
     "offsets_file_lost.title": _("A member lost its place"),
     "offsets_file_lost.lost": _(
-        "{member} came back without its offsets file and starts at the tail. What came "
-        "while it was away is lost to it. Messages missed at most: {messages}."
+        "{member} came back without its offsets file. By default it starts at the tail "
+        "then, and what came while it was away is lost to it. Messages missed at most: "
+        "{messages}."
     ),
     "offsets_file_lost.moved": _(
         "{member} took the place of {before} on another host, where there is no "
-        "offsets file, and starts at the tail. Messages missed at most: {messages}."
+        "offsets file. By default it starts at the tail then. Messages missed at most: "
+        "{messages}."
     ),
     "offsets_file_lost.older": _(
         "{member} came back behind where it was, from the backup of its offsets file "

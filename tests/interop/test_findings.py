@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import shutil
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ from tests.support.eventually import until
 from tests.support.java_driver import JavaDriver
 from tests.support.valkey import Valkey, valkey, valkey_server
 
-pytestmark = [pytest.mark.interop, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.interop,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300),
+]
 
 __all__ = ["valkey", "valkey_server"]
 
@@ -31,6 +36,13 @@ async def onlooker(
     settings = ClusterSettings("lab", (apache.nameserver,))
     async with looking_on(settings, valkey, tmp_path) as looking:
         yield looking
+
+
+@pytest.fixture
+def second(apache: ApacheCluster, tmp_path: Path) -> Iterator[JavaDriver]:
+    """Another JVM, so that a process may share a client id, or be killed."""
+    with JavaDriver(apache.nameserver, tmp_path / "second") as driver:
+        yield driver
 
 
 async def start(java: JavaDriver, group: str, member: str, **options: object) -> str:
@@ -153,3 +165,96 @@ async def test_java_members_that_broadcast(
     await told(onlooker, name, 2)
     assert await seen_now(onlooker, name) == {"broadcasting"}
     await stop(java, name, *"ab")
+
+
+async def test_lite_pull_consumers_are_healthy(
+    java: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 2)
+    for member in "ab":
+        await asyncio.to_thread(
+            java.start_pull_consumer, f"{name}-{member}", group=name, topic=name
+        )
+    await asyncio.to_thread(java.produce, name, 40)
+    await told(onlooker, name, 2)
+    assert await seen_now(onlooker, name) == set()
+    await stop(java, name, *"ab")
+
+
+async def test_queues_assigned_by_hand_are_healthy_though_most_are_nobodys(
+    java: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 4)
+    await asyncio.to_thread(java.produce, name, 40)
+    await asyncio.to_thread(
+        java.start_pull_consumer, f"{name}-a", group=name, topic=name, assign=1
+    )
+    await told(onlooker, name, 1)
+    assert await seen_now(onlooker, name) == set()
+    document = onlooker.document(name)
+    assert document is not None
+    assert document["kind"] == "assigned_by_hand"
+    await stop(java, name, "a")
+
+
+async def test_two_jvms_with_one_client_id(
+    java: JavaDriver, second: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 4)
+    ids = {
+        await start(driver, name, "a", instance=f"{name}-same")
+        for driver in (java, second)
+    }
+    assert len(ids) == 1
+    await told(onlooker, name, 2)
+    assert await seen_now(onlooker, name) == {"shared_client_id"}
+    for driver in (java, second):
+        await stop(driver, name, "a")
+
+
+async def test_locks_of_a_killed_orderly_member_are_waited_for(
+    java: JavaDriver, second: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 2)
+    await start(java, name, "a", orderly="true")
+    killed = await start(second, name, "b", orderly="true")
+    await at_rest(onlooker, name, 2)
+    second.kill()
+
+    async def found() -> set[str]:
+        document = onlooker.document(name)
+        return {f["key"] for f in document["findings"]} if document else set()
+
+    await until(found, lambda keys: keys == {"lock_expired"}, seconds=PATIENCE_S)
+    document = onlooker.document(name)
+    assert document is not None
+    assert document["findings"][0]["values"]["holder"] == killed
+    await until(found, lambda keys: keys == set(), seconds=120)
+    await at_rest(onlooker, name, 1)
+    await stop(java, name, "a")
+
+
+async def test_a_java_member_that_broadcasts_loses_its_offsets_file(
+    java: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 2)
+    options = {"mode": "BROADCASTING", "from": "CONSUME_FROM_LAST_OFFSET"}
+    client_id = await start(java, name, "a", **options)
+    await told(onlooker, name, 1)
+    await asyncio.to_thread(java.produce, name, 20)
+    await asyncio.to_thread(
+        java.wait_until, lambda: len(java.messages(f"{name}-a")) >= 20
+    )
+    assert await seen_now(onlooker, name) == {"broadcasting"}
+    await stop(java, name, "a")
+    await onlooker.look(2, 1_000)
+    shutil.rmtree(java.home / ".rocketmq_offsets" / client_id)
+    await asyncio.to_thread(java.produce, name, 10)
+    assert await start(java, name, "a", **options) == client_id
+    await told(onlooker, name, 1)
+    assert await seen_now(onlooker, name) == {"broadcasting", "offsets_file_lost"}
+    document = onlooker.document(name)
+    assert document is not None
+    (finding, _fact) = document["findings"]
+    assert (finding["text"], finding["values"]["messages"]) == ("lost", 10)
+    await stop(java, name, "a")

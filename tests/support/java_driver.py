@@ -28,6 +28,7 @@ EAGER: Final = (
 )
 _PAST: Final = {
     "start": "started",
+    "pull": "pulling",
     "stop": "stopped",
     "hold": "held",
     "release": "released",
@@ -36,7 +37,7 @@ _PAST: Final = {
 
 
 class JavaDriver(JsonLines):
-    """One JVM with Java producers and push consumers.
+    """One JVM with Java producers, push consumers and lite pull consumers.
 
     Offsets of broadcasting consumers are in `home`/.rocketmq_offsets.
     """
@@ -70,6 +71,16 @@ class JavaDriver(JsonLines):
         in a tag expression stands for one).
         """
         started = self._command("start", name=name, group=group, topic=topic, **options)
+        return str(started["client_id"])
+
+    def start_pull_consumer(
+        self, name: str, *, group: str, topic: str, **options: object
+    ) -> str:
+        """Start a lite pull consumer that polls, and return its client id.
+
+        It subscribes the topic; with `assign` it is given the first so many queues.
+        """
+        started = self._command("pull", name=name, group=group, topic=topic, **options)
         return str(started["client_id"])
 
     def stop_consumer(self, name: str) -> None:

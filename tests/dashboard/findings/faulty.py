@@ -96,6 +96,14 @@ def more_members_than_queues() -> Play:
     return play.divide().pass_time(10)
 
 
+def idle_but_for_the_retry_topic() -> Play:
+    play = Play(1)
+    play.join("h1@a", "h2@b")
+    play.divide()
+    play.actors[1].holds = [("%RETRY%g", "a", 0)]
+    return play.pass_time(10)
+
+
 def left_out_by_the_strategy() -> Play:
     play = Play(8)
     play.join("h1@a", "h2@b", "h3@c", strategy="CONSISTENT_HASH")
@@ -352,6 +360,7 @@ FAULTY: Final = (
     Fault(different_strategies, {"mixed_strategies": "crit"}),
     Fault(strategies_change_without_harm, {"mixed_strategies": "warn"}),
     Fault(more_members_than_queues, {"idle_members": "info"}),
+    Fault(idle_but_for_the_retry_topic, {"idle_members": "info"}),
     Fault(left_out_by_the_strategy, {"idle_members": "info"}),
     Fault(a_topic_given_up, {"given_up_topics": "info"}),
     Fault(members_come_and_go, {"flapping": "warn"}),

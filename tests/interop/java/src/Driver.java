@@ -89,6 +89,10 @@ public final class Driver {
   private static void run(String verb, Map<String, String> options) throws Exception {
     switch (verb) {
       case "start": start(options); break;
+      case "pull":
+        String id = PullConsumers.start(nameServer, options);
+        say("pulling", "name", options.get("name"), "client_id", id);
+        break;
       case "stop": stop(options); break;
       case "hold": gate(options).hold(); say("held", "name", options.get("name")); break;
       case "release": gate(options).release(); say("released", "name", options.get("name")); break;
@@ -133,6 +137,10 @@ public final class Driver {
 
   private static void stop(Map<String, String> options) {
     String name = options.get("name");
+    if (PullConsumers.stop(name)) {
+      say("stopped", "name", name);
+      return;
+    }
     DefaultMQPushConsumer consumer = consumers.remove(name);
     gate(options).release();
     String clientId = clientId(consumer);
