@@ -18,6 +18,8 @@ LEAST_WIDTH: Final = 0.12
 """Per cent; what lasts shorter is drawn as wide as this, so that it is seen."""
 TICKS: Final = 6
 _STEPS_S: Final = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400)
+MOST_STEPS: Final = 2_000
+"""Steps of all members together; shorter ones are joined to the next."""
 LABELLED_FROM: Final = 5.0
 """Per cent of the width from which an epoch's band has room for its name."""
 
@@ -116,7 +118,11 @@ def member_rows(
 ) -> list[Row]:
     """Return a row per member of the window, as high as the queues it held."""
     members = _members(lanes, epochs, window)
-    steps = {member: _steps(lanes, member, window) for member in members}
+    shortest = (window.until - window.since) * max(1, len(members)) // MOST_STEPS
+    steps = {
+        member: _joined_steps(_steps(lanes, member, window), shortest)
+        for member in members
+    }
     most = max((n for each in steps.values() for _a, _b, n in each), default=1) or 1
     rows = []
     for member in members:
@@ -271,3 +277,17 @@ def _steps(
         count += changes[begin]
         found.append((begin, min(end, window.until), count))
     return [step for step in found if step[0] < window.until]
+
+
+def _joined_steps(
+    steps: list[tuple[int, int, int]], shortest: int
+) -> list[tuple[int, int, int]]:
+    """Join steps too short to be seen, with the most that was held; the last stays."""
+    found: list[tuple[int, int, int]] = []
+    for begin, end, count in steps:
+        is_last = (begin, end, count) == steps[-1]
+        if found and not is_last and found[-1][1] - found[-1][0] < shortest:
+            found[-1] = (found[-1][0], end, max(found[-1][2], count))
+        else:
+            found.append((begin, end, count))
+    return found

@@ -39,7 +39,9 @@ DEFAULT_MINUTES: Final = 15
 BY_QUEUE_UP_TO: Final = 32
 """With more queues the lanes are members, unless asked otherwise."""
 MOST_LANES: Final = 128
-MOST_EVENTS: Final = 20_000
+MOST_PIECES: Final = 1_500
+"""Pieces of lanes that are drawn; a page of many more is slow to make and to read."""
+MOST_EVENTS: Final = 8_000
 MOST_EPOCHS: Final = 1_000
 EVENTS_LISTED: Final = 200
 SETTLES_MS: Final = 60_000
@@ -231,10 +233,17 @@ def _labels(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, 
 
 def _chosen(found: list[Lane]) -> list[Lane]:
     """Return the lanes to draw: all of a few, of many those that changed first."""
-    if len(found) <= MOST_LANES:
+    pieces = sum(len(lane.pieces) for lane in found)
+    if len(found) <= MOST_LANES and pieces <= MOST_PIECES:
         return found
-    eventful = sorted(found, key=lambda lane: (-lane.moves, lane.key))[:MOST_LANES]
-    return sorted(eventful, key=lambda lane: lane.key)
+    chosen: list[Lane] = []
+    room = MOST_PIECES
+    for lane in sorted(found, key=lambda lane: (-lane.moves, lane.key))[:MOST_LANES]:
+        room -= len(lane.pieces)
+        if chosen and room < 0:
+            break
+        chosen.append(lane)
+    return sorted(chosen, key=lambda lane: lane.key)
 
 
 def _why(event: SeenEvent, epochs: Sequence[SeenEpoch], *, orderly: bool) -> str:

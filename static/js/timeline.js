@@ -7,16 +7,15 @@ import { find, h } from "./dom.js";
 import { morph } from "./morph.js";
 
 const ASK_MS = 3000;
+/** Of a group with thousands of changes the answer takes long; it is asked less often. */
+const PAUSES = 5;
 
 const box = find("[data-timeline]");
 const source = box?.dataset.src ?? location.href;
-let asking = false;
 
 async function ask() {
   const paused = find('[data-pause][aria-pressed="true"]');
-  const shown = box.offsetParent !== null;
-  if (asking || paused || document.hidden || !shown) return;
-  asking = true;
+  if (paused || document.hidden || box.offsetParent === null) return;
   try {
     const answer = await fetch(source, { headers: { "X-Fragment": "1" } });
     if (answer.status === 401) location.reload();
@@ -24,7 +23,15 @@ async function ask() {
   } catch {
     // The server is away for a moment; the pill says so, the next question may reach it.
   }
-  asking = false;
+}
+
+async function follow() {
+  for (;;) {
+    const began = performance.now();
+    await ask();
+    const took = performance.now() - began;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(ASK_MS, took * PAUSES)));
+  }
 }
 
 function draw(text) {
@@ -34,8 +41,4 @@ function draw(text) {
   morph(box, fresh);
 }
 
-if (box) {
-  if (box.dataset.src) ask();
-  if (!new URL(source, location.href).searchParams.has("until")) setInterval(ask, ASK_MS);
-  document.addEventListener("visibilitychange", ask);
-}
+if (box && !new URL(source, location.href).searchParams.has("until")) follow();

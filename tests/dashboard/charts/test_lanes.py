@@ -3,6 +3,7 @@ from __future__ import annotations
 from dashboard.charts.holdings import Held, Lane, Moment, SeenEpoch
 from dashboard.charts.lanes import (
     LEAST_WIDTH,
+    MOST_STEPS,
     Window,
     bands,
     member_rows,
@@ -115,3 +116,10 @@ def test_past_members_get_the_least_used_hues() -> None:
 def test_queues_are_named_with_their_topic_where_there_are_several() -> None:
     assert queue_label(KEYS[1], with_topic=False) == "a / 1"
     assert queue_label(KEYS[1], with_topic=True) == "orders · a / 1"
+
+
+def test_steps_too_short_to_be_seen_are_joined() -> None:
+    pieces = [Held("A", m(at), m(at + 5)) for at in range(0, 90_000, 10)]
+    (row,) = member_rows([lane(*pieces)], [], WINDOW, {"A": 0}, {})
+    assert 100 < len(row.marks) <= MOST_STEPS
+    assert all(mark.width >= 100 / MOST_STEPS for mark in row.marks)

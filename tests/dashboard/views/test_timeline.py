@@ -185,6 +185,9 @@ def test_many_queues_become_members_and_too_many_events_are_said(
     assert (len(found.events), found.hidden_events) == (4, 6)
     found = read_timeline(cluster, GROUP, state, now=now, minutes=15, by="queues")
     assert (len(found.rows), found.hidden_lanes) == (5, 11)
+    monkeypatch.setattr(timeline_module, "MOST_PIECES", 6)
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15, by="queues")
+    assert 1 <= len(found.rows) < 5
 
 
 def test_labels_that_would_be_alike_are_whole_client_ids(
