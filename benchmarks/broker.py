@@ -1,6 +1,7 @@
 """How fast the embedded broker takes and hands out messages, and beside what.
 
     python -m benchmarks.broker [--seconds 5] [--size 128] [--apache] [--check]
+    python -m benchmarks.broker --restart 1024 [--apache]
 
 Each broker runs as a process of its own and is driven by the same generator: frames
 made beforehand, answers counted and not decoded, so that the generator costs little.
@@ -11,7 +12,10 @@ Measured are
 - batch: batches of 32, 32 of them in flight on 4 connections;
 - pull: raw pulls of 32 messages, 8 in flight on 4 connections;
 - restart: from start to ready over the store that the sends have filled, after a
-  kill.
+  kill. `--restart MIB` measures that alone, over a log of so many MiB of messages of
+  1 KiB: from the start of the process to the first answer that knows the last offsets,
+  after a kill, and for ours again with queues, index and checkpoint lost, so that all
+  is read from the log.
 
 "rate" is messages per second by the clock, "cpu" the broker's own time per message,
 "refused" the requests answered with an error (a busy Apache broker drops some). On
@@ -26,6 +30,7 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -36,9 +41,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import ge
 from pathlib import Path
 from typing import Final
 
+from rmqcore.errors import RmqError
 from rmqcore.model import Message
 from rmqcore.protocol.batch import encode_batch
 from rmqcore.protocol.codes import RequestCode as Code
@@ -47,7 +54,7 @@ from rmqcore.protocol.frames import encode_frame
 from rmqcore.protocol.headers import CreateTopicRequestHeader, encode_header
 from rmqcore.protocol.properties import encode_properties
 from rmqcore.transport import connect, parse_address
-from tests.support.apache import start_cluster
+from tests.support.apache import start_broker, start_cluster
 
 TOPIC: Final = "Benchmark"
 QUEUES: Final = 8
@@ -293,17 +300,52 @@ async def measure(target: Target, seconds: float, size: int) -> list[Measured]:
     return results
 
 
+async def fill(target: Target, mib: int) -> list[int]:
+    """Send batches until the log holds so many MiB; return the queues' ends."""
+    await create_topic(target.address)
+    properties = {"TAGS": "TagA", "KEYS": "key-1234", "UNIQ_KEY": "7F00000100002A9F00"}
+    items = encode_batch([Message(TOPIC, b"x" * 1024, properties)] * BATCH)
+    frames = [send_frame(items, q, Code.SEND_BATCH_MESSAGE) for q in range(QUEUES)]
+    left = -(-(mib << 20) // len(items))
+
+    def following(_: bytes | None) -> bytes | None:
+        nonlocal left
+        left -= 1
+        return frames[left % QUEUES] if left >= 0 else None
+
+    await drive(target, "fill", [following] * 4, 4, BATCH)
+    return await queue_ends(target.address)
+
+
+async def until_ready(address: str, ends: list[int]) -> None:
+    """Return when the broker answers with the offsets it had, or later ones.
+
+    Apache's broker enters messages into their queues a little after it has them.
+    """
+    while True:
+        try:
+            found = await queue_ends(address)
+            if all(map(ge, found, ends)):
+                return
+        except RmqError:
+            await asyncio.sleep(0.01)
+
+
 def _cycle(count: int) -> Iterator[int]:
     while True:
         yield from range(count)
 
 
 @contextmanager
-def embedded(directory: Path) -> Iterator[tuple[Target, Callable[[], float]]]:
-    """Run our broker; the second value kills it and starts it over its store."""
+def embedded(directory: Path) -> Iterator[tuple[Target, Callable[..., float]]]:
+    """Run our broker; the second value kills it and starts it over its store.
+
+    It may be given what to do between the two, and returns how long the start took.
+    """
+    address = "127.0.0.1:0"
 
     def start() -> tuple[subprocess.Popen[bytes], str]:
-        command = [sys.executable, "-m", "rmqcore", "broker", "--listen", "127.0.0.1:0"]
+        command = [sys.executable, "-m", "rmqcore", "broker", "--listen", address]
         options = ["--nameserver", "127.0.0.1:1", "--store", str(directory)]
         process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -311,12 +353,14 @@ def embedded(directory: Path) -> Iterator[tuple[Target, Callable[[], float]]]:
         assert process.stdout is not None
         return process, json.loads(process.stdout.readline())["address"]
 
-    running, address = start()
+    running, address = start()  # the same address again after a restart
 
-    def restart() -> float:
+    def restart(between: Callable[[], None] | None = None) -> float:
         nonlocal running
         running.send_signal(signal.SIGKILL)
         running.wait()
+        if between is not None:
+            between()
         began = time.monotonic()
         running, _ = start()
         return time.monotonic() - began
@@ -336,6 +380,36 @@ def apache(directory: Path) -> Iterator[Target]:
         yield Target("apache", address, cluster.processes[name].pid)
 
 
+def restarts(directory: Path, mib: int, *, with_apache: bool) -> None:
+    """Print how long each broker takes to be there again over a large log."""
+    if with_apache:
+        with start_cluster(directory / "apache") as cluster:
+            ((name, address),) = cluster.brokers.items()
+            target = Target("apache", address, cluster.processes[name].pid)
+            ends = asyncio.run(fill(target, mib))
+            cluster.processes[name].kill()
+            began = time.monotonic()
+            start_broker(cluster, name, parse_address(address)[1])
+            asyncio.run(until_ready(address, ends))
+            took = time.monotonic() - began
+            print(f"apache     {mib:,} MiB, killed: {took:.2f} s")
+    store = directory / "embedded"
+
+    def forget() -> None:
+        for derived in ("consumequeue", "index"):
+            shutil.rmtree(store / derived, ignore_errors=True)
+        for file in store.glob("checkpoint.json*"):
+            file.unlink()
+
+    with embedded(store) as (target, restart):
+        ends = asyncio.run(fill(target, mib))
+        for what in ("killed", "killed, queues and index lost"):
+            began = time.monotonic() - restart(None if what == "killed" else forget)
+            asyncio.run(until_ready(target.address, ends))
+            took = time.monotonic() - began
+            print(f"embedded   {mib:,} MiB, {what}: {took:.2f} s")
+
+
 def report(name: str, results: list[Measured], beside: list[Measured] | None) -> None:
     """Print one broker's rows, with ratios where there is something beside."""
     print(f"{name:<10} {'rate/s':>12} {'cpu µs':>8} {'refused':>8} {'ratio':>7}")
@@ -352,9 +426,13 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--apache", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--restart", type=int, metavar="MIB")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
+        if options.restart:
+            restarts(directory, options.restart, with_apache=options.apache)
+            return 0
         beside = None
         if options.apache:
             with apache(directory / "apache") as target:
