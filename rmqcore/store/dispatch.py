@@ -6,6 +6,7 @@ log is what was there before.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 from rmqcore.model.topic import SCHEDULE_TOPIC
 from rmqcore.protocol.tags import java_string_hash
 
-from .key_index import key_hash
+from .key_index import topic_seed
 
 PREPARED: Final = 1 << 2
 ROLLBACK: Final = 3 << 2
@@ -75,10 +76,11 @@ def tag_hash(tag: bytes) -> int:
 def key_hashes(topic: bytes, values: Mapping[bytes, bytes]) -> list[int]:
     """Return the hashes under which the record is found by key."""
     hashes = []
+    seed = topic_seed(topic)
     unique = values.get(b"UNIQ_KEY")
     if unique:
-        hashes.append(key_hash(topic, unique))
+        hashes.append(zlib.crc32(unique, seed))
     keys = values.get(b"KEYS")
     if keys:
-        hashes.extend([key_hash(topic, key) for key in keys.split()])
+        hashes.extend([zlib.crc32(key, seed) for key in keys.split()])
     return hashes

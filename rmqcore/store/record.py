@@ -23,7 +23,8 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from rmqcore.errors import ArgumentError, StoreError
 from rmqcore.model.message import MAX_PROPERTIES_BYTES
@@ -145,8 +146,7 @@ def store_timestamp_of(record: bytes | memoryview) -> int:
     return timestamp
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(NamedTuple):
     """The parts of a stored record that consume queue and key index need."""
 
     size: int
@@ -206,10 +206,14 @@ def _tail(data: bytes, topic_at: int, length_bytes: int) -> tuple[str, bytes]:
         raise StoreError("the properties' length does not add up")
     if properties and (b"\0" in properties or not properties.endswith(b"\x02")):
         raise StoreError("the properties are torn")
+    return _topic(data[text_at:properties_at]), properties
+
+
+@lru_cache(maxsize=4096)
+def _topic(name: bytes) -> str:
+    if not name:
+        raise StoreError("the record has no topic")
     try:
-        topic = data[text_at:properties_at].decode()
+        return name.decode()
     except UnicodeDecodeError as error:
         raise StoreError(f"the topic is not UTF-8: {error}") from None
-    if not topic:
-        raise StoreError("the record has no topic")
-    return topic, properties

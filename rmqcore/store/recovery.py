@@ -12,7 +12,7 @@ on the disk, and how many entries the queues had then. Recovery goes in three st
    the offset that was already on the disk, or whole records follow in a later file:
    that is damage, and an error names the place.
 
-Reading costs about 4 µs a record, so a clean stop opens at once, a kill costs the
+Reading costs about 5 µs a record, so a clean stop opens at once, a kill costs the
 records of the last seconds, and lost derived data some 20 s per gigabyte.
 """
 
