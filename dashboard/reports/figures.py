@@ -13,8 +13,7 @@ from dashboard.charts.skew import skew_over_time
 from dashboard.charts.strategies import strategies_compared
 from dashboard.models import JobRun
 
-from .facts import strategy_rows
-from .series import heat_lines, skew_lines
+from .series import heat_lines, skew_lines, strategies_of
 from .steps import axis_of, epoch_bands, group_rows, lag_steps
 
 GROUP_ONLY: Final = ("skew", "strategies")
@@ -44,9 +43,7 @@ def _skew(run: JobRun, axis: Axis) -> dict[str, Any]:
 
 
 def _strategies(run: JobRun, _axis: Axis) -> dict[str, Any]:
-    return strategies_compared(
-        [(row.title, row.max_to_mean, row.in_use) for row in strategy_rows(run)]
-    )
+    return strategies_compared(strategies_of(run))
 
 
 FIGURES: Final[Mapping[str, Callable[[JobRun, Axis], dict[str, Any]]]] = {

@@ -12,6 +12,7 @@ from typing import Final
 
 from analytics import contracts as c
 from dashboard.charts.series import QueueRow, SkewSeries
+from dashboard.charts.strategies import Strategy
 from dashboard.models import Grouping, JobRun
 
 from .facts import strategy_rows
@@ -59,6 +60,11 @@ def skew_lines(run: JobRun) -> list[SkewSeries]:
     for row in rows_or_none(run, c.SKEW_BY_TIME, (c.STRATEGY, c.SINCE, c.EPOCH)):
         points[row[c.STRATEGY]].append((row[c.SINCE], row["load_max_to_mean"]))
     return [SkewSeries(name, name in in_use, line) for name, line in points.items()]
+
+
+def strategies_of(run: JobRun) -> list[Strategy]:
+    """Return the strategies with their max / mean load, in fixed order."""
+    return [(row.title, row.max_to_mean, row.in_use) for row in strategy_rows(run)]
 
 
 def rows_or_none(run: JobRun, dataset: str, order: Sequence[str]) -> list[Row]:

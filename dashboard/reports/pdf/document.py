@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from dashboard.models import JobRun
 from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
 from dashboard.reports.html_file import charts_of
-from dashboard.reports.series import heat_lines, skew_lines
+from dashboard.reports.series import heat_lines, skew_lines, strategies_of
 from dashboard.reports.stats import Stat, missing_of, stats_of
 from dashboard.reports.steps import axis_of, epoch_bands, group_rows, lag_steps
 from dashboard.reports.twins import Twin, clock
 from dashboard.reports.words import step_word, subject_of, title_of
 from dashboard.views import figures
 
-from .plots import heat_plot, lag_plot, skew_plot
+from .plots import heat_plot, lag_plot, skew_plot, strategies_plot
 from .sheet import BODY, HEAD, MARGIN, SMALL, TITLE, new_sheet
 
 _ROW: Final = 5.0
@@ -52,13 +52,13 @@ def write_pdf(
         ),
         "queues": lambda: heat_plot(sheet, axis, heat_lines(run)),
         "skew": lambda: skew_plot(sheet, axis, skew_lines(run)),
+        "strategies": lambda: strategies_plot(sheet, strategies_of(run)),
     }
     for name, chart in charts.items():
         sheet.room(45)
         _heading(sheet, chart.title, chart.note)
-        if name in draw:
-            draw[name]()
-        else:
+        draw[name]()
+        if name == "strategies":
             _table(sheet, chart.twin, _("Strategies: none was computed."))
     if not run.group:
         _worst(sheet, run)

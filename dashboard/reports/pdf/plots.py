@@ -17,6 +17,7 @@ from dashboard.charts.series import (
     SkewSeries,
     gaps,
 )
+from dashboard.charts.strategies import EVEN, Strategy
 
 from .marks import (
     LEFT,
@@ -33,9 +34,11 @@ from .marks import (
     value_axis,
 )
 from .scales import Box, TimeScale, count_scale, ratio_scale, span_scale
-from .sheet import MARGIN
+from .sheet import MARGIN, SMALL
 
 _ROW: Final = 3.6
+_BAR: Final = 5.0
+_NAME: Final = 44.0
 
 
 def lag_plot(
@@ -118,6 +121,29 @@ def skew_plot(sheet: Any, axis: Axis, series: Sequence[SkewSeries]) -> None:
     time_axis(sheet, times, box.bottom)
     sheet.set_y(box.bottom + 7)
     line_legend(sheet, [line.title for line in series])
+
+
+def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:
+    """Draw a bar a strategy from 1, which is even, to its max / mean load."""
+    known = [skew for _name, skew, _in_use in strategies if skew is not None]
+    if not known:
+        return
+    sheet.room(len(strategies) * _BAR + 2)
+    top, best = max([*known, 1.1]), min(known)
+    left = MARGIN + _NAME
+    wide = sheet.epw - _NAME - 14
+    for name, skew, in_use in strategies:
+        y = sheet.get_y() + _BAR / 2
+        sheet.ink("ink-2", SMALL, bold=in_use)
+        sheet.label(left - 2, y, name, align="R", width=_NAME - 2)
+        width = 0.0 if skew is None else (skew - EVEN) / (top - EVEN) * wide
+        sheet.ground("accent" if skew == best else "line-strong")
+        sheet.rect(left, y - 1.4, max(width, 0.3), 2.8, style="F")
+        sheet.ink("ink-2", SMALL)
+        text = _("unknown") if skew is None else f"{skew:.2f}×"
+        sheet.label(left + width + 1.5, y, text, width=14)
+        sheet.set_y(y + _BAR / 2)
+    sheet.gap(2)
 
 
 def _cells(sheet: Any, times: TimeScale, y: float, line: QueueRow) -> None:
