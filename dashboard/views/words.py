@@ -272,7 +272,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "back_to_blocks": _("Back to all members"),
     "max_mean_lag": _("max / mean lag"),
     "mixed_since": _("Mixed strategies since {time}: {parts}."),
-    "strategy_of": _("{name} by {n} members"),
+    "strategy_of": _("{n} × {name}"),
     "change": _("Change"),
     "new": _("new"),
     "link_copied": _("The link is in the clipboard."),

@@ -104,7 +104,7 @@ async def test_the_map_says_while_strategies_are_mixed(
     write(state)
     await page.reload()
     await expect(banner).to_contain_text("Mixed strategies since")
-    await expect(banner).to_contain_text("AVG_BY_CIRCLE by 1 members")
+    await expect(banner).to_contain_text("1 × AVG_BY_CIRCLE")
     state["seq"] += 1
     state["members"][0]["strategy"] = "AVG"
     write(state)
