@@ -74,6 +74,7 @@ class Channel(asyncio.Protocol):
         on_open: Callable[[Channel], None] | None = None,
         on_close: Callable[[Channel], None] | None = None,
         max_frame_bytes: int = MAX_FRAME_BYTES,
+        waits_for_reader: bool = False,
     ) -> None:
         self.remote_address = ""
         self.local_address = ""
@@ -91,6 +92,7 @@ class Channel(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._outgoing: list[bytes] = []
         self._is_receiving = False
+        self._waits_for_reader = waits_for_reader
         self._writable = asyncio.Event()
         self._writable.set()
         self._closed = self._loop.create_future()
@@ -210,12 +212,20 @@ class Channel(asyncio.Protocol):
                 self._flush()
 
     def pause_writing(self) -> None:
-        """The socket's buffer is full."""
+        """The socket's buffer is full: a server takes no more requests meanwhile.
+
+        A peer that asks and does not read the answers would fill the memory. A
+        client goes on reading, or two full buffers would wait for each other.
+        """
         self._writable.clear()
+        if self._waits_for_reader and not self.closed:
+            cast(asyncio.Transport, self._transport).pause_reading()
 
     def resume_writing(self) -> None:
         """The socket's buffer has room again."""
         self._writable.set()
+        if self._waits_for_reader and not self.closed:
+            cast(asyncio.Transport, self._transport).resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End whoever waits, and tell the owner once."""

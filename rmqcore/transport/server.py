@@ -144,6 +144,7 @@ class Server:
             on_open=self._opened,
             on_close=self._ended,
             max_frame_bytes=self._max_frame_bytes,
+            waits_for_reader=True,
         )
 
     def _opened(self, channel: Channel) -> None:

@@ -17,6 +17,7 @@ from rmqcore.errors import (
     StateError,
 )
 from rmqcore.protocol.command import RemotingCommand
+from rmqcore.protocol.frames import encode_frame
 from rmqcore.transport import Channel, Server, connect, parse_address, raise_for_code
 from rmqcore.transport.channel import Answer, Handler
 
@@ -255,3 +256,31 @@ def test_codes_become_errors(
         raise_for_code(response, request_code=105, address="n:1")
     assert type(e.value) is error
     raise_for_code(response, request_code=105, address="n:1", ok=(code,))
+
+
+async def test_a_peer_that_does_not_read_is_not_read_from() -> None:
+    peer = Peer()
+    server = Server(peer)
+    await server.start()
+    reader, writer = await asyncio.open_connection(*parse_address(server.address))
+    # The stream's own limit keeps it from reading ahead.
+    count, body = 400, b"x" * 100_000
+    command = RemotingCommand.request(ECHO, {}, body)
+    writer.write(encode_frame(command) * count)
+    channel = await _accepted(server)
+    while channel._transport is None or channel._transport.is_reading():
+        await asyncio.sleep(0)
+    assert len(peer.seen) < count
+    answer = encode_frame(command.response(0, None, {}, body))
+    for _ in range(count):
+        assert len(await reader.readexactly(len(answer))) == len(answer)
+    assert len(peer.seen) == count
+    writer.close()
+    await server.stop()
+
+
+async def _accepted(server: Server) -> Channel:
+    while not server.channels:
+        await asyncio.sleep(0)
+    (channel,) = server.channels
+    return channel
