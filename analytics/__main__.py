@@ -67,6 +67,7 @@ def _request(given: argparse.Namespace) -> JobRequest:
         step_seconds=given.step,
         options=_options(given.options),
         added_members=tuple(given.members),
+        strategies=tuple(given.strategy),
     )
 
 
@@ -113,6 +114,13 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="compare with N members more, or fewer with a minus; repeatable",
+    )
+    parser.add_argument(
+        "--strategy",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="compare no others than these; repeatable",
     )
     parser.add_argument(
         "--idle-seconds", type=float, default=300.0, help="serve: end when idle so long"

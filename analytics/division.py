@@ -2,9 +2,9 @@
 
 A candidate is one of RocketMQ's strategies, the one in use with members more or fewer,
 or the balanced plan. Owners are told as places in the epoch's list of member ids, which
-members that are only imagined follow. A queue without an owner has none, and so has
-every queue where a candidate cannot be computed (options that nobody entered, a class
-of somebody's own).
+members that are only imagined follow; `NOBODY` stands for a queue that is left over,
+None for every queue where a candidate cannot be computed (options that nobody entered,
+a class of somebody's own).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from analytics import contracts as c
 from analytics.errors import JobError
 from rmqcore.allocation import (
     BALANCED,
+    AllocateStrategy,
     allocate_topics,
     balanced_plan,
     make_strategy,
@@ -31,13 +33,16 @@ WITHOUT_OPTIONS: Final = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 IN_USE: Final = c.IN_USE
 """Stands for the strategy that the epoch itself names."""
 
+NOBODY: Final = -1
+"""The place of the owner of a queue that a candidate gives to nobody."""
+
 MEMBER_IDS: Final = "member_ids"
 WEIGHTS: Final = "weights"
 
 Owners: TypeAlias = Mapping[MessageQueue, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for what is built once
 class Candidate:
     """One way to divide; `added` members more than there were, or fewer when negative.
 
@@ -49,31 +54,51 @@ class Candidate:
     options: Mapping[str, Any] = field(default_factory=dict)
     added: int = 0
 
+    @cached_property
+    def built(self) -> AllocateStrategy | None:
+        """The strategy with its options; None for those that epochs or loads decide."""
+        if self.strategy in {IN_USE, BALANCED}:
+            return None
+        return make_strategy(self.strategy, options_from(self.options))
+
     @property
     def column(self) -> str:
         """The column that holds this candidate's owners."""
         return f"owner_{self.name}"
 
+    @property
+    def moved_column(self) -> str:
+        """The column that says whether a queue has another owner than before."""
+        return f"moved_{self.name}"
+
 
 def candidates_of(
-    options: Mapping[str, Mapping[str, Any]], added: Sequence[int] = ()
+    options: Mapping[str, Mapping[str, Any]],
+    added: Sequence[int] = (),
+    only: Sequence[str] = (),
 ) -> list[Candidate]:
     """Return the candidates of a job, those in fixed order first.
 
     `options` names further strategies with their options, `added` numbers of members
-    to add to, or take from, the strategy in use. Raises `JobError` for options that
-    the strategy does not take.
+    to add to, or take from, the strategy in use. With `only`, no others than these
+    (and the strategy in use, by which capacity is known). Raises `JobError` for
+    options that the strategy does not take, and for unknown names.
     """
     found = [Candidate(name, name, options.get(name, {})) for name in WITHOUT_OPTIONS]
     further = sorted(set(options) - set(WITHOUT_OPTIONS))
     found += [Candidate(name, name, options[name]) for name in further]
     for candidate in found:
         try:
-            make_strategy(candidate.strategy, options_from(candidate.options))
+            _ = candidate.built
         except ArgumentError as error:
             raise JobError(f"options of {candidate.name}: {error}") from error
     found += [Candidate(f"{IN_USE}{n:+d}", IN_USE, added=n) for n in sorted(added)]
-    return [*found, Candidate(BALANCED, BALANCED), Candidate(IN_USE, IN_USE)]
+    found += [Candidate(BALANCED, BALANCED), Candidate(IN_USE, IN_USE)]
+    names = [candidate.name for candidate in found]
+    for name in only:
+        if name not in names:
+            raise JobError(f"no strategy {name!r} here; there are {', '.join(names)}")
+    return [each for each in found if not only or each.name in {*only, IN_USE}]
 
 
 def options_from(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,29 +127,41 @@ class Divider:
     def __init__(self, candidates: Iterable[Candidate]) -> None:
         self._candidates = list(candidates)
         self._group: tuple[str, str] | None = None
-        self._balanced: Owners | None = None
+        self._before: dict[str, Owners] = {}
 
-    def rows(self, epoch: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return a row per queue, and per owner where a queue has several."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of what `divide` returns, in order."""
+        names = [c.CLUSTER, c.GROUP, c.EPOCH, c.TOPIC, c.BROKER, c.QUEUE_ID]
+        names += [candidate.column for candidate in self._candidates]
+        return names + [candidate.moved_column for candidate in self._candidates]
+
+    def divide(self, epoch: Mapping[str, Any]) -> list[list[Any]]:
+        """Return columns with a row per queue, and per owner where it has several.
+
+        Owners are places, `NOBODY`, or None where a candidate cannot be computed. A
+        queue has moved if it had owners in the group's epoch before, and has others
+        now; what several rows show is noted in the first.
+        """
         group = (epoch[c.CLUSTER], epoch[c.GROUP])
         if group != self._group:
-            self._group, self._balanced = group, None
+            self._group, self._before = group, {}
         queues = [
             MessageQueue(queue[c.TOPIC], queue[c.BROKER], queue[c.QUEUE_ID])
             for queue in epoch[c.QUEUES]
         ]
         ids = list(epoch[MEMBER_IDS])
-        shares: dict[MessageQueue, dict[str, list[int]]] = {q: {} for q in queues}
+        places: list[list[Any]] = []
+        moved: list[list[bool | None]] = []
         for candidate in self._candidates:
             members = _with(ids, candidate.added)
-            place = {member: number for number, member in enumerate(members)}
-            for queue, owners in self._owners(
-                epoch, candidate, queues, members
-            ).items():
-                if queue in shares:
-                    shares[queue][candidate.column] = [place[owner] for owner in owners]
-        keys = {name: epoch[name] for name in (c.CLUSTER, c.GROUP, c.EPOCH)}
-        return [row for each in shares.items() for row in _rows_of(keys, *each)]
+            owners = self._owners(epoch, candidate, queues, members)
+            before = self._before.get(candidate.name)
+            places.append(_places(owners, queues, members))
+            moved.append(_moved(owners, before, queues))
+            if owners is not None:
+                self._before[candidate.name] = owners
+        return _unfolded(epoch, queues, places, moved)
 
     def _owners(
         self,
@@ -132,20 +169,21 @@ class Divider:
         candidate: Candidate,
         queues: Sequence[MessageQueue],
         members: Sequence[str],
-    ) -> Owners:
+    ) -> Owners | None:
         if not members:
-            return {}
+            return None
         try:
             if candidate.strategy == BALANCED:
-                return self._balance(epoch, queues, members)
+                return self._balanced(epoch, candidate, queues, members)
             return _divided(epoch, candidate, queues, members)
         except (ArgumentError, ValueError, TypeError):
             # Options that nobody entered or that fit another epoch: no comparison.
-            return {}
+            return None
 
-    def _balance(
+    def _balanced(
         self,
         epoch: Mapping[str, Any],
+        candidate: Candidate,
         queues: Sequence[MessageQueue],
         members: Sequence[str],
     ) -> Owners:
@@ -153,12 +191,11 @@ class Divider:
             MessageQueue(each[c.TOPIC], each[c.BROKER], each[c.QUEUE_ID]): each[c.LOAD]
             for each in epoch[WEIGHTS] or ()
         }
-        before = self._balanced
+        before = self._before.get(candidate.name)
         if before is None:
             before = _divided(epoch, Candidate(IN_USE, IN_USE), queues, members)
         weights = {queue: known.get(queue) for queue in queues}
-        self._balanced = balanced_plan(weights, members, owners=before).plan.by_queue
-        return self._balanced
+        return balanced_plan(weights, members, owners=before).plan.by_queue
 
 
 def _divided(
@@ -167,16 +204,12 @@ def _divided(
     queues: Sequence[MessageQueue],
     members: Sequence[str],
 ) -> Owners:
-    strategy, options = candidate.strategy, candidate.options
-    if strategy == IN_USE:
-        strategy = epoch[c.STRATEGY]
+    strategy = candidate.built
+    if strategy is None:
         options = json.loads(epoch[c.OPTIONS] or "{}")
+        strategy = make_strategy(epoch[c.STRATEGY], options_from(options))
     plan = allocate_topics(
-        strategy,
-        group=epoch[c.GROUP],
-        queues=queues,
-        client_ids=members,
-        **options_from(options),
+        strategy, group=epoch[c.GROUP], queues=queues, client_ids=members
     )
     return plan.by_queue
 
@@ -188,23 +221,65 @@ def _with(ids: Sequence[str], added: int) -> list[str]:
     return sorted_client_ids(ids)[:added]
 
 
-def _rows_of(
-    keys: Mapping[str, Any], queue: MessageQueue, places: Mapping[str, Sequence[int]]
-) -> list[dict[str, Any]]:
-    rows = []
-    for number in range(max(map(len, places.values()), default=1)):
-        owned = {
-            column: each[number]
-            for column, each in places.items()
-            if number < len(each)
-        }
-        rows.append(
-            {
-                **keys,
-                c.TOPIC: queue.topic,
-                c.BROKER: queue.broker_name,
-                c.QUEUE_ID: queue.queue_id,
-                **owned,
-            }
-        )
-    return rows
+def _places(
+    owners: Owners | None, queues: Sequence[MessageQueue], members: Sequence[str]
+) -> list[Any]:
+    """Return each queue's owner as a place; a tuple of places where it has several."""
+    if owners is None:
+        return [None] * len(queues)
+    place = {member: number for number, member in enumerate(members)}
+    found: list[Any] = []
+    for queue in queues:
+        holders = owners.get(queue, ())
+        if len(holders) == 1:
+            found.append(place[holders[0]])
+        else:
+            found.append(tuple(place[holder] for holder in holders) or NOBODY)
+    return found
+
+
+def _moved(
+    owners: Owners | None, before: Owners | None, queues: Sequence[MessageQueue]
+) -> list[bool | None]:
+    if owners is None:
+        return [None] * len(queues)
+    if before is None:
+        return [False] * len(queues)
+    pairs = [(before.get(queue, ()), owners.get(queue, ())) for queue in queues]
+    return [bool(old and new) and set(old) != set(new) for old, new in pairs]
+
+
+def _unfolded(
+    epoch: Mapping[str, Any],
+    queues: Sequence[MessageQueue],
+    places: Sequence[list[Any]],
+    moved: Sequence[list[bool | None]],
+) -> list[list[Any]]:
+    """Return columns; a queue with several owners gets a row for each."""
+    rows = range(len(queues))
+    copies = [
+        max((len(p[row]) for p in places if isinstance(p[row], tuple)), default=1)
+        for row in rows
+    ]
+    origin = [row for row in rows for _copy in range(copies[row])]
+    number = [copy for row in rows for copy in range(copies[row])]
+    return [
+        *([epoch[name]] * len(origin) for name in (c.CLUSTER, c.GROUP, c.EPOCH)),
+        [queues[row].topic for row in origin],
+        [queues[row].broker_name for row in origin],
+        [queues[row].queue_id for row in origin],
+        *(
+            [_copy_of(p[row], copy) for row, copy in zip(origin, number, strict=True)]
+            for p in places
+        ),
+        *(
+            [None if copy else m[row] for row, copy in zip(origin, number, strict=True)]
+            for m in moved
+        ),
+    ]
+
+
+def _copy_of(place: Any, copy: int) -> Any:
+    if isinstance(place, tuple):
+        return place[copy] if copy < len(place) else None
+    return None if copy else place

@@ -11,26 +11,26 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the usual name
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
-from analytics.division import IN_USE, Candidate, candidates_of
-from analytics.errors import JobError
+from analytics.division import Candidate, candidates_of
 from analytics.lake.compaction import absorb
-from analytics.lake.manifest import FileEntry, load_manifest
 from analytics.lake.reader import count_rows
 from analytics.lake.storage import Storage, open_storage
-from analytics.requests import JobRequest, Progress, iso, step_for
-from analytics.schemas import schema_of
+from analytics.requests import JobRequest, Progress, iso
+from analytics.rollup import roll_up
+from analytics.sources import Chosen, Input, choose_source, moment, read_input
 from analytics.transforms.divisions import divisions, owners_in_use
 from analytics.transforms.epochs import (
+    GROUP_NO,
+    QUEUE_NO,
     members,
     newest_epochs,
+    numbers,
     strategies_in_use,
     with_weights,
 )
@@ -38,40 +38,50 @@ from analytics.transforms.lag import (
     lag_by_consumer,
     lag_by_group,
     lag_by_queue,
-    owners_seen,
-    queue_steps,
+    lag_by_topic,
+    steps_of_parts,
+    with_numbers,
 )
 from analytics.transforms.skew import (
+    epoch_sizes,
     load_by_member,
+    member_by_time,
     member_steps,
     moves_between_epochs,
     skew_by_time,
     strategy_totals,
+    with_group_no,
 )
+from rmqcore.allocation import BALANCED
 
 logger = logging.getLogger(__name__)
 
-_COMPILED_FROM_ROWS: Final = 1_000_000
+_COMPILED_FROM_ROWS: Final = 500_000
 """Below this, compiling the queries takes longer than running them interpreted."""
+
+_ROWS_A_TASK: Final = 1_000_000
+"""Few enough samples that a task sums them in memory, many enough to be worth one."""
+
+_FEWEST_PIECES: Final = 2
+_LEAST_BYTES: Final = 1 << 20
+
+_WITH_LAG: Final = frozenset({c.JOB_LAG, c.JOB_REPORT})
+_WITH_SKEW: Final = frozenset({c.JOB_SKEW, c.JOB_REPORT, c.JOB_BACKTEST})
+_FOR_SKEW: Final = (
+    GROUP_NO,
+    QUEUE_NO,
+    c.EPOCH,
+    c.SINCE,
+    c.SECONDS,
+    c.LAG_MEAN,
+    c.IN_RATE,
+    c.OUT_RATE,
+)
 
 _EPOCHS_A_TASK: Final = 500
 _MOST_TASKS: Final = 64
 _LOOK_BACK_MS: Final = 180_000
 """Samples before the period that give its first step a rate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """What one job reads: frames cut to the request, and facts about them."""
-
-    samples: DataFrame
-    epochs: DataFrame
-    since_ms: int
-    until_ms: int
-    step_seconds: int
-    sample_rows: int
-    epoch_rows: int
-    manifest_version: int
 
 
 def run_job(
@@ -80,18 +90,22 @@ def run_job(
     """Run a job and return its summary, which is also written.
 
     `start` gives the session, and is only called once there is something to read.
-    Raises `JobError` when the lake holds no sample for the request.
+    Roll-ups go into the lake, so that their summary is only returned. Raises `JobError`
+    when the lake holds no sample for the request.
     """
     lake = open_storage(request.lake)
     progress(0.0, "listing")
     for dataset in (c.SAMPLES, c.EPOCHS):
         absorb(lake, dataset)
-    files = _files(lake, request)
+    if request.job == c.JOB_ROLLUP:
+        progress(0.05, "starting")
+        return _rolled_up(start(), lake, progress)
+    chosen = choose_source(lake, request)
     progress(0.05, "starting")
     spark = start()
-    source = _read(spark, lake, request, files)
+    _tune(spark, chosen)
+    source = read_input(spark, lake, request, chosen)
     output = open_storage(request.output)
-    _tune(spark, source.sample_rows)
     work = _Work(source, request, output, progress)
     tables = work.run()
     progress(0.95, "summary")
@@ -99,6 +113,15 @@ def run_job(
     output.write_new(c.SUMMARY, json.dumps(summary, indent=1).encode())
     progress(1.0, "done")
     return summary
+
+
+def _rolled_up(
+    spark: SparkSession, lake: Storage, progress: Progress
+) -> dict[str, Any]:
+    _tune(spark, None)
+    done = roll_up(spark, lake, progress)
+    progress(1.0, "done")
+    return {"schema": c.SCHEMA_VERSION, "job": c.JOB_ROLLUP, **done}
 
 
 class _Work:
@@ -124,50 +147,76 @@ class _Work:
         return self._rows
 
     def _run(self) -> None:
-        job, source = self._request.job, self._source
-        candidates = candidates_of(self._request.options, self._request.added_members)
-        steps = self._keep(queue_steps(source.samples, source.step_seconds))
-        steps = steps.where(F.col(c.SINCE) >= _moment(source.since_ms))
+        job, source, request = self._request.job, self._source, self._request
+        candidates = candidates_of(
+            request.options, request.added_members, request.strategies
+        )
+        pieces = 1 + source.source.rows // _ROWS_A_TASK
         epochs = self._keep(newest_epochs(source.epochs, source.since_ms))
-        pieces = min(_MOST_TASKS, 1 + source.epoch_rows // _EPOCHS_A_TASK)
+        numbered = self._keep(numbers(epochs))
+        is_balancing = any(each.strategy == BALANCED for each in candidates)
+        since = F.col(c.SINCE) >= moment(source.since_ms)
+        if job in _WITH_LAG:
+            steps = steps_of_parts(source.parts, source.step_seconds, pieces=pieces)
+            steps = self._keep(steps).where(since)
+            by_number = with_numbers(steps, numbered).repartition(pieces, GROUP_NO)
+        else:
+            by_number = steps_of_parts(
+                source.parts, source.step_seconds, pieces=pieces, numbered=numbered
+            )
+            by_number = by_number.select(*_FOR_SKEW)
+            if is_balancing:  # which weighs epochs before anything is divided
+                by_number = self._keep(by_number)
+            by_number = by_number.where(since)
+        weighed = with_weights(epochs, by_number if is_balancing else None, numbered)
+        tasks = min(_MOST_TASKS, 1 + source.epoch_rows // _EPOCHS_A_TASK)
         divided = self._keep(
-            divisions(with_weights(epochs, steps), candidates, pieces=pieces)
+            divisions(weighed, candidates, pieces=tasks)
+            .join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
+            .repartition(pieces, GROUP_NO)
         )
         self._progress(0.2, "samples")
-        if job in {c.JOB_LAG, c.JOB_REPORT}:
+        if job in _WITH_LAG:
             self._lag(steps, owners_in_use(divided, epochs))
-        if job in {c.JOB_SKEW, c.JOB_REPORT}:
-            self._skew(steps, epochs, divided, candidates)
+        if job in _WITH_SKEW:
+            by_member = self._keep(member_steps(by_number, divided, candidates))
+            self._skew(by_member, epochs, numbered, candidates)
+            moved = moves_between_epochs(divided, candidates)
+            self._totals(moved, strategies_in_use(epochs))
 
     def _lag(self, steps: DataFrame, owners: DataFrame) -> None:
         source = self._source
         by_queue = self._keep(lag_by_queue(steps))
         self._write(c.LAG_BY_QUEUE, by_queue, 0.4)
-        samples = source.samples.where(F.col(c.TIME) >= _moment(source.since_ms))
-        by_group = lag_by_group(samples, by_queue, source.step_seconds)
+        by_group = lag_by_group(source.peaks, by_queue)
         self._write(c.LAG_BY_GROUP, by_group, 0.5)
-        seen = owners_seen(samples, source.step_seconds)
-        self._write(c.LAG_BY_CONSUMER, lag_by_consumer(steps, owners, seen), 0.6)
+        by_topic = lag_by_topic(source.peaks, by_queue)
+        self._write(c.LAG_BY_TOPIC, by_topic, 0.55)
+        by_consumer = lag_by_consumer(steps, owners, source.seen)
+        self._write(c.LAG_BY_CONSUMER, by_consumer, 0.6)
 
     def _skew(
         self,
-        steps: DataFrame,
+        by_member: DataFrame,
         epochs: DataFrame,
-        divided: DataFrame,
+        numbered: DataFrame,
         candidates: list[Candidate],
     ) -> None:
-        everyone = members(epochs)
-        by_member = self._keep(member_steps(steps, divided, candidates))
-        self._write(c.LOAD_BY_MEMBER, load_by_member(by_member, everyone), 0.75)
-        by_time = self._keep(skew_by_time(by_member, epochs, candidates))
-        told = F.col(c.STRATEGY) != IN_USE
-        self._write(c.SKEW_BY_TIME, by_time.where(told), 0.85)
-        moved = moves_between_epochs(divided, everyone, candidates)
-        keys = [c.CLUSTER, c.GROUP, c.STRATEGY]
+        everyone = self._keep(with_group_no(members(epochs), numbered))
+        load = load_by_member(by_member, everyone, numbered, candidates)
+        self._write(c.LOAD_BY_MEMBER, load, 0.7)
+        if self._request.job == c.JOB_BACKTEST:
+            by_step = member_by_time(by_member, everyone, numbered, candidates)
+            self._write(c.MEMBER_BY_TIME, by_step, 0.75)
+        sizes = with_group_no(epoch_sizes(epochs), numbered)
+        by_time = skew_by_time(by_member, sizes, numbered, candidates)
+        self._write(c.SKEW_BY_TIME, by_time, 0.9)
+
+    def _totals(self, moved: DataFrame, in_use: DataFrame) -> None:
+        by_time = moved.sparkSession.read.parquet(self._output.uri(c.SKEW_BY_TIME))
         totals = (
-            strategy_totals(by_time.where(told))
-            .join(moved, on=keys, how="left")
-            .join(strategies_in_use(epochs), on=keys, how="left")
+            strategy_totals(by_time, moved)
+            .join(in_use, on=[c.CLUSTER, c.GROUP, c.STRATEGY], how="left")
             .withColumn(c.IN_USE, F.coalesce(c.IN_USE, F.lit(False)))
         )
         self._write(c.STRATEGIES, totals, 0.95)
@@ -182,80 +231,20 @@ class _Work:
         self._progress(done, dataset)
 
 
-def _tune(spark: SparkSession, rows: int) -> None:
+def _tune(spark: SparkSession, source: Chosen | None) -> None:
+    """Fit Spark to the size of the input; every job sets the same keys."""
+    rows = source.rows if source else 0
+    size = sum(file.size for file in source.files) if source else 0
     is_large = rows >= _COMPILED_FROM_ROWS
     spark.conf.set("spark.sql.codegen.wholeStage", str(is_large).lower())
     mode = "FALLBACK" if is_large else "NO_CODEGEN"
     spark.conf.set("spark.sql.codegen.factoryMode", mode)
-
-
-def _files(lake: Storage, request: JobRequest) -> tuple[list[FileEntry], int]:
-    manifest = load_manifest(lake, c.SAMPLES)
-    clusters = request.clusters or None
-    files = manifest.select(request.since_ms, request.until_ms, clusters)
-    if not files:
-        raise JobError(
-            f"the lake at {lake.url} holds no sample "
-            f"{_period_words(request)}; it has {manifest.rows} in all"
-        )
-    return files, manifest.version
-
-
-def _read(
-    spark: SparkSession,
-    lake: Storage,
-    request: JobRequest,
-    listed: tuple[list[FileEntry], int],
-) -> Input:
-    files, version = listed
-    first_ms = min(file.first_ms for file in files)
-    last_ms = max(file.last_ms for file in files)
-    since_ms = first_ms if request.since_ms is None else request.since_ms
-    until_ms = last_ms + 1 if request.until_ms is None else request.until_ms
-    observed_ms = min(until_ms, last_ms + 1) - max(since_ms, first_ms)
-    step_seconds = request.step_seconds or step_for(observed_ms)
-    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
-    before = load_manifest(lake, c.SAMPLES).select(since_ms - _LOOK_BACK_MS, until_ms)
-    paths = {file.path for file in files}
-    paths.update(
-        file.path
-        for file in before
-        if not request.clusters or file.cluster in request.clusters
-    )
-    samples = _frame(spark, lake, c.SAMPLES, sorted(paths))
-    is_wanted = (F.col(c.TIME) >= _moment(since_ms - _LOOK_BACK_MS)) & (
-        F.col(c.TIME) < _moment(until_ms)
-    )
-    epochs = load_manifest(lake, c.EPOCHS).select(None, until_ms)
-    return Input(
-        samples=_only(samples, request).where(is_wanted),
-        epochs=_only(
-            _frame(spark, lake, c.EPOCHS, [file.path for file in epochs]), request
-        ),
-        since_ms=since_ms,
-        until_ms=until_ms,
-        step_seconds=step_seconds,
-        sample_rows=sum(file.rows for file in files),
-        epoch_rows=sum(file.rows for file in epochs),
-        manifest_version=version,
-    )
-
-
-def _frame(
-    spark: SparkSession, lake: Storage, dataset: str, paths: list[str]
-) -> DataFrame:
-    schema = from_arrow_schema(schema_of(dataset))
-    if not paths:
-        return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(*(lake.uri(path) for path in paths))
-
-
-def _only(frame: DataFrame, request: JobRequest) -> DataFrame:
-    if request.clusters:
-        frame = frame.where(F.col(c.CLUSTER).isin(*request.clusters))
-    if request.groups:
-        frame = frame.where(F.col(c.GROUP).isin(*request.groups))
-    return frame
+    pieces = max(_FEWEST_PIECES, 1 + rows // _ROWS_A_TASK)
+    spark.conf.set("spark.sql.shuffle.partitions", str(pieces))
+    # Bytes tell little about rows that compress this well: a task would get millions.
+    task_bytes = max(_LEAST_BYTES, _ROWS_A_TASK * size // max(1, rows))
+    spark.conf.set("spark.sql.files.maxPartitionBytes", str(task_bytes))
+    spark.conf.set("spark.sql.files.openCostInBytes", str(task_bytes // 64))
 
 
 def _summary(
@@ -269,20 +258,8 @@ def _summary(
         "step_seconds": source.step_seconds,
         "clusters": list(request.clusters),
         "groups": list(request.groups),
-        "samples": source.sample_rows,
+        "source": source.source.name,
+        "samples": source.source.rows,
         "manifest_version": source.manifest_version,
         "rows": dict(tables),
     }
-
-
-def _moment(ms: int) -> Any:
-    return F.timestamp_millis(F.lit(ms))
-
-
-def _period_words(request: JobRequest) -> str:
-    since = "" if request.since_ms is None else f"since {iso(request.since_ms)} "
-    until = "" if request.until_ms is None else f"until {iso(request.until_ms)} "
-    where = (
-        f"of {', '.join(request.clusters)}" if request.clusters else "of any cluster"
-    )
-    return f"{since}{until}{where}"

@@ -15,7 +15,13 @@ from typing import Any, Final
 from analytics import contracts as c
 from analytics.errors import JobError
 
-JOBS: Final = (c.JOB_LAG, c.JOB_SKEW, c.JOB_REPORT)
+JOBS: Final = (
+    c.JOB_LAG,
+    c.JOB_SKEW,
+    c.JOB_REPORT,
+    c.JOB_BACKTEST,
+    c.JOB_ROLLUP,
+)
 
 STEP_LADDER: Final = (10, 60, 600, 3600)
 """Seconds of a step that can be asked for; sweeps are 10 s apart at best."""
@@ -33,8 +39,8 @@ class JobRequest:
 
     `clusters` and `groups` empty mean all. `options` gives strategies the options of
     `rmqcore.allocation`, by name; `added_members` are numbers of members to compare
-    with, more or (negative) fewer than there were. Raises `JobError` for values that
-    make no sense.
+    with, more or (negative) fewer than there were; with `strategies`, no others are
+    compared. Raises `JobError` for values that make no sense.
     """
 
     job: str
@@ -47,6 +53,7 @@ class JobRequest:
     step_seconds: int | None = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     added_members: tuple[int, ...] = ()
+    strategies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.job not in JOBS:
@@ -73,7 +80,7 @@ class JobRequest:
             unknown = sorted(set(document) - known)
             if unknown:
                 raise JobError(f"a job request has no member {', '.join(unknown)}")
-            for name in ("clusters", "groups", "added_members"):
+            for name in ("clusters", "groups", "added_members", "strategies"):
                 document[name] = tuple(document.get(name, ()))
             return cls(**document)
         except (ValueError, TypeError) as error:

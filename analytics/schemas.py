@@ -83,7 +83,55 @@ EPOCHS: Final = pa.schema(
 )
 """One row when an epoch begins and another when it ends; the newest `time` counts."""
 
-BY_NAME: Final[Mapping[str, Any]] = {c.SAMPLES: SAMPLES, c.EPOCHS: EPOCHS}
+_QUEUE_FIELDS: Final = [
+    _required(c.CLUSTER, pa.string()),
+    _required(c.GROUP, pa.string()),
+    _required(c.TOPIC, pa.string()),
+    _required(c.BROKER, pa.string()),
+    _required(c.QUEUE_ID, pa.int32()),
+]
+
+PARTS: Final = pa.schema(
+    [
+        *_QUEUE_FIELDS,
+        pa.field(c.EPOCH, pa.int64()),
+        _required(c.TIME, _TIMESTAMP),
+        _required(c.SECONDS, pa.float64()),
+        _required(c.UNKNOWN_SECONDS, pa.float64()),
+        pa.field(c.LAG_SECONDS, pa.float64()),
+        pa.field(c.LAG_PEAK, pa.int64()),
+        pa.field(c.LAG_LAST, pa.int64()),
+        pa.field(c.LAG_LAST_AT, pa.int64()),
+        pa.field(c.LAG_MS_PEAK, pa.int64()),
+        pa.field(c.OVER_SECONDS, pa.float64()),
+        *(
+            pa.field(f"{offset}_{end}", pa.int64())
+            for offset in (c.MAX, c.COMMITTED)
+            for end in ("first_at", "first", "last_at", "last")
+        ),
+    ],
+    metadata=_METADATA,
+)
+"""A rung of the roll-ups by queue; `time` is the begin of the step."""
+
+PEAKS: Final = pa.schema(
+    [
+        _required(c.CLUSTER, pa.string()),
+        _required(c.GROUP, pa.string()),
+        pa.field(c.TOPIC, pa.string()),
+        _required(c.TIME, _TIMESTAMP),
+        pa.field(c.LAG_PEAK, pa.int64()),
+    ],
+    metadata=_METADATA,
+)
+"""A rung of the roll-ups by group (no topic) and by topic."""
+
+BY_NAME: Final[Mapping[str, Any]] = {
+    c.SAMPLES: SAMPLES,
+    c.EPOCHS: EPOCHS,
+    **{f"rollup_queues_{level}": PARTS for level in c.ROLLUP_LEVELS},
+    **{f"rollup_peaks_{level}": PEAKS for level in c.ROLLUP_LEVELS},
+}
 
 _NEVER_NEGATIVE: Final = (
     c.QUEUE_ID,

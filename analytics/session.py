@@ -32,7 +32,8 @@ class SessionSettings:
     """How to start Spark.
 
     `work_dir` takes shuffle files, the Java shim and the shipped packages; `memory`
-    is Spark's spelling of the driver's heap. `extra` overrides any setting.
+    is Spark's spelling of the heap of the driver, and of each executor of a cluster.
+    `extra` overrides any setting.
     """
 
     work_dir: Path
@@ -76,7 +77,16 @@ def start_session(settings: SessionSettings) -> SparkSession:
 
 
 def _configuration(settings: SessionSettings) -> dict[str, str]:
-    java_options = f"-XX:+UseSerialGC -Dlog4j2.configurationFile={_LOG_SETTINGS}"
+    java_options = " ".join(
+        (
+            "-XX:+UseSerialGC",
+            # A job that needs more than its heap ends; it does not crawl on.
+            "-XX:+ExitOnOutOfMemoryError",
+            # One method sums what a sample adds: long, and it runs for every row.
+            "-XX:-DontCompileHugeMethods",
+            f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
+        )
+    )
     common = {
         "spark.driver.memory": settings.memory,
         "spark.driver.extraJavaOptions": java_options,
@@ -90,6 +100,8 @@ def _configuration(settings: SessionSettings) -> dict[str, str]:
         # Collected samples are append-only files that we list ourselves.
         "spark.sql.files.ignoreMissingFiles": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Rows of one group are in one place: joins by more keys need no shuffle.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
     }
     if settings.is_local:
         common |= {
@@ -100,6 +112,7 @@ def _configuration(settings: SessionSettings) -> dict[str, str]:
             "spark.default.parallelism": "4",
         }
     else:
+        common["spark.executor.memory"] = settings.memory
         common["spark.submit.pyFiles"] = str(_packed(settings.work_dir))
     return common | dict(settings.extra)
 

@@ -1,25 +1,22 @@
-"""Make a lake that looks like a cluster's: `python benchmarks/lake_generator.py`.
+"""Make a lake that looks like a cluster's: `python -m benchmarks.lake_generator`.
 
 Seeded, so that two runs give the same rows. Each group has a mean rate, a daily wave
 with its own hour, a hot queue in some, members that join and leave (a new epoch each
 time, the division of that epoch by AVG), and a consumer capacity that is sometimes not
-enough, so that lag builds up and drains. Rows go through the collector's own writer,
-then through compaction, as they would in life.
+enough, so that lag builds up and drains. Brokers and members stand in two rooms. Rows
+go through the collector's own writer, then through compaction, as they would in life.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
+import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
@@ -31,6 +28,9 @@ START_MS: Final = 1_773_360_000_000  # 2026-03-13 00:00:00 UTC
 DAY_MS: Final = 86_400_000
 QUIET_EVERY: Final = 6
 """A queue without lag or traffic is sampled in every sixth sweep."""
+ROOMS: Final = ("hz1", "hz2")
+OPTIONS: Final = "options.json"
+NEARBY: Final = "MACHINE_ROOM_NEARBY-AVG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,12 @@ class Shape:
     seed: int = 1
     cluster: str = "generated"
     start_ms: int = START_MS
+
+    def queue(self, group: int, number: int) -> tuple[str, str, int]:
+        """Return topic, broker and queue id of a group's queue."""
+        per_broker = -(-self.queues // self.brokers)
+        broker = _broker(number // per_broker)
+        return f"topic-{group % 900:03d}", broker, number % per_broker
 
     @property
     def sweeps(self) -> int:
@@ -101,13 +107,37 @@ class Groups:
 
     def members_of(self, group: int) -> list[str]:
         last, count = int(self.joined[group]), int(self.count[group])
-        return [
-            f"10.0.{group % 250}.{n}@{group}#{n}" for n in range(last - count, last)
+        return [_member(group, number) for number in range(last - count, last)]
+
+    def strategy_options(self) -> dict[str, dict[str, Any]]:
+        """Return options for the strategies that need some, for all members so far."""
+        shape = self.shape
+        brokers = [_broker(number) for number in range(shape.brokers)]
+        members = [
+            (_member(group, number), group, number)
+            for group in range(shape.groups)
+            for number in range(int(self.joined[group]))
         ]
+        return {
+            "CONFIG": {
+                "config": {
+                    name: [
+                        list(shape.queue(group, queue))
+                        for queue in range(number % 4, shape.queues, 4)
+                    ]
+                    for name, group, number in members
+                }
+            },
+            "MACHINE_ROOM": {"rooms": list(ROOMS)},
+            NEARBY: {
+                "queue_room": {name: name.split("@")[0] for name in brokers},
+                "client_room": {name: name.split("-")[0] for name, *_ in members},
+            },
+        }
 
 
 def generate(lake: str, shape: Shape) -> int:
-    """Write the lake; return the number of samples."""
+    """Write the lake, and its strategies' options beside it; return the samples."""
     groups = Groups(shape)
     samples = LandingWriter(lake, c.SAMPLES, run_id=f"seed{shape.seed}")
     epochs = LandingWriter(lake, c.EPOCHS, run_id=f"seed{shape.seed}")
@@ -126,6 +156,8 @@ def generate(lake: str, shape: Shape) -> int:
     _checked(samples.close(shape.start_ms))
     _checked(epochs.close(shape.start_ms))
     storage = open_storage(lake)
+    options = json.dumps(groups.strategy_options())
+    storage.write_new(OPTIONS, options.encode())
     for dataset in (c.SAMPLES, c.EPOCHS):
         absorb(storage, dataset)
         compact(
@@ -141,17 +173,25 @@ def _checked(report: Any) -> None:
 
 def _names(shape: Shape) -> dict[str, Any]:
     """Return the key columns of a whole sweep, group by group."""
-    count = shape.groups * shape.queues
     group = np.repeat(np.arange(shape.groups), shape.queues)
     queue = np.tile(np.arange(shape.queues), shape.groups)
-    per_broker = -(-shape.queues // shape.brokers)
+    keys = [shape.queue(*pair) for pair in zip(group, queue, strict=True)]
+    topics, brokers, ids = zip(*keys, strict=True)
     return {
         c.GROUP: pa.array([f"group-{number:05d}" for number in group]),
-        c.TOPIC: pa.array([f"topic-{number % 900:03d}" for number in group]),
-        c.BROKER: pa.array([f"broker-{number // per_broker}" for number in queue]),
-        c.QUEUE_ID: pa.array(queue % per_broker, pa.int32()),
-        "count": count,
+        c.TOPIC: pa.array(topics),
+        c.BROKER: pa.array(brokers),
+        c.QUEUE_ID: pa.array(ids, pa.int32()),
     }
+
+
+def _broker(number: int) -> str:
+    return f"{ROOMS[number % len(ROOMS)]}@broker-{number}"
+
+
+def _member(group: int, number: int) -> str:
+    room = ROOMS[number % len(ROOMS)]
+    return f"{room}-10.0.{group % 250}.{number}@{group}#{number}"
 
 
 def _samples(
@@ -183,7 +223,6 @@ def _samples(
 
 def _epoch(groups: Groups, group: int, now_ms: int) -> dict[str, Any]:
     shape = groups.shape
-    per_broker = -(-shape.queues // shape.brokers)
     return {
         c.CLUSTER: [shape.cluster],
         c.GROUP: [f"group-{group:05d}"],
@@ -201,11 +240,13 @@ def _epoch(groups: Groups, group: int, now_ms: int) -> dict[str, Any]:
         ],
         c.QUEUES: [
             [
-                {
-                    c.TOPIC: f"topic-{group % 900:03d}",
-                    c.BROKER: f"broker-{queue // per_broker}",
-                    c.QUEUE_ID: queue % per_broker,
-                }
+                dict(
+                    zip(
+                        (c.TOPIC, c.BROKER, c.QUEUE_ID),
+                        shape.queue(group, queue),
+                        strict=True,
+                    )
+                )
                 for queue in range(shape.queues)
             ]
         ],

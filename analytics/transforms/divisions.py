@@ -2,24 +2,34 @@
 
 Epochs go to Python by group, in few large tasks, and are divided by
 `analytics.division`: the same code as on the what-if page. The result has one row per
-epoch and queue, and a column per candidate with the place of the owner among the
-epoch's members; null where there is none. A queue with several owners has a row each.
+epoch and queue, and two columns per candidate: the place of the owner among the
+epoch's members, and whether the queue had another owner in the epoch before. A queue
+with several owners has a row each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  the usual name
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from analytics import contracts as c
 from analytics.division import IN_USE, Candidate, Divider
 
 from .epochs import EPOCH_KEY, MEMBER, members
+
+_ROWS_A_BATCH: Final = 20_000
 
 
 def divisions(
@@ -30,22 +40,34 @@ def divisions(
 
     def divide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         divider = Divider(candidates)
+        columns: list[list[object]] = [[] for _name in divider.columns]
         for batch in batches:
-            rows: list[dict[str, Any]] = []
             for epoch in batch.to_pylist():
-                rows.extend(divider.rows(epoch))
-            yield pa.RecordBatch.from_pylist(rows, schema=arrow_schema)
+                for column, values in zip(columns, divider.divide(epoch), strict=True):
+                    column.extend(values)
+                if len(columns[0]) >= _ROWS_A_BATCH:
+                    yield _batch(columns, arrow_schema)
+                    columns = [[] for _name in divider.columns]
+        yield _batch(columns, arrow_schema)
 
     by_group = epochs.repartition(pieces, c.CLUSTER, c.GROUP)
     in_order = by_group.sortWithinPartitions(*EPOCH_KEY)
     return in_order.mapInArrow(divide, _schema(candidates))
 
 
+def _batch(columns: list[list[object]], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = [
+        pa.array(values, field.type)
+        for values, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
 def owners_in_use(divided: DataFrame, epochs: DataFrame) -> DataFrame:
     """Return queue key, epoch and client id of the strategy that was in use."""
     owner = Candidate(IN_USE, IN_USE).column
     return (
-        divided.where(F.col(owner).isNotNull())
+        divided.where(F.col(owner) >= 0)
         .withColumnRenamed(owner, MEMBER)
         .join(members(epochs), on=[*EPOCH_KEY, MEMBER], how="inner")
         .select(*c.QUEUE_KEY, c.EPOCH, c.CLIENT_ID)
@@ -65,11 +87,12 @@ _KEYS: Final = (
 def _schema(candidates: Sequence[Candidate]) -> StructType:
     keys = [StructField(name, kind) for name, kind, _arrow in _KEYS]
     owners = [StructField(each.column, IntegerType()) for each in candidates]
-    return StructType(keys + owners)
+    moved = [StructField(each.moved_column, BooleanType()) for each in candidates]
+    return StructType(keys + owners + moved)
 
 
 def _arrow_schema(candidates: Sequence[Candidate]) -> pa.Schema:
     keys = [(name, arrow) for name, _kind, arrow in _KEYS]
-    return pa.schema(
-        keys + [(candidate.column, pa.int32()) for candidate in candidates]
-    )
+    owners = [(each.column, pa.int32()) for each in candidates]
+    moved = [(each.moved_column, pa.bool_()) for each in candidates]
+    return pa.schema(keys + owners + moved)

@@ -15,6 +15,9 @@ MEMBER: Final = "member"
 """A member's place in its epoch's list of ids."""
 
 EPOCH_KEY: Final = (c.CLUSTER, c.GROUP, c.EPOCH)
+GROUP_NO: Final = "group_no"
+QUEUE_NO: Final = "queue_no"
+"""Numbers that stand for a group's and a queue's names in one job: quick to compare."""
 _CLUSTERING: Final = "CLUSTERING"
 
 
@@ -52,13 +55,44 @@ def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
     )
 
 
-def with_weights(epochs: DataFrame, steps: DataFrame) -> DataFrame:
-    """Add what came into each queue over the epoch, in messages a second, as a list."""
+def numbers(epochs: DataFrame) -> DataFrame:
+    """Return the queues of all epochs, numbered; few enough to be sent to every task.
+
+    The two windows run in one place, which is meant: there are as many rows as queues.
+    """
+    queue = "queue"
+    by_name = Window.orderBy(*c.QUEUE_KEY)
+    by_group = Window.orderBy(c.CLUSTER, c.GROUP)
+    return (
+        epochs.select(c.CLUSTER, c.GROUP, F.explode(c.QUEUES).alias(queue))
+        .select(c.CLUSTER, c.GROUP, f"{queue}.*")
+        .distinct()
+        .withColumn(QUEUE_NO, F.row_number().over(by_name))
+        .withColumn(GROUP_NO, F.dense_rank().over(by_group))
+    )
+
+
+def group_names(numbered: DataFrame) -> DataFrame:
+    """Return the names of each group number."""
+    return numbered.select(GROUP_NO, c.CLUSTER, c.GROUP).distinct()
+
+
+def with_weights(
+    epochs: DataFrame, steps: DataFrame | None, numbered: DataFrame
+) -> DataFrame:
+    """Add what came into each queue over the epoch, in messages a second, as a list.
+
+    `steps` have numbers for names. Without steps, for divisions that do not weigh, the
+    list is null.
+    """
+    if steps is None:
+        return epochs.withColumn(WEIGHTS, F.lit(None).cast("string"))
     known = F.when(F.col(c.IN_RATE).isNotNull(), F.col(c.SECONDS))
     weight = F.sum(F.col(c.IN_RATE) * known) / F.when(F.sum(known) > 0, F.sum(known))
     weights = (
-        steps.groupBy(*c.QUEUE_KEY, c.EPOCH)
+        steps.groupBy(GROUP_NO, QUEUE_NO, c.EPOCH)
         .agg(weight.alias(c.LOAD))
+        .join(F.broadcast(numbered), on=[GROUP_NO, QUEUE_NO], how="inner")
         .groupBy(*EPOCH_KEY)
         .agg(
             F.collect_list(F.struct(c.TOPIC, c.BROKER, c.QUEUE_ID, c.LOAD)).alias(

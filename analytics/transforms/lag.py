@@ -15,52 +15,66 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
 
+from .epochs import GROUP_NO, QUEUE_NO
+from .parts import AT, STEP, floor, parts_of, with_lag, with_mean
+
 LONGEST_GAP_MS: Final = 180_000
 """Offsets further apart than this (and two steps) give no rate: too much is unseen."""
 
-_AT: Final = "at"
-_LAG: Final = "lag"
-_STEP: Final = "step"
-_GROUP_KEY: Final = (c.CLUSTER, c.GROUP)
+_GROUP_KEY: Final[tuple[str, ...]] = (c.CLUSTER, c.GROUP)
 
 
-def with_lag(samples: DataFrame) -> DataFrame:
-    """Add `lag` and `at` (ms); lag is null where an offset is not known.
+def queue_steps(
+    samples: DataFrame,
+    step_seconds: int,
+    *,
+    pieces: int = 1,
+    numbered: DataFrame | None = None,
+) -> DataFrame:
+    """Return one row per queue, epoch and step: lag, age and rates.
 
-    An offset committed after the maximum was read can be ahead of it: that is 0.
+    The rows of a group are in one of so many pieces, so that what follows, which is
+    all by group, is not shuffled again. With `numbered` queues, their numbers stand for
+    their names, and all other queues are left out.
     """
-    behind = F.col(c.MAX) - F.col(c.COMMITTED)
-    return samples.select(
-        *c.QUEUE_KEY,
-        c.EPOCH,
-        F.unix_millis(c.TIME).alias(_AT),
-        c.WEIGHT,
-        c.MAX,
-        c.COMMITTED,
-        # `greatest` skips nulls, which would make unknown a lag of 0.
-        F.when(behind.isNotNull(), F.greatest(behind, F.lit(0))).alias(_LAG),
-        c.LAG_MS,
-        c.OWNER,
-    )
+    parts = parts_of(samples, step_seconds * 1000)
+    return steps_of_parts(parts, step_seconds, pieces=pieces, numbered=numbered)
 
 
-def queue_steps(samples: DataFrame, step_seconds: int) -> DataFrame:
-    """Return one row per queue, epoch and step: lag, age and rates."""
+def steps_of_parts(
+    parts: DataFrame,
+    step_seconds: int,
+    *,
+    pieces: int = 1,
+    numbered: DataFrame | None = None,
+) -> DataFrame:
+    """Return `queue_steps` from parts, one of each queue, epoch and step."""
     step_ms = step_seconds * 1000
-    rows = with_lag(samples).withColumn(_STEP, _floor(F.col(_AT), step_ms))
-    return _with_rates(_summed(rows), step_ms).select(
-        *c.QUEUE_KEY,
+    summed = with_mean(parts)
+    group, queue = _GROUP_KEY, tuple[str, ...](c.QUEUE_KEY)
+    if numbered is not None:
+        summed = with_numbers(summed, numbered)
+        group, queue = (GROUP_NO,), (GROUP_NO, QUEUE_NO)
+    return _with_rates(summed.repartition(pieces, *group), step_ms, queue).select(
+        *queue,
         c.EPOCH,
-        F.timestamp_millis(_STEP).alias(c.SINCE),
+        F.timestamp_millis(STEP).alias(c.SINCE),
         c.SECONDS,
         c.UNKNOWN_SECONDS,
         c.LAG_MEAN,
         c.LAG_PEAK,
         c.LAG_LAST,
         c.LAG_MS_PEAK,
+        c.OVER_SECONDS,
         c.IN_RATE,
         c.OUT_RATE,
     )
+
+
+def with_numbers(steps: DataFrame, numbered: DataFrame) -> DataFrame:
+    """Put numbers in the place of names; queues without a number are left out."""
+    joined = steps.join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
+    return joined.drop(*c.QUEUE_KEY)
 
 
 def owners_seen(samples: DataFrame, step_seconds: int) -> DataFrame:
@@ -75,9 +89,9 @@ def owners_seen(samples: DataFrame, step_seconds: int) -> DataFrame:
         .groupBy(
             *c.QUEUE_KEY,
             c.EPOCH,
-            F.timestamp_millis(_floor(F.col(_AT), step_seconds * 1000)).alias(c.SINCE),
+            F.timestamp_millis(floor(F.col(AT), step_seconds * 1000)).alias(c.SINCE),
         )
-        .agg(F.max_by(c.OWNER, _AT).alias(c.OWNER))
+        .agg(F.max_by(c.OWNER, AT).alias(c.OWNER))
     )
 
 
@@ -93,6 +107,7 @@ def lag_by_queue(steps: DataFrame) -> DataFrame:
             F.max(c.LAG_PEAK).alias(c.LAG_PEAK),
             F.max_by(c.LAG_LAST, c.EPOCH).alias(c.LAG_LAST),
             F.max(c.LAG_MS_PEAK).alias(c.LAG_MS_PEAK),
+            F.sum(c.OVER_SECONDS).alias(c.OVER_SECONDS),
             _mean(c.IN_RATE, observed).alias(c.IN_RATE),
             _mean(c.OUT_RATE, observed).alias(c.OUT_RATE),
         )
@@ -105,29 +120,34 @@ def lag_by_queue(steps: DataFrame) -> DataFrame:
             c.LAG_PEAK,
             c.LAG_LAST,
             c.LAG_MS_PEAK,
+            c.OVER_SECONDS,
             c.IN_RATE,
             c.OUT_RATE,
         )
     )
 
 
-def lag_by_group(samples: DataFrame, queues: DataFrame, step_seconds: int) -> DataFrame:
-    """Return one row per group and step, from the samples and `lag_by_queue`.
+def lag_by_group(peaks: DataFrame, queues: DataFrame) -> DataFrame:
+    """Return one row per group and step, from `peaks_of` and `lag_by_queue`.
 
     `lag_peak` is the highest sum over the group at one sampled moment, which is less
     than the sum of the queues' peaks. Sums are over the queues that are known:
     `known_queues` below `queue_count` says that they are partial.
     """
-    at_once = (
-        with_lag(samples)
-        .groupBy(*_GROUP_KEY, _AT)
-        .agg(F.sum(_LAG).alias(_LAG))
-        .withColumn(_STEP, _floor(F.col(_AT), step_seconds * 1000))
-        .groupBy(*_GROUP_KEY, F.timestamp_millis(_STEP).alias(c.SINCE))
-        .agg(F.max(_LAG).alias(c.LAG_PEAK))
-    )
+    of_groups = peaks.where(F.col(c.TOPIC).isNull()).drop(c.TOPIC)
+    return _lag_by(_GROUP_KEY, of_groups, queues)
+
+
+def lag_by_topic(peaks: DataFrame, queues: DataFrame) -> DataFrame:
+    """Return one row per group, topic and step, as `lag_by_group` does for groups."""
+    of_topics = peaks.where(F.col(c.TOPIC).isNotNull())
+    return _lag_by((*_GROUP_KEY, c.TOPIC), of_topics, queues)
+
+
+def _lag_by(key: tuple[str, ...], peaks: DataFrame, queues: DataFrame) -> DataFrame:
+    at_once = peaks.select(*key, F.timestamp_millis(STEP).alias(c.SINCE), c.LAG_PEAK)
     known = F.col(c.SECONDS) > 0
-    summed = queues.groupBy(*_GROUP_KEY, c.SINCE).agg(
+    summed = queues.groupBy(*key, c.SINCE).agg(
         F.count(F.lit(1)).alias(c.QUEUE_COUNT),
         F.count_if(known).alias(c.KNOWN_QUEUES),
         F.max(c.SECONDS).alias(c.SECONDS),
@@ -137,8 +157,8 @@ def lag_by_group(samples: DataFrame, queues: DataFrame, step_seconds: int) -> Da
         F.sum(c.IN_RATE).alias(c.IN_RATE),
         F.sum(c.OUT_RATE).alias(c.OUT_RATE),
     )
-    return summed.join(at_once, on=[*_GROUP_KEY, c.SINCE], how="inner").select(
-        *_GROUP_KEY,
+    return summed.join(at_once, on=[*key, c.SINCE], how="inner").select(
+        *key,
         c.SINCE,
         c.SECONDS,
         c.QUEUE_COUNT,
@@ -193,43 +213,11 @@ def lag_by_consumer(steps: DataFrame, owners: DataFrame, seen: DataFrame) -> Dat
     )
 
 
-def _summed(rows: DataFrame) -> DataFrame:
-    is_known = F.col(_LAG).isNotNull()
-    weight = F.col(c.WEIGHT)
-    nothing = F.lit(0.0)
-    known = F.sum(F.when(is_known, weight).otherwise(nothing))
-    unknown = F.sum(F.when(is_known, nothing).otherwise(weight))
-    return rows.groupBy(*c.QUEUE_KEY, c.EPOCH, _STEP).agg(
-        known.alias(c.SECONDS),
-        unknown.alias(c.UNKNOWN_SECONDS),
-        (F.sum(F.col(_LAG) * weight) / F.when(known > 0, known)).alias(c.LAG_MEAN),
-        F.max(_LAG).alias(c.LAG_PEAK),
-        F.max_by(_LAG, F.when(is_known, F.col(_AT))).alias(c.LAG_LAST),
-        F.max(c.LAG_MS).alias(c.LAG_MS_PEAK),
-        *_ends(c.MAX),
-        *_ends(c.COMMITTED),
-    )
-
-
-def _ends(offset: str) -> list[Column]:
-    """Return the first and last known value of an offset in a step, and their times."""
-    at = _when_known(offset)
-    return [
-        F.min(at).alias(f"{offset}_first_at"),
-        F.min_by(offset, at).alias(f"{offset}_first"),
-        F.max(at).alias(f"{offset}_last_at"),
-        F.max_by(offset, at).alias(f"{offset}_last"),
-    ]
-
-
-def _when_known(column: str) -> Column:
-    return F.when(F.col(column).isNotNull(), F.col(_AT))
-
-
-def _with_rates(summed: DataFrame, step_ms: int) -> DataFrame:
+def _with_rates(summed: DataFrame, step_ms: int, queue: tuple[str, ...]) -> DataFrame:
     before = (
-        Window.partitionBy(*c.QUEUE_KEY)
-        .orderBy(_STEP, c.EPOCH)
+        Window.partitionBy(*queue)
+        # Both rise together; in this order a join by epoch needs no second sort.
+        .orderBy(c.EPOCH, STEP)
         .rowsBetween(Window.unboundedPreceding, -1)
     )
     return summed.withColumns(
@@ -260,7 +248,3 @@ def _mean(column: str, weight: Column) -> Column:
     counted = F.when(F.col(column).isNotNull(), weight)
     total = F.sum(counted)
     return F.sum(F.col(column) * counted) / F.when(total > 0, total)
-
-
-def _floor(at: Column, step_ms: int) -> Column:
-    return at - F.pmod(at, F.lit(step_ms))

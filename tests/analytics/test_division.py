@@ -9,6 +9,7 @@ from analytics import contracts as c
 from analytics.division import (
     IN_USE,
     MEMBER_IDS,
+    NOBODY,
     WEIGHTS,
     Candidate,
     Divider,
@@ -49,12 +50,20 @@ def weights(*loads: float | None) -> list[dict[str, Any]]:
     ]
 
 
+def rows(divider: Divider, document: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = divider.divide(document)
+    return [
+        dict(zip(divider.columns, row, strict=True))
+        for row in zip(*columns, strict=True)
+    ]
+
+
 def owners(candidate: Candidate, document: dict[str, Any]) -> list[list[int]]:
     """Return the queues' owners of the first topic, as places."""
     found: dict[int, list[int]] = {}
-    for row in Divider([candidate]).rows(document):
+    for row in rows(Divider([candidate]), document):
         if row[c.TOPIC] == "orders":
-            place = row.get(candidate.column)
+            place = row[candidate.column]
             known = found.setdefault(row[c.QUEUE_ID], [])
             known += [] if place is None else [place]
     return [found[queue] for queue in sorted(found)]
@@ -71,7 +80,7 @@ def test_topics_are_divided_apart_as_rmqcore_does(strategy: str) -> None:
         client_ids=ids,
     )
     candidate = Candidate(strategy, strategy)
-    for row in Divider([candidate]).rows(document):
+    for row in rows(Divider([candidate]), document):
         queue = MessageQueue(row[c.TOPIC], row[c.BROKER], row[c.QUEUE_ID])
         assert ids[row[candidate.column]] == plan.owner(queue)
 
@@ -114,7 +123,7 @@ def test_members_more_or_fewer_are_compared() -> None:
 def test_a_queue_that_is_listed_twice_has_a_row_for_each_owner() -> None:
     lists = {"a": [["orders", "broker-a", 0]], "b": [["orders", "broker-a", 0]]}
     candidate = Candidate("CONFIG", "CONFIG", {"config": lists})
-    assert owners(candidate, epoch("a", "b")) == [[0, 1], [], [], []]
+    assert owners(candidate, epoch("a", "b")) == [[0, 1], [NOBODY], [NOBODY], [NOBODY]]
 
 
 def test_the_balanced_plan_weighs_what_came_in() -> None:
@@ -133,7 +142,7 @@ def test_the_balanced_plan_starts_from_the_one_before() -> None:
     first = epoch("a", "b", weights=weights(9, 3, 3, 3))
     second = epoch("a", "b", number=2, weights=weights(9.1, 3, 3, 3))
     places = [
-        [row[balanced.column] for row in divider.rows(document)]
+        [row[balanced.column] for row in rows(divider, document)]
         for document in (first, second)
     ]
     assert places[0] == places[1]
@@ -142,12 +151,9 @@ def test_the_balanced_plan_starts_from_the_one_before() -> None:
 def test_another_group_begins_anew() -> None:
     (*_others, balanced, _in_use) = candidates_of({})
     divider = Divider([balanced])
-    divider.rows(epoch("a", "b", weights=weights(9, 3, 3, 3)))
-    rows = divider.rows(epoch("x", "y", group="other", weights=weights(9, 3, 3, 3)))
-    alone = Divider([balanced]).rows(
-        epoch("x", "y", group="other", weights=weights(9, 3, 3, 3))
-    )
-    assert rows == alone
+    divider.divide(epoch("a", "b", weights=weights(9, 3, 3, 3)))
+    other = epoch("x", "y", group="other", weights=weights(9, 3, 3, 3))
+    assert divider.divide(other) == Divider([balanced]).divide(other)
 
 
 def test_candidates_come_in_fixed_order() -> None:

@@ -74,7 +74,7 @@ def test_epochs_are_divided_in_order_of_their_groups(spark: SparkSession) -> Non
     rows = [
         epoch(number, ["a", "b"], group=[name]) for number in (2, 1) for name in "xy"
     ]
-    epochs = newest(spark, *rows).withColumn(WEIGHTS, F.lit(None).cast("array<string>"))
+    epochs = newest(spark, *rows).withColumn(WEIGHTS, F.lit(None).cast("string"))
     candidates = candidates_of({})
     found = divisions(epochs, candidates, pieces=2).collect()
     assert len(found) == 4 * QUEUES

@@ -1,0 +1,191 @@
+"""The stream of samples into the ladder of roll-ups; see `analytics.lake.ladder`.
+
+Runs until everything that has landed is read, then ends; the checkpoint knows where to
+go on. A batch that was cut short is read again from the same files under the same
+number, and its files have the same names: what was written stays, what was not follows.
+So each sample is counted once, however often anything is killed.
+
+A sample may come late as long as its landing file is kept (`retention.RAW_KEPT_MS`):
+it makes a part of its own, which adds up with what was there before.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the usual name
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from analytics import contracts as c
+from analytics.errors import AnalyticsError
+from analytics.lake.ladder import (
+    CARRY,
+    FAMILIES,
+    PEAKS,
+    QUEUES,
+    Span,
+    dataset_of,
+    files_in,
+    list_files,
+    put,
+    span_of,
+    spans_due,
+)
+from analytics.lake.manifest import FileEntry, load_manifest
+from analytics.lake.naming import LANDING
+from analytics.lake.storage import Storage
+from analytics.lake.streamed import CHECKPOINT, check_checkpoint, unread_files
+from analytics.requests import Progress
+from analytics.schemas import PARTS, SAMPLES
+from analytics.schemas import PEAKS as PEAKS_SCHEMA
+from analytics.transforms.parts import (
+    STEP,
+    merged_parts,
+    merged_peaks,
+    parts_of,
+    peaks_of,
+)
+
+FILES_A_BATCH: Final = 10
+"""Landing files of a minute in one batch, when there is something to catch up with."""
+
+_SCHEMAS: Final = {QUEUES: PARTS, PEAKS: PEAKS_SCHEMA}
+_OF_SAMPLES: Final = {QUEUES: parts_of, PEAKS: peaks_of}
+_MERGED: Final = {QUEUES: merged_parts, PEAKS: merged_peaks}
+_POLL_SECONDS: Final = 1
+
+
+def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str, int]:
+    """Read what has landed, carry what is complete; return what was done.
+
+    `progress` may raise to stop the work; the next run goes on where it stopped.
+    """
+    check_checkpoint(lake)
+    files = len(unread_files(lake, c.SAMPLES, 0))
+    done = _stream(spark, lake, progress, batches=-(-files // FILES_A_BATCH))
+    carried = 0
+    for at, (lower, upper) in enumerate(
+        zip(c.ROLLUP_LEVELS, c.ROLLUP_LEVELS[1:], strict=False)
+    ):
+        progress(0.9 + at / 20, f"rollup_{upper}")
+        for family in FAMILIES:
+            carried += _carry(spark, lake, family, lower, upper)
+    return {"files": files, "batches": done, "carried": carried}
+
+
+def frame_of(
+    spark: SparkSession, lake: Storage, family: str, files: list[FileEntry]
+) -> DataFrame:
+    """Return the parts, or peaks, in files of the ladder."""
+    schema = from_arrow_schema(_SCHEMAS[family])
+    if not files:
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(*(lake.uri(file.path) for file in files))
+
+
+def _stream(
+    spark: SparkSession, lake: Storage, progress: Progress, batches: int
+) -> int:
+    source = lake.uri(f"{LANDING}/{c.SAMPLES}")
+    if not lake.list_files(f"{LANDING}/{c.SAMPLES}"):
+        return 0
+    done = 0
+    failure: Exception | None = None
+
+    def write(samples: DataFrame, number: int) -> None:
+        nonlocal done, failure
+        try:
+            progress(0.1 + 0.8 * min(1.0, done / max(1, batches)), "samples")
+            _write_batch(lake, samples, number)
+            done += 1
+        except Exception as error:
+            failure = error
+            raise
+
+    query = (
+        spark.readStream.schema(from_arrow_schema(SAMPLES))
+        # Folders are named by cluster and day; the columns are in the files.
+        .option("recursiveFileLookup", "true")
+        .option("maxFilesPerTrigger", FILES_A_BATCH)
+        .parquet(source)
+        .writeStream.foreachBatch(write)
+        .option("checkpointLocation", lake.uri(CHECKPOINT))
+        .trigger(availableNow=True)
+        .start()
+    )
+    try:
+        while not query.awaitTermination(_POLL_SECONDS):
+            pass
+    except Exception as error:
+        # What Spark says is a page; what was raised inside is the reason.
+        raise (failure or AnalyticsError(str(error).splitlines()[0])) from error
+    finally:
+        query.stop()
+    return done
+
+
+def _write_batch(lake: Storage, samples: DataFrame, number: int) -> None:
+    level = c.ROLLUP_LEVELS[0]
+    span = Span(number, number)
+    samples.persist()
+    try:
+        for family in FAMILIES:
+            parts = _OF_SAMPLES[family](samples, level * 1000)
+            dataset = dataset_of(family, level)
+            list_files(lake, dataset, put(lake, dataset, _table(parts, family), span))
+    finally:
+        samples.unpersist()
+
+
+def _carry(
+    spark: SparkSession, lake: Storage, family: str, lower: int, upper: int
+) -> int:
+    """Make files of the rung above, and merge those below that are in them."""
+    below, above = dataset_of(family, lower), dataset_of(family, upper)
+    size = CARRY ** c.ROLLUP_LEVELS.index(upper)
+    present = load_manifest(lake, below)
+    due = spans_due(present, load_manifest(lake, above), size)
+    for span in due:
+        files = files_in(present, span)
+        parts = frame_of(spark, lake, family, files)
+        merge = _MERGED[family]
+        raised = _table(merge(parts, upper * 1000), family)
+        list_files(lake, above, put(lake, above, raised, span))
+    # Also those of a run that ended between the two rungs.
+    for span in _unmerged(lake, below, above, size):
+        files = files_in(load_manifest(lake, below), span)
+        merged = _table(
+            _MERGED[family](frame_of(spark, lake, family, files), lower * 1000), family
+        )
+        now_ms = int(time.time() * 1000)
+        list_files(
+            lake,
+            below,
+            put(lake, below, merged, span),
+            instead_of=[file.path for file in files],
+            now_ms=now_ms,
+        )
+    return len(due)
+
+
+def _unmerged(lake: Storage, below: str, above: str, size: int) -> list[Span]:
+    """Return the spans above whose batches are still in several files below."""
+    lower = load_manifest(lake, below)
+    spans = {span_of(file.path) for file in load_manifest(lake, above).files}
+    return sorted(
+        (
+            span
+            for span in spans
+            if span.last - span.first + 1 == size
+            and any(span_of(file.path) != span for file in files_in(lower, span))
+        ),
+        key=lambda span: span.first,
+    )
+
+
+def _table(frame: DataFrame, family: str) -> Any:
+    schema = _SCHEMAS[family]
+    named = frame.withColumn(c.TIME, F.timestamp_millis(STEP)).select(*schema.names)
+    return named.toArrow().cast(schema)

@@ -1,0 +1,225 @@
+"""Where a job reads from: samples, or the finest rung of the ladder that will do.
+
+Samples are kept for two days and are many; roll-ups reach further back. A job takes
+the first of samples, minutes, ten minutes and hours that reaches back as far as any
+does and has at most `MOST_ROWS` rows in the period; its summary names it. The step of
+the result is never shorter than that of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the usual name
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from analytics import contracts as c
+from analytics.errors import JobError
+from analytics.lake.ladder import MOST_ROWS, PEAKS, QUEUES, dataset_of, rung_files
+from analytics.lake.manifest import FileEntry, load_manifest
+from analytics.lake.storage import Storage
+from analytics.requests import JobRequest, iso, step_for
+from analytics.schemas import schema_of
+from analytics.transforms.lag import owners_seen
+from analytics.transforms.parts import (
+    merged_parts,
+    merged_peaks,
+    parts_of,
+    peaks_of,
+)
+
+_LOOK_BACK_MS: Final = 180_000
+"""Before the period: what gives its first step a rate."""
+
+_FULL_REACH_MS: Final = 600_000
+"""A source that begins this much later than another still reaches back as far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A source: seconds of its steps (0 for samples), and its files of the period."""
+
+    name: str
+    level: int
+    files: tuple[FileEntry, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def first_ms(self) -> int:
+        return min(file.first_ms for file in self.files)
+
+    @property
+    def last_ms(self) -> int:
+        return max(file.last_ms for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What one job reads: parts and peaks of its steps, epochs, and facts about them.
+
+    Parts begin somewhat before `since_ms`, for the rate of the first step.
+    """
+
+    parts: DataFrame
+    peaks: DataFrame
+    seen: DataFrame
+    epochs: DataFrame
+    since_ms: int
+    until_ms: int
+    step_seconds: int
+    source: Chosen
+    epoch_rows: int
+    manifest_version: int
+
+
+def choose_source(
+    lake: Storage, request: JobRequest, most_rows: int = MOST_ROWS
+) -> Chosen:
+    """Return the source for a request; raises `JobError` when nothing is there."""
+    found = [each for each in _sources(lake, request) if each.files]
+    if not found:
+        manifest = load_manifest(lake, c.SAMPLES)
+        raise JobError(
+            f"the lake at {lake.url} holds no sample "
+            f"{_period_words(request)}; it has {manifest.rows} in all"
+        )
+    earliest = min(each.first_ms for each in found)
+    earliest = max(earliest, request.since_ms or earliest)
+    reaching = [each for each in found if each.first_ms <= earliest + _FULL_REACH_MS]
+    fitting = [each for each in reaching if each.rows <= most_rows]
+    return fitting[0] if fitting else reaching[-1]
+
+
+def read_input(
+    spark: SparkSession, lake: Storage, request: JobRequest, source: Chosen
+) -> Input:
+    """Return the frames of a job over a source."""
+    until_ms = source.last_ms + 1 if request.until_ms is None else request.until_ms
+    since_ms = source.first_ms if request.since_ms is None else request.since_ms
+    observed_ms = min(until_ms, source.last_ms + 1) - max(since_ms, source.first_ms)
+    step_seconds = max(request.step_seconds or step_for(observed_ms), source.level)
+    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
+    from_ms = since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
+    read = _Reader(spark, lake, request, from_ms, until_ms)
+    step_ms = step_seconds * 1000
+    if source.level:
+        queues = read.rung(QUEUES, source.level)
+        parts = merged_parts(queues, step_ms)
+        peaks = merged_peaks(
+            read.since(read.rung(PEAKS, source.level), since_ms), step_ms
+        )
+        nobody = read.empty(c.SAMPLES)
+        seen = owners_seen(nobody, step_seconds)
+    else:
+        samples = read.samples()
+        parts = parts_of(samples, step_ms)
+        wanted = read.since(samples, since_ms)
+        peaks = peaks_of(wanted, step_ms)
+        seen = owners_seen(wanted, step_seconds)
+    epochs = load_manifest(lake, c.EPOCHS).select(None, until_ms)
+    return Input(
+        parts=parts,
+        peaks=peaks,
+        seen=seen,
+        epochs=read.only(read.files(c.EPOCHS, epochs)),
+        since_ms=since_ms,
+        until_ms=until_ms,
+        step_seconds=step_seconds,
+        source=source,
+        epoch_rows=sum(file.rows for file in epochs),
+        manifest_version=load_manifest(lake, c.SAMPLES).version,
+    )
+
+
+class _Reader:
+    """Frames over [from_ms, until_ms), of the clusters and groups asked for."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Storage,
+        request: JobRequest,
+        from_ms: int,
+        until_ms: int,
+    ) -> None:
+        self._spark = spark
+        self._lake = lake
+        self._request = request
+        self._from_ms = from_ms
+        self._until_ms = until_ms
+
+    def samples(self) -> DataFrame:
+        manifest = load_manifest(self._lake, c.SAMPLES)
+        clusters = self._request.clusters or None
+        listed = manifest.select(self._from_ms, self._until_ms, clusters)
+        return self._within(self.files(c.SAMPLES, listed))
+
+    def rung(self, family: str, level: int) -> DataFrame:
+        listed = rung_files(
+            self._lake,
+            family,
+            level,
+            since_ms=self._from_ms,
+            until_ms=self._until_ms,
+            clusters=self._request.clusters or None,
+        )
+        return self._within(self.files(dataset_of(family, level), listed))
+
+    def files(self, dataset: str, listed: list[FileEntry]) -> DataFrame:
+        if not listed:
+            return self.empty(dataset)
+        paths = sorted({self._lake.uri(file.path) for file in listed})
+        schema = from_arrow_schema(schema_of(dataset))
+        return self._spark.read.schema(schema).parquet(*paths)
+
+    def empty(self, dataset: str) -> DataFrame:
+        return self._spark.createDataFrame([], from_arrow_schema(schema_of(dataset)))
+
+    def only(self, frame: DataFrame) -> DataFrame:
+        request = self._request
+        if request.clusters:
+            frame = frame.where(F.col(c.CLUSTER).isin(*request.clusters))
+        if request.groups:
+            frame = frame.where(F.col(c.GROUP).isin(*request.groups))
+        return frame
+
+    def since(self, frame: DataFrame, since_ms: int) -> DataFrame:
+        return frame.where(F.col(c.TIME) >= moment(since_ms))
+
+    def _within(self, frame: DataFrame) -> DataFrame:
+        begun = self.since(self.only(frame), self._from_ms)
+        return begun.where(F.col(c.TIME) < moment(self._until_ms))
+
+
+def moment(ms: int) -> Any:
+    """Return a time as a column."""
+    return F.timestamp_millis(F.lit(ms))
+
+
+def _sources(lake: Storage, request: JobRequest) -> Iterator[Chosen]:
+    clusters = request.clusters or None
+    span: dict[str, Any] = {
+        "since_ms": request.since_ms,
+        "until_ms": request.until_ms,
+        "clusters": clusters,
+    }
+    manifest = load_manifest(lake, c.SAMPLES)
+    yield Chosen(c.SAMPLES, 0, tuple(manifest.select(**span)))
+    for level in c.ROLLUP_LEVELS:
+        files = rung_files(lake, QUEUES, level, **span)
+        yield Chosen(dataset_of(QUEUES, level), level, tuple(files))
+
+
+def _period_words(request: JobRequest) -> str:
+    since = "" if request.since_ms is None else f"since {iso(request.since_ms)} "
+    until = "" if request.until_ms is None else f"until {iso(request.until_ms)} "
+    where = (
+        f"of {', '.join(request.clusters)}" if request.clusters else "of any cluster"
+    )
+    return f"{since}{until}{where}"

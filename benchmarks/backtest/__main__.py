@@ -1,0 +1,217 @@
+"""Back-test six strategies over 1, 10 and 50 million samples, beside two other ways.
+
+python -m benchmarks.backtest [--fifty] [--lakes DIR] [--without pandas]
+
+Each contender is a process of its own and works through the same lakes, smallest first,
+which also warms it: our job, the same by `applyInPandas` (up to ten million), the same
+in DuckDB. For each run: time by the clock, seconds of processors, and the most resident
+memory of all processes of the contender. On a machine that does other things at the
+same time the processor's seconds say more than the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from analytics import contracts as c
+from analytics.lake.manifest import load_manifest
+from analytics.lake.storage import open_storage
+from benchmarks.lake_generator import Shape, generate
+from benchmarks.usage import Usage, Watch
+
+MILLION: Final = 1_000_000
+SAMPLES_AN_HOUR: Final = 5_873_000
+GROUPS: Final = 1_200
+CHANGES_A_DAY: Final = 48.0
+NAMES: Final = {
+    "ours": "python -m analytics backtest",
+    "pandas": "applyInPandas",
+    "duckdb": "DuckDB",
+}
+MOST_FOR_PANDAS: Final = 10
+
+TIMES_FASTER: Final = 15.0
+TIMES_SLOWER: Final = 8.0
+MEMORY_GROWTH: Final = 1.3
+
+Results = dict[tuple[str, int], Usage]
+
+
+def main() -> None:
+    """Make the lakes, run the contenders, print figures and ratios."""
+    given = _arguments()
+    sizes = given.sizes or [1, 10, *([50] if given.fifty else [])]
+    lakes = {size: _lake(given.lakes, size) for size in sorted(sizes)}
+    results: Results = {}
+    with tempfile.TemporaryDirectory(prefix="backtest-out-") as folder:
+        for name in NAMES:
+            if name not in given.without:
+                _run(name, lakes, Path(folder), results)
+        _compare(Path(folder), min(lakes))
+    _print_ratios(results, sorted(lakes))
+
+
+def _lake(folder: Path, millions: int) -> Path:
+    """Return the lake of that size, made if it is not there yet."""
+    lake = folder / f"lake-{millions}m"
+    done = lake / "made"
+    if not done.exists():
+        shutil.rmtree(lake, ignore_errors=True)
+        hours = millions * MILLION / SAMPLES_AN_HOUR
+        shape = Shape(groups=GROUPS, hours=hours, changes=CHANGES_A_DAY)
+        print(f"making {millions} million samples …", flush=True)
+        generate(str(lake), shape)
+        done.write_text("")
+    storage = open_storage(str(lake))
+    samples = load_manifest(storage, c.SAMPLES)
+    epochs = load_manifest(storage, c.EPOCHS)
+    print(f"{lake}: {samples.rows:,} samples, {epochs.rows:,} epochs", flush=True)
+    return lake
+
+
+def _run(name: str, lakes: Mapping[int, Path], folder: Path, results: Results) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.backtest.contender", name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    smallest = min(lakes)
+    try:
+        # The first run only warms: files, code, the compilers of Java.
+        _once(process, lakes[smallest], folder / name / "warm")
+        for size, lake in lakes.items():
+            if name == "pandas" and size > MOST_FOR_PANDAS:
+                continue
+            with Watch(process.pid) as watch:
+                _once(process, lake, folder / name / str(size))
+            results[name, size] = watch.usage
+            _print_usage(name, size, watch.usage)
+            if size != smallest:
+                shutil.rmtree(folder / name / str(size))
+    finally:
+        _end(process)
+
+
+def _once(process: subprocess.Popen[str], lake: Path, output: Path) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    line = json.dumps({"lake": str(lake), "output": str(output)})
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+    if not process.stdout.readline():
+        raise SystemExit(f"the contender ended with exit code {process.wait()}")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _compare(folder: Path, size: int) -> None:
+    """Check that our job and DuckDB found the same: every figure of every strategy."""
+    import duckdb
+
+    ours = folder / "ours" / str(size)
+    theirs = folder / "duckdb" / str(size)
+    if not (ours.exists() and theirs.exists()):
+        return
+    figures = [
+        "seconds", "idle_share", "load_max_to_mean", "load_variation", "load_gini",
+        "lag_max_to_mean", "lag_variation", "lag_gini", "overload_seconds",
+        "drain_peak", "never_seconds", "moves", "moves_per_change",
+    ]  # fmt: skip
+    rank = '"rank"'
+    apart = ", ".join(
+        f"count_if(a.{name} IS DISTINCT FROM b.{name}"
+        f" AND NOT coalesce(abs(a.{name} - b.{name})"
+        f" <= 1e-6 * greatest(1, abs(a.{name})), false)) AS {name}"
+        for name in [*figures, rank]
+    )
+    row = duckdb.sql(
+        f"""SELECT count(*) AS rows, count(*) FILTER (a.strategy IS NULL
+                   OR b.strategy IS NULL) AS alone, {apart}
+            FROM '{ours}/{c.STRATEGIES}/*.parquet' a
+            FULL JOIN '{theirs}/{c.STRATEGIES}.parquet' b
+            USING (cluster, "group", strategy)"""
+    )
+    found = dict(zip(row.columns, row.fetchall()[0], strict=True))
+    rows = found.pop("rows")
+    wrong = {name: count for name, count in found.items() if count}
+    if wrong:
+        raise SystemExit(f"ours and DuckDB differ in {wrong} of {rows} rows")
+    print(f"figures of {rows:,} strategies of groups are the same in DuckDB")
+
+
+def _print_usage(name: str, size: int, usage: Usage) -> None:
+    print(
+        f"{NAMES[name]:32} {size:3} million {usage.clock:8.1f} s "
+        f"{usage.cpu:8.1f} s of processors {usage.peak / MILLION:8,.0f} MB",
+        flush=True,
+    )
+
+
+def _print_ratios(results: Results, sizes: Sequence[int]) -> None:
+    def ratio(what: str, upper: Usage, lower: Usage, goal: str) -> None:
+        print(
+            f"{what:46} {upper.clock / lower.clock:6.2f} by the clock,"
+            f" {upper.cpu / lower.cpu:6.2f} by processors  ({goal})"
+        )
+
+    largest = sizes[-1]
+    for size in sizes:
+        ours = results.get(("ours", size))
+        pandas, duckdb = results.get(("pandas", size)), results.get(("duckdb", size))
+        if ours and pandas:
+            goal = f"at least {TIMES_FASTER:.0f} at ten million"
+            ratio(f"applyInPandas over ours, {size} million", pandas, ours, goal)
+        if ours and duckdb:
+            goal = f"at most {TIMES_SLOWER:.0f} at fifty million"
+            ratio(f"ours over DuckDB, {size} million", ours, duckdb, goal)
+    for smaller, larger in pairwise(sizes):
+        pair = results.get(("ours", smaller)), results.get(("ours", larger))
+        if pair[0] and pair[1]:
+            goal = f"at most {larger // smaller}: linear"
+            ratio(f"ours, {smaller} to {larger} million", pair[1], pair[0], goal)
+    small, large = results.get(("ours", 10)), results.get(("ours", largest))
+    if small and large and largest > 10:
+        print(
+            f"{f'peak memory, 10 to {largest} million':46} "
+            f"{large.peak / small.peak:6.2f}  (at most {MEMORY_GROWTH})"
+        )
+
+
+def _arguments() -> Any:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--fifty", action="store_true", help="fifty million, too")
+    parser.add_argument(
+        "--sizes", type=int, nargs="*", metavar="N", help="millions; default 1 10"
+    )
+    parser.add_argument(
+        "--lakes",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "rocketscope-lakes",
+        help="folder that keeps generated lakes",
+    )
+    parser.add_argument(
+        "--without", nargs="*", default=[], choices=list(NAMES), help="leave out"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

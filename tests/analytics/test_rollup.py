@@ -1,0 +1,227 @@
+"""Roll-ups against a recomputation from scratch, whatever was cut short on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analytics import contracts as c
+from analytics.errors import JobCancelledError, LakeError
+from analytics.jobs import run_job
+from analytics.lake.compaction import absorb
+from analytics.lake.ladder import CARRY, FAMILIES, PEAKS, QUEUES, dataset_of
+from analytics.lake.manifest import load_manifest
+from analytics.lake.storage import LocalStorage, Storage
+from analytics.lake.streamed import CHECKPOINT, streamed_files, unread_files
+from analytics.lake.writer import LandingWriter
+from analytics.requests import JobRequest
+from analytics.sources import choose_source
+from tests.analytics.lakes import epoch_columns
+from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+def land(folder: Path, *minutes: int, run: str = "run") -> None:
+    """Write minutes of two groups, the second with two topics, one unknown at times."""
+    writer = LandingWriter(str(folder), run_id=run)
+    for minute in minutes:
+        for second in (0, 30):
+            now = START_MS + minute * MINUTE + second * SECOND
+            moved = 60 * minute + second
+            writer.append(sample_columns(now, max=[105 + moved * q for q in range(4)]))
+            for topic in ("orders", "bills"):
+                columns = sample_columns(
+                    now,
+                    group="billing",
+                    topic=topic,
+                    max=[200 + moved] * 4,
+                    committed=[None if second else 100 + moved // 2] * 4,
+                    lag_ms=[minute * 7 * SECOND] * 4,
+                    epoch=1 + minute // 4,
+                )
+                writer.append(columns)
+        assert writer.flush(START_MS + (minute + 1) * MINUTE).error is None
+    writer.close(START_MS)
+
+
+def roll_up(spark: SparkSession, lake: Path, progress: Any = None) -> dict[str, Any]:
+    request = JobRequest(c.JOB_ROLLUP, str(lake), str(lake / "out"))
+    return run_job(lambda: spark, request, progress or (lambda *_: None))
+
+
+def assert_equal_to_scratch(spark: SparkSession, lake: Path) -> None:
+    """Compare each rung with what all samples give at once."""
+    from analytics.lake.ladder import rung_files
+    from analytics.rollup import frame_of
+    from analytics.transforms.parts import (
+        merged_parts,
+        merged_peaks,
+        parts_of,
+        peaks_of,
+    )
+
+    storage = LocalStorage(lake)
+    files = [file.path for file in load_manifest(storage, c.SAMPLES).files]
+    samples = spark.read.parquet(*(storage.uri(path) for path in files))
+    for level in c.ROLLUP_LEVELS:
+        ms = level * 1000
+        for family, merged, scratch in (
+            (QUEUES, merged_parts, parts_of),
+            (PEAKS, merged_peaks, peaks_of),
+        ):
+            listed = rung_files(storage, family, level)
+            found = merged(frame_of(spark, storage, family, listed), ms)
+            wanted = scratch(samples, ms).select(*found.columns)
+            assert found.exceptAll(wanted).count() == 0, (level, family)
+            assert wanted.exceptAll(found).count() == 0, (level, family)
+
+
+def test_every_sample_is_on_every_rung_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    land(tmp_path, 0, 1, 2)
+    assert roll_up(spark, tmp_path)["batches"] == 1
+    land(tmp_path, 3, 5, run="next")
+    assert roll_up(spark, tmp_path)["batches"] == 1
+    # Minute 4 comes late, after the one that follows it.
+    land(tmp_path, 4, run="late")
+    assert roll_up(spark, tmp_path)["batches"] == 1
+    assert roll_up(spark, tmp_path)["batches"] == 0
+    assert_equal_to_scratch(spark, tmp_path)
+    assert unread_files(LocalStorage(tmp_path), c.SAMPLES, 0) == frozenset()
+    assert len(streamed_files(LocalStorage(tmp_path))) == 6
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """Let the `number`th call of a step of the work fail, after it was done."""
+    from analytics import rollup
+
+    work: Callable[..., Any] = getattr(rollup, name)
+    calls = 0
+
+    def cut(*given: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        made = work(*given, **named)
+        if calls == number:
+            raise OSError("No space left on device")
+        return made
+
+    monkeypatch.setattr(rollup, name, cut)
+
+
+def test_work_that_was_cut_short_is_done_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut after each kind of write: in a batch, in a carry, between two rungs."""
+    from analytics import rollup
+
+    monkeypatch.setattr(rollup, "FILES_A_BATCH", 1)
+    land(tmp_path, *range(CARRY))
+    cuts = [("put", 1), ("list_files", 2), ("put", 13), ("list_files", 9), ("put", 2)]
+    for name, number in cuts:
+        with monkeypatch.context() as patch:
+            stop_at(patch, name, number)
+            with pytest.raises(OSError, match="No space left"):
+                roll_up(spark, tmp_path)
+    roll_up(spark, tmp_path)
+    assert_equal_to_scratch(spark, tmp_path)
+    storage = LocalStorage(tmp_path)
+    for family in FAMILIES:
+        minutes, ten_minutes = (
+            load_manifest(storage, dataset_of(family, level)).files
+            for level in (60, 600)
+        )
+        assert len(minutes) == len(ten_minutes) == 1
+
+
+def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) -> None:
+    land(tmp_path, 0)
+
+    def stop(_part: float, phase: str) -> None:
+        if phase == "samples":
+            raise JobCancelledError("enough")
+
+    with pytest.raises(JobCancelledError):
+        roll_up(spark, tmp_path, stop)
+    assert roll_up(spark, tmp_path)["batches"] == 1
+    assert_equal_to_scratch(spark, tmp_path)
+
+
+def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    land(tmp_path, 0)
+    roll_up(spark, tmp_path)
+    (tmp_path / CHECKPOINT).rename(tmp_path / "elsewhere")
+    with pytest.raises(LakeError, match=r"checkpoints/rollup is gone"):
+        roll_up(spark, tmp_path)
+
+
+def test_a_job_reads_the_finest_source_that_is_not_too_much(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    from analytics import jobs
+
+    land(tmp_path, *range(6))
+    epochs = LandingWriter(str(tmp_path), c.EPOCHS, run_id="epochs")
+    epochs.append(epoch_columns(1, START_MS, ["a", "b"]))
+    epochs.close(START_MS)
+    roll_up(spark, tmp_path)
+    storage = LocalStorage(tmp_path)
+    request = JobRequest(c.JOB_REPORT, str(tmp_path), str(tmp_path / "out"))
+    samples = choose_source(storage, request)
+    assert (samples.name, samples.rows) == (c.SAMPLES, 144)
+    rung = choose_source(storage, request, most_rows=100)
+    assert (rung.name, rung.rows) == ("rollup_queues_60", 72)
+    found = {}
+    for most in (1000, 100):
+        output = tmp_path / f"out-{most}"
+        found[most] = _report(spark, tmp_path, output, most, jobs)
+    by_samples, by_minutes = found.values()
+    assert by_samples.pop("source") == c.SAMPLES
+    assert by_minutes.pop("source") == "rollup_queues_60"
+    assert by_minutes == by_samples
+
+
+def _report(
+    spark: SparkSession, lake: Path, output: Path, most: int, jobs: Any
+) -> dict[str, Any]:
+    from pyarrow import parquet
+
+    def choose(storage: Storage, request: JobRequest) -> Any:
+        return choose_source(storage, request, most)
+
+    request = JobRequest(c.JOB_REPORT, str(lake), str(output), step_seconds=60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "choose_source", choose)
+        summary = run_job(lambda: spark, request, lambda *_: None)
+    tables = {
+        name: sorted(map(_told, parquet.read_table(output / name).to_pylist()))
+        for name in summary["rows"]
+    }
+    return {"source": summary["source"], **tables}
+
+
+def _told(row: dict[str, Any]) -> str:
+    """Sums in another order differ in the last digits."""
+    return repr(
+        {
+            name: round(value, 9) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+    )
+
+
+def test_landing_files_stay_until_the_stream_has_read_them(tmp_path: Path) -> None:
+    land(tmp_path, 0, 1)
+    storage = LocalStorage(tmp_path)
+    absorb(storage, c.SAMPLES)
+    assert len(unread_files(storage, c.SAMPLES, 0)) == 2
+    newest = max(f.modified_ms for f in storage.list_files("landing/samples"))
+    assert unread_files(storage, c.SAMPLES, newest + 1) == frozenset()
