@@ -55,6 +55,12 @@ app.conf.update(
             # Behind a long job further ones would only queue up.
             "options": {"expires": 290.0},
         },
+        # Samples are kept for two days: nothing waits for this, so that Java may rest.
+        "roll-up": {
+            "task": "dashboard.jobs.roll_up",
+            "schedule": 600.0,
+            "options": {"expires": 590.0},
+        },
         "expire-reports": {
             "task": "dashboard.jobs.expire_reports",
             "schedule": 3600.0,

@@ -15,13 +15,15 @@ from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
-from analytics.lake.retention import expire, sweep
+from analytics.lake.retention import RAW_KEPT_MS, expire, sweep
 from analytics.lake.storage import open_storage
+from analytics.lake.streamed import unread_files
 from dashboard.models import JobRun
 from dashboard.reports.files import keep_files
 from dashboard.services.report_retention import expire_reports
 
 from .child import AnalyticsChild, child_environment
+from .rolling import run_rollup
 from .runner import run_claimed
 
 _child = AnalyticsChild(
@@ -38,6 +40,12 @@ def run(pk: int) -> bool:
     return has_run
 
 
+@shared_task(name="dashboard.jobs.roll_up", ignore_result=True)
+def roll_up() -> bool:
+    """Bring the roll-ups up to what has landed; True when they are."""
+    return run_rollup(settings.ROCKETSCOPE_LAKE_URL, _child)
+
+
 @shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
 def maintain_lake() -> dict[str, int]:
     """List new files, merge small ones, let old ones go; return what was done."""
@@ -47,7 +55,8 @@ def maintain_lake() -> dict[str, int]:
     absorb(storage, c.SAMPLES)
     done["merged"] = compact(storage, c.SAMPLES, now_ms)
     done["retired"] = expire(storage, c.SAMPLES, now_ms)
-    done["deleted"] = sweep(storage, c.SAMPLES, now_ms)
+    unread = unread_files(storage, c.SAMPLES, now_ms - RAW_KEPT_MS)
+    done["deleted"] = sweep(storage, c.SAMPLES, now_ms, still_streamed=unread)
     # Epochs are few and explain samples for as long as there are any roll-ups.
     absorb(storage, c.EPOCHS)
     compact(storage, c.EPOCHS, now_ms)

@@ -18,7 +18,7 @@ from tests.dashboard.reports.finished import finished_run
 
 def test_tasks_go_to_the_queue_of_analytics() -> None:
     app.loader.import_default_modules()
-    for task in (tasks.run, tasks.maintain_lake):
+    for task in (tasks.run, tasks.roll_up, tasks.maintain_lake):
         assert task.name in app.tasks
         route = app.amqp.router.route({}, task.name)
         assert route["queue"].name == ANALYTICS_QUEUE
@@ -27,7 +27,8 @@ def test_tasks_go_to_the_queue_of_analytics() -> None:
 
 def test_beat_asks_for_maintenance() -> None:
     entries = app.conf.beat_schedule.values()
-    assert tasks.maintain_lake.name in {entry["task"] for entry in entries}
+    asked = {entry["task"] for entry in entries}
+    assert {tasks.maintain_lake.name, tasks.roll_up.name} <= asked
 
 
 def test_maintenance_lists_merges_and_lets_go(settings: Any, tmp_path: Path) -> None:
