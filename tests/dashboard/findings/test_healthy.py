@@ -23,14 +23,11 @@ def test_a_healthy_group_has_no_finding(scene: Callable[[], Play]) -> None:
     assert played(scene).ever == set()
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.key)
 @pytest.mark.parametrize("scene", HEALTHY, ids=lambda scene: scene.__name__)
-def test_a_rule_alone_finds_nothing_either(
-    scene: Callable[[], Play], rule: object
-) -> None:
-    # Whatever a rule must see for a while to be said is said of none of these.
-    quick = {each.key for each in RULES if not each.settle_ms}
-    assert getattr(rule, "key", None) not in played(scene).raw & quick
+def test_no_rule_alone_finds_anything_at_any_look(scene: Callable[[], Play]) -> None:
+    # A rule that must see a thing for a while before it is said may see it.
+    quick = {rule.key for rule in RULES if not rule.settle_ms}
+    assert played(scene).raw & quick == set()
 
 
 def test_a_broadcasting_group_is_told_as_what_it_is_and_nothing_else() -> None:
