@@ -60,5 +60,11 @@ RULE: Final = Rule(
     KEY,
     check,
     told=True,
-    yields_to=("shared_client_id", "different_topics", "mixed_strategies", "lock_lost"),
+    yields_to=(
+        "shared_client_id",
+        "different_topics",
+        "mixed_strategies",
+        "lock_lost",
+        "stuck_commit",
+    ),
 )
