@@ -97,6 +97,7 @@ class ClusterCollector:
         self._running: set[str] = set()
         self._noticed: set[str] = set()
         self._notice = asyncio.Event()
+        self._keeping: asyncio.Future[None] | None = None
 
     async def sweep_all(self) -> None:
         """Look at every group, write the overview, and ask some members."""
@@ -138,6 +139,8 @@ class ClusterCollector:
         with suppress(redis.RedisError, OSError):
             await self._lease.release()
         self._lead = None
+        if self._keeping is not None:
+            await self._keeping
         await self.keeper.close(self._now_ms())
 
     # Sweeps
@@ -211,7 +214,10 @@ class ClusterCollector:
         found = [name for name in names if name in snapshot.groups]
         changed = await lead.apply(snapshot, found, asked=True, watched=names)
         # Who watches sees the timeline move now, not after the next sweep of all.
-        await self.keeper.keep_turns(self._now_ms())
+        # Not waited for: a slow database must not hold up the next look.
+        if self._keeping is None or self._keeping.done():
+            work = self._guarded("keep", self.keeper.keep_turns(self._now_ms()))
+            self._keeping = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)

@@ -354,7 +354,7 @@ async def test_a_watched_group_that_is_new_is_shown_at_once(make: Make) -> None:
         assert (await next_message())["seq"] == 1
     assert owners("new") == [["c1"]] * 4
     assert collector.figures.sweeps == 1
-    assert await models.Epoch.objects.filter(group="new").acount() == 1
+    await eventually(models.Epoch.objects.filter(group="new").acount, 1)
 
 
 async def test_a_group_met_after_a_sweep_began_is_not_gone(make: Make) -> None:
