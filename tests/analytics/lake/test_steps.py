@@ -85,10 +85,11 @@ def test_the_numbers_are_those_of_the_job(
     spark: SparkSession, lake: Storage, step: int
 ) -> None:
     from analytics.transforms.lag import lag_by_group, lag_by_queue, queue_steps
+    from analytics.transforms.parts import peaks_of
 
     samples = spark.createDataFrame(read_table(lake, c.SAMPLES))
     queues = lag_by_queue(queue_steps(samples, step))
-    groups = lag_by_group(samples, queues, step)
+    groups = lag_by_group(peaks_of(samples, step * 1000), queues)
     ours = asked(lake, step)
     keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
     for table, frame, key in (
