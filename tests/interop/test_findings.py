@@ -137,7 +137,9 @@ async def test_java_members_with_different_topics(
     await told(onlooker, name, 2)
     found = await seen_now(onlooker, name)
     await stop(java, name, "a", "b")
-    assert found == {"different_topics"}
+    # Half of each topic has no reader (E6); which half may change while one looks.
+    assert "different_topics" in found
+    assert found <= {"different_topics", "unowned_queues"}
 
 
 async def test_more_java_members_than_queues(
