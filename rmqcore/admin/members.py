@@ -114,16 +114,36 @@ def _members(
     connected: Iterable[tuple[str, ConsumerConnection]],
     reports: Mapping[tuple[str, str], MemberReport],
 ) -> Iterable[MemberSnapshot]:
+    connected = list(connected)
+    processes = _processes(connection for _, connection in connected)
     seen: dict[tuple[str, int], tuple[ClientConnection, list[str]]] = {}
     for broker, connection in connected:
         times: Counter[str] = Counter()
         for client in sorted(connection.connections, key=_place):
             place = (client.client_id, times[client.client_id])
             times[client.client_id] += 1
+            if place[1] >= processes[client.client_id]:
+                continue
             seen.setdefault(place, (client, []))[1].append(broker)
     for client_id, number in sorted(seen, key=lambda p: (utf16_key(p[0]), p[1])):
         client, brokers = seen[client_id, number]
         yield _member(group, client, brokers, reports.get((group, client_id)))
+
+
+def _processes(connections: Iterable[ConsumerConnection]) -> dict[str, int]:
+    """Return by how many processes each client id is used.
+
+    Processes that share an id are connected to every broker of their topics. One that
+    lost a connection and made another is listed twice only by the broker that has not
+    yet let the first go, so the broker that lists an id least is right.
+    """
+    found: dict[str, int] = {}
+    for connection in connections:
+        for client_id, count in Counter(
+            client.client_id for client in connection.connections
+        ).items():
+            found[client_id] = min(count, found.get(client_id, count))
+    return found
 
 
 def _place(client: ClientConnection) -> tuple[str, str]:
