@@ -39,6 +39,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from benchmarks import order
 from tests.support.process import Process
 from tests.support.stack import Stack
 
@@ -268,19 +269,28 @@ def distinct(deliveries: list[Delivery]) -> int:
 
 def judge(sent: int, deliveries: list[Delivery]) -> Verdict:
     """Hold the deliveries, in order of time, to what was acknowledged."""
-    first: dict[QueueName, list[int]] = defaultdict(list)
-    seen: set[tuple[QueueName, int]] = set()
-    for each in deliveries:
-        if (each.queue, each.offset) not in seen:
-            seen.add((each.queue, each.offset))
-            first[each.queue].append(each.offset)
-    disorder = sum(
-        later < earlier
-        for offsets in first.values()
-        for earlier, later in pairwise(offsets)
+    places = sorted({(each.queue, each.offset) for each in deliveries})
+    numbers = {place: number for number, place in enumerate(places)}
+    by_queue: dict[str, list[int]] = defaultdict(list)
+    for place, number in numbers.items():
+        by_queue[str(place[0])].append(number)
+    # One line a delivery, as if one member had had them all: they are in order of time.
+    judged = order.judge(
+        (
+            (
+                numbers[each.queue, each.offset],
+                order.Delivery(round(each.at_s * 1000), "", line),
+            )
+            for line, each in enumerate(deliveries)
+        ),
+        by_queue,
     )
     return Verdict(
-        sent, len(seen), len(deliveries) - len(seen), sent - len(seen), disorder
+        sent,
+        judged.delivered,
+        judged.repeated,
+        sent - judged.delivered,
+        len(judged.broken),
     )
 
 

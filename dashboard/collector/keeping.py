@@ -7,18 +7,17 @@ a limit; the lake's writer keeps its own rows.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import DatabaseError
 
 from analytics import contracts as c
 from analytics.lake.writer import LandingWriter
+from dashboard.gateway.bridge import DatabaseThread
 
 from .epochs import Epoch, EpochBook, EpochTurn
 from .records import (
@@ -52,7 +51,7 @@ class Keeper:
         self._handovers: deque[GroupHandover] = deque()
         self._ends: deque[tuple[str, Epoch]] = deque()
         self._closed = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"keeper-{cluster}")
+        self._thread = DatabaseThread(f"keeper-{cluster}")
 
     @property
     def pending_rows(self) -> int:
@@ -65,11 +64,11 @@ class Keeper:
 
     async def load_books(self) -> dict[str, EpochBook]:
         """Return the running epochs as the database has them."""
-        return await self._run(lambda: load_books(self._cluster_id))
+        return await self._thread.run(lambda: load_books(self._cluster_id))
 
     async def call(self, work: Callable[[], T]) -> T:
         """Run other blocking work in the same thread."""
-        return await self._run(work)
+        return await self._thread.run(work)
 
     def add_turn(self, group: str, turn: EpochTurn) -> None:
         """Keep a turn of epochs with the next `keep`."""
@@ -85,24 +84,20 @@ class Keeper:
 
     async def keep(self, samples: SampleColumns | None, now_ms: int) -> None:
         """Write what waits, and the samples of one sweep taken at `now_ms`."""
-        await self._run(lambda: self._keep(samples, now_ms))
+        await self._thread.run(lambda: self._keep(samples, now_ms))
 
     async def keep_turns(self, now_ms: int) -> None:
         """Write the epochs and events that wait, if any."""
         if self._waiting:
-            await self._run(lambda: self._keep(None, now_ms))
+            await self._thread.run(lambda: self._keep(None, now_ms))
 
     async def close(self, now_ms: int) -> None:
         """Write everything that is left, and end the thread. May be called twice."""
         if self._closed:
             return
         self._closed = True
-        await self._run(lambda: self._last_words(now_ms))
-        self._thread.shutdown()
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _with_connections, work)
+        await self._thread.run(lambda: self._last_words(now_ms))
+        self._thread.close()
 
     def _keep(self, samples: SampleColumns | None, now_ms: int) -> None:
         turns = list(islice(self._turns, ROWS_PER_WRITE))
@@ -173,7 +168,6 @@ class Keeper:
     def _last_words(self, now_ms: int) -> None:
         self._keep(None, now_ms)
         self._flush(now_ms, force=True)
-        connections.close_all()
 
 
 def epoch_columns(
@@ -215,8 +209,3 @@ def epoch_columns(
             ]
         ],
     }
-
-
-def _with_connections(work: Callable[[], T]) -> T:
-    close_old_connections()
-    return work()

@@ -12,18 +12,16 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Coroutine
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import redis.asyncio
 from django.conf import settings
-from django.db import close_old_connections, connections
 
 from dashboard.config.ticks import Tick
-from dashboard.gateway.bridge import LoopThread
+from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import FLEET_WAKE_CHANNEL
 from dashboard.live.state import make_async_client
@@ -33,8 +31,6 @@ from .planning import WorkerName
 from .words import Words
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 20.0
@@ -48,7 +44,7 @@ class FleetService:
             worker_name, socket.gethostname(), os.getpid(), datetime.now(UTC)
         )
         self._thread = LoopThread("fleet")
-        self._database = ThreadPoolExecutor(1, thread_name_prefix="fleet-database")
+        self._database = DatabaseThread("fleet-database")
         self._tasks: list[asyncio.Task[None]] = []
         self._client: redis.asyncio.Redis | None = None
         self._host: FleetHost | None = None
@@ -63,8 +59,7 @@ class FleetService:
         with suppress(TimeoutError):
             self._thread.run(self._close(), STOP_SECONDS)
         self._thread.stop()
-        self._database.submit(connections.close_all).result()
-        self._database.shutdown()
+        self._database.close()
 
     def receive(self, tick: Tick) -> None:
         """Take a tick from the worker's main thread."""
@@ -79,7 +74,7 @@ class FleetService:
             self._worker,
             clusters=settings.ROCKETSCOPE_CLUSTERS,
             words=Words(self._client),
-            database=self._in_database,
+            database=self._database.run,
             now=time.time,
         )
         self._spawn(self._host.follow())
@@ -99,14 +94,5 @@ class FleetService:
         async for _channel, _message in hear(client, FLEET_WAKE_CHANNEL):
             host.wake()
 
-    async def _in_database(self, work: Callable[[], T]) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._database, _with_connections, work)
-
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))
-
-
-def _with_connections(work: Callable[[], T]) -> T:
-    close_old_connections()
-    return work()

@@ -1,9 +1,12 @@
-"""An asyncio loop in a thread of its own: the bridge from synchronous code.
+"""Threads between synchronous code and asyncio: one with a loop, one for the database.
 
 Views, commands and Celery's main thread are synchronous; everything that speaks
 RocketMQ's protocol is asyncio. A `LoopThread` runs one loop; `run` waits for a
 coroutine's result with a limit, `submit` does not wait. Nothing inside the loop may
 call `run` on it: that would wait for itself.
+
+Django's database layer is synchronous and ties connections to threads: a loop hands
+such work to a `DatabaseThread`, which does it in order.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, Final, TypeVar
+
+from django.db import close_old_connections, connections
 
 T = TypeVar("T")
 
@@ -83,3 +88,25 @@ class LoopThread:
             self._loop = loop
             loop.call_soon(ready.set)
             loop.run_forever()
+
+
+class DatabaseThread:
+    """One thread with its own database connections; may be used from any loop."""
+
+    def __init__(self, name: str) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do blocking work after what was asked before, and return its result."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, _with_connections, work)
+
+    def close(self) -> None:
+        """Wait for what was asked, close the connections and end the thread."""
+        self._executor.submit(connections.close_all).result()
+        self._executor.shutdown()
+
+
+def _with_connections(work: Callable[[], T]) -> T:
+    close_old_connections()
+    return work()

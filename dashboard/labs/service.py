@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import DatabaseError
 
 from dashboard.config.ticks import Tick
-from dashboard.gateway.bridge import LoopThread
+from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
 from dashboard.live.state import make_async_client
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from .playing import Playing
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 LOOK_EVERY_SECONDS: Final = 5.0
 AT_ONCE: Final = 4
@@ -57,7 +54,7 @@ class LabService:
             if cluster.embedded
         }
         self._thread = LoopThread("labs")
-        self._database = ThreadPoolExecutor(1, thread_name_prefix="labs-database")
+        self._database = DatabaseThread("labs-database")
         self._tasks: list[asyncio.Task[None]] = []
         self._playing: dict[asyncio.Task[None], Playing] = {}
         self._wake: asyncio.Event | None = None
@@ -76,8 +73,7 @@ class LabService:
             with suppress(TimeoutError):
                 self._thread.run(self._close(), STOP_SECONDS)
             self._thread.stop()
-            self._database.submit(connections.close_all).result()
-        self._database.shutdown()
+        self._database.close()
 
     def receive(self, tick: Tick) -> None:
         """Labs keep their own time."""
@@ -117,10 +113,10 @@ class LabService:
         if len(self._playing) >= AT_ONCE:
             return
         names = list(self._nameservers)
-        for pk in await self._in_database(lambda: waiting_runs(names)):
+        for pk in await self._database.run(lambda: waiting_runs(names)):
             if len(self._playing) >= AT_ONCE:
                 return
-            run = await self._in_database(partial(claim, pk, self._worker))
+            run = await self._database.run(partial(claim, pk, self._worker))
             if run is not None:
                 self._play(run)
 
@@ -131,7 +127,7 @@ class LabService:
         playing = Playing(
             run,
             self._nameservers[run.cluster.name],
-            database=self._in_database,
+            database=self._database.run,
             tell=self._tell,
         )
         task = asyncio.get_running_loop().create_task(playing.play())
@@ -156,14 +152,5 @@ class LabService:
         except (redis.RedisError, OSError) as error:
             logger.warning("run=%s not told: %s", run.pk, error)
 
-    async def _in_database(self, work: Callable[[], T]) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._database, _with_connections, work)
-
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))
-
-
-def _with_connections(work: Callable[[], T]) -> T:
-    close_old_connections()
-    return work()

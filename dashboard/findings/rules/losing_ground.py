@@ -15,6 +15,7 @@ from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues, Rule
 
 from .progress import group_lag, slope, window_of
+from .stalled import CAUSES
 
 KEY: Final = "losing_ground"
 LAG_FLOOR: Final = 1_000
@@ -80,16 +81,5 @@ def _grows(trail: Trail, row: int) -> bool:
 RULE: Final = Rule(
     KEY,
     check,
-    yields_to=(
-        "shared_client_id",
-        "different_topics",
-        "mixed_strategies",
-        "lock_expired",
-        "lock_lost",
-        "unowned_queues",
-        "stuck_commit",
-        "stopped",
-        "stalled",
-        "rewound",
-    ),
+    yields_to=(*CAUSES, "stalled", "rewound"),
 )
