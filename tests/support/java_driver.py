@@ -25,9 +25,6 @@ EAGER: Final = (
     # comes after 20 s, which is long for a test.
     "-Drocketmq.client.rebalance.waitInterval=2000",
     "-Drocketmq.client.rebalance.minInterval=200",
-    # On a busy machine an answer may be slow. Java would connect anew, and while the
-    # broker lists both connections, members divide as if one of them were two.
-    "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
 )
 _PAST: Final = {
     "start": "started",

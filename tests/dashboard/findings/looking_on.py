@@ -78,6 +78,10 @@ class Onlooker:
             await self.look()
             await asyncio.sleep(SWEEP_SECONDS)
 
+    def paused(self) -> asyncio.Lock:
+        """Return what holds looks back while it is entered."""
+        return self._looking
+
     def document(self, group: str) -> GroupState | None:
         return live_state().group(CLUSTER, group)
 
