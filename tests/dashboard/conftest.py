@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
 import pytest
 import redis
 from django.test import Client
+from django.utils import timezone, translation
 
 from dashboard.config.environment import ClusterSettings
 from dashboard.live.names import group_key, overview_key
@@ -20,6 +21,14 @@ __all__ = ["valkey", "valkey_server"]
 
 SignIn = Callable[[Role], Client]
 Write = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def language_and_zone_of_the_settings() -> Iterator[None]:
+    """Leave no request's language and zone to the next test of the same thread."""
+    yield
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture
