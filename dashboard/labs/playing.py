@@ -81,6 +81,7 @@ class Playing:
                 parameters=self._run.parameters,
                 observer=self._observe,
                 linger_s=self._run.linger_s,
+                label=self._run.label,
             )
 
     async def _ending(self) -> Ending:

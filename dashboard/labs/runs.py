@@ -5,6 +5,9 @@
 2. `save`: steps so far and the time it was last seen. The answer says whether the run
    still is this worker's, and whether somebody asked for its end.
 3. `finish`: done with what was seen, failed with a sentence, or cancelled.
+
+A run whose worker was killed is given up by whoever notices, and what it left on the
+cluster is deleted by the next worker that looks.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from dashboard.models import LabRun
+from dashboard.models.lab import LAB_LOST_AFTER
 
 LONGEST_ERROR: Final = 1000
 
@@ -83,3 +87,28 @@ def finish(pk: int, worker: str, ending: Ending) -> bool:
         finished_at=now,
     )
     return bool(written)
+
+
+def give_up_lost() -> int:
+    """Fail the runs whose worker has gone without a word; return how many."""
+    now = timezone.now()
+    return LabRun.objects.filter(
+        state=LabRun.State.RUNNING, seen_at__lt=now - LAB_LOST_AFTER
+    ).update(
+        state=LabRun.State.FAILED,
+        error="the worker that played this has gone",
+        finished_at=now,
+        left_over=True,
+    )
+
+
+def left_over_runs(clusters: Sequence[str]) -> list[LabRun]:
+    """Return the runs whose topics may still be on the cluster."""
+    give_up_lost()
+    rows = LabRun.objects.filter(cluster__name__in=clusters, left_over=True)
+    return list(rows.select_related("cluster"))
+
+
+def note_swept(pk: int) -> None:
+    """Note that nothing of a run is left on the cluster."""
+    LabRun.objects.filter(pk=pk).update(left_over=False)

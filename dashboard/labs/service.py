@@ -29,7 +29,7 @@ from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
 from dashboard.live.state import make_async_client
 from dashboard.models import LabRun
 
-from .runs import claim, waiting_runs
+from .runs import claim, left_over_runs, note_swept, waiting_runs
 
 if TYPE_CHECKING:
     from .playing import Playing
@@ -104,6 +104,7 @@ class LabService:
                 playing.look()
             try:
                 await self._claim_some()
+                await self._sweep()
             except DatabaseError as error:
                 logger.warning("labs not looked for: %s", error)
             with suppress(TimeoutError):
@@ -119,6 +120,15 @@ class LabService:
             run = await self._database.run(partial(claim, pk, self._worker))
             if run is not None:
                 self._play(run)
+
+    async def _sweep(self) -> None:
+        """Delete what is left of runs whose worker was killed."""
+        names = list(self._nameservers)
+        for run in await self._database.run(lambda: left_over_runs(names)):
+            from .sweeping import sweep
+
+            if await sweep(run, self._nameservers[run.cluster.name]):
+                await self._database.run(partial(note_swept, run.pk))
 
     def _play(self, run: LabRun) -> None:
         # Late: a worker that plays no lab does not load them.

@@ -25,7 +25,8 @@ class LabRun(models.Model):
 
     `steps` is a list of {"key", "params", "at_ms"} as the lab told them, `claims` one
     of {"key", "params", "seen"}, both in order; the claims are there at the end, with
-    `finding`, the warning that is owed to such a group.
+    `finding`, the warning that is owed to such a group. `left_over` says that its
+    worker has gone, and that its topics may still be on the cluster.
     """
 
     class State(models.TextChoices):
@@ -56,6 +57,7 @@ class LabRun(models.Model):
     claims = models.JSONField(default=list)
     finding = models.CharField(max_length=64, blank=True)
     error = models.TextField(blank=True)
+    left_over = models.BooleanField(default=False)
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]
@@ -70,6 +72,11 @@ class LabRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lab} on {self.cluster} ({self.state})"
+
+    @property
+    def label(self) -> str:
+        """What the names of all that this run makes on the cluster have in them."""
+        return f"r{self.pk}-"
 
     @property
     def is_active(self) -> bool:

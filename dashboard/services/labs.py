@@ -14,10 +14,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dashboard.labs.catalogue import check_parameters, entry_named
+from dashboard.labs.runs import give_up_lost
 from dashboard.live.names import LABS_WAKE_CHANNEL
 from dashboard.live.state import live_state
 from dashboard.models import Cluster, LabRun, Role, User
-from dashboard.models.lab import LAB_LOST_AFTER
 from rmqcore.errors import ArgumentError
 
 from .audit import record
@@ -72,7 +72,7 @@ def start_lab(
         check_parameters(name, given, linger_s)
     except ArgumentError as error:
         raise LabRefusedError(str(error)) from None
-    give_up_lost_labs()
+    give_up_lost()
     run = _queue(actor, cluster, name, given, linger_s)
     transaction.on_commit(wake_labs)
     return run
@@ -98,18 +98,6 @@ def cancel_lab(actor: User, run: LabRun) -> None:
             details={"run": run.pk},
         )
         transaction.on_commit(wake_labs)
-
-
-def give_up_lost_labs() -> int:
-    """Fail the runs whose worker has gone without a word; return how many."""
-    now = timezone.now()
-    return LabRun.objects.filter(
-        state=LabRun.State.RUNNING, seen_at__lt=now - LAB_LOST_AFTER
-    ).update(
-        state=LabRun.State.FAILED,
-        error="the worker that played this has gone",
-        finished_at=now,
-    )
 
 
 def wake_labs() -> None:

@@ -1,6 +1,7 @@
 """RocketMQ's rules as scenarios that run on a real cluster and say what they show."""
 
 from .lab import Lab
+from .leftovers import delete_leftovers, run_prefix
 from .registry import LABS, lab_named
 from .results import (
     Claim,
@@ -30,6 +31,8 @@ __all__ = [
     "Progress",
     "QueueProgress",
     "Step",
+    "delete_leftovers",
     "document",
     "lab_named",
+    "run_prefix",
 ]

@@ -57,6 +57,7 @@ class Lab:
         observer: Observer = ignore,
         clean_up: bool = True,
         linger_s: float = 0.0,
+        label: str = "",
     ) -> LabResult:
         """Play the lab and return what was seen.
 
@@ -64,7 +65,8 @@ class Lab:
         On a cluster given it takes as long as RocketMQ's timers do, and deletes its
         topics and groups at the end unless `clean_up` is false. At each division it
         stays for `linger_s` of the machine's time, for those who watch; nothing that
-        it shows depends on that. Raises `LabError` when something it waits for does
+        it shows depends on that. The names of all it makes there begin with
+        `run_prefix(name, label)`. Raises `LabError` when something it waits for does
         not come, `ArgumentError` for bad parameters.
         """
         check_linger(linger_s)
@@ -77,6 +79,7 @@ class Lab:
                 clock=SystemClock(),
                 clean_up=clean_up,
                 linger_s=linger_s,
+                label=label,
             )
         clock = HurriedClock(self.pace) if self.pace > 1 else SystemClock()
         async with LocalCluster(clock=clock) as cluster:
@@ -87,6 +90,7 @@ class Lab:
                 clock=clock,
                 clean_up=False,
                 linger_s=linger_s,
+                label=label,
             )
 
     async def _play(
@@ -98,6 +102,7 @@ class Lab:
         clock: Clock,
         clean_up: bool,
         linger_s: float,
+        label: str,
     ) -> LabResult:
         with tempfile.TemporaryDirectory(prefix="rmqcore-lab-") as directory:
             stage = Stage(
@@ -109,6 +114,7 @@ class Lab:
                 directory=Path(directory),
                 observer=observer,
                 linger_s=linger_s,
+                label=label,
             )
             try:
                 return await self.play(stage, parameters)

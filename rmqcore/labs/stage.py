@@ -26,6 +26,7 @@ from rmqcore.model import Message, MessageQueue
 from rmqcore.offsets import LocalFileOffsetStore
 from rmqcore.transport import Clock
 
+from .leftovers import delete_leftovers, run_prefix
 from .member import Member, Role
 from .results import (
     Claim,
@@ -56,6 +57,7 @@ class Stage:
         directory: Path,
         observer: Observer,
         linger_s: float = 0.0,
+        label: str = "",
     ) -> None:
         self.lab = lab
         self.clock = clock
@@ -67,7 +69,7 @@ class Stage:
         self._observer = observer
         self._linger_s = linger_s
         self._started_ms = clock.time_ms()
-        self._run = f"{self._started_ms:x}"
+        self._run = f"{run_prefix(lab, label)}{self._started_ms:x}"
         self._producer: Producer | None = None
         self._members: list[Member] = []
         self._topics: dict[str, int] = {}
@@ -122,7 +124,7 @@ class Stage:
 
     def group(self, suffix: str = "") -> str:
         """Return the name of a group of the run."""
-        return f"LAB_{self.lab}_{self._run}{suffix}"
+        return f"{self._run}{suffix}"
 
     def queues(self, topic: str) -> list[MessageQueue]:
         """Return a topic's queues in order."""
@@ -321,7 +323,7 @@ class Stage:
             if self._producer is not None:
                 await self._producer.shutdown()
             if clean_up:
-                await self._clean_up()
+                await delete_leftovers(self.admin, self._run)
         finally:
             await self.admin.close()
 
@@ -357,15 +359,6 @@ class Stage:
             for queue, offsets in ends.items()
         )
         return Progress(group, topic, after, queues)
-
-    async def _clean_up(self) -> None:
-        run = self.group()
-        for topic in await self.admin.topic_names():
-            if run in topic:
-                await self.admin.delete_topic(topic)
-        for group in await self.admin.group_configs():
-            if group.startswith(run):
-                await self.admin.delete_group(group, clean_offset=True)
 
 
 async def _holds(condition: Callable[[], Any]) -> bool:

@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
+from django.utils import timezone
 
 from dashboard.config.environment import ClusterSettings
 from dashboard.config.ticks import Tick
 from dashboard.labs.service import LabService
 from dashboard.live.names import live_labs_name
 from dashboard.models import Cluster, LabRun, Role, User
+from dashboard.models.lab import LAB_LOST_AFTER
 from dashboard.services.clusters import sync_clusters
 from dashboard.services.labs import LabBusyError, cancel_lab, start_lab
 from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
+from rmqcore.labs import lab_named, run_prefix
 from tests.support.eventually import until
 from tests.support.valkey import Valkey
 
@@ -96,6 +99,35 @@ async def test_a_cancelled_lab_cleans_up_first(
     run = await seen(run, lambda row: not row.is_active)
     assert (run.state, run.error) == ("cancelled", "")
     assert await names(local) == []
+
+
+async def test_what_a_killed_worker_left_is_deleted_by_the_next(
+    local: LocalCluster,
+) -> None:
+    run = await sync_to_async(start)("F5")
+    prefix = run_prefix(run.lab, run.label)
+    await lab_named("F5").run(
+        nameservers=local.nameserver_address, label=run.label, clean_up=False
+    )
+    await lab_named("F5").run(
+        nameservers=local.nameserver_address, label="r0-", clean_up=False
+    )
+    assert any(name.startswith(prefix) for name in await names(local))
+    long_ago = timezone.now() - 2 * LAB_LOST_AFTER
+    running = LabRun.State.RUNNING
+    await LabRun.objects.aupdate(state=running, worker="gone", seen_at=long_ago)
+    service = LabService("w2")
+    await sync_to_async(service.start)()
+    try:
+        run = await seen(
+            run, lambda row: row.state == LabRun.State.FAILED and not row.left_over
+        )
+    finally:
+        await sync_to_async(service.stop, thread_sensitive=False)()
+    assert run.error == "the worker that played this has gone"
+    left = await names(local)
+    assert left
+    assert not [name for name in left if prefix in name]
 
 
 async def test_a_stopped_worker_says_so(local: LocalCluster) -> None:
