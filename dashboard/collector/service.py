@@ -31,6 +31,7 @@ from dashboard.live.figures import FIGURES_KEPT_SECONDS
 from dashboard.live.hearing import hear
 from dashboard.live.names import allocation_channel, figures_key
 from dashboard.live.state import make_async_client
+from dashboard.live.tasks import end_tasks
 from dashboard.models import Cluster, ManagedGroup
 from dashboard.services.clusters import sync_clusters
 
@@ -104,9 +105,7 @@ class CollectorService:
         self._spawn(self._hear_holdings(self._client))
 
     async def _close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)
         for collector in self._collectors.values():
             await collector.close()
         for connection in self._connections:

@@ -84,7 +84,8 @@ class FleetHost:
             self._wake.clear()
             await self.follow_once()
             try:
-                await asyncio.wait_for(self._wake.wait(), PLAN_SECONDS)
+                async with asyncio.timeout(PLAN_SECONDS):
+                    await self._wake.wait()
             except TimeoutError:
                 pass
 

@@ -25,6 +25,7 @@ from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import FLEET_WAKE_CHANNEL
 from dashboard.live.state import make_async_client
+from dashboard.live.tasks import end_tasks
 
 from .host import FleetHost
 from .planning import WorkerName
@@ -82,9 +83,7 @@ class FleetService:
         self._spawn(self._hear_wishes(self._host, self._client))
 
     async def _close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)
         if self._host is not None:
             await self._host.close()
         if self._client is not None:

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol, TypeVar
 
+from dashboard.live.tasks import end_tasks
 from dashboard.models import LabRun
 from rmqcore.errors import RmqError
 from rmqcore.labs import LabResult, Step, document, lab_named
@@ -68,8 +69,7 @@ class Playing:
         try:
             ending = await self._ending()
         finally:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            await end_tasks(telling)
         await self._database(lambda: finish(run.pk, run.worker, ending))
         await self._tell(run)
         logger.info("lab=%s run=%s %s %s", run.lab, run.pk, ending.state, ending.error)
@@ -129,7 +129,8 @@ class Playing:
     async def _follow(self) -> None:
         while True:
             try:
-                await asyncio.wait_for(self._news.wait(), SEEN_EVERY_SECONDS)
+                async with asyncio.timeout(SEEN_EVERY_SECONDS):
+                    await self._news.wait()
             except TimeoutError:
                 pass
             told = self._news.is_set()

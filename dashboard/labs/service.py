@@ -27,6 +27,7 @@ from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
 from dashboard.live.state import make_async_client
+from dashboard.live.tasks import end_tasks
 from dashboard.models import LabRun
 
 from .runs import claim, left_over_runs, note_swept, waiting_runs
@@ -87,9 +88,10 @@ class LabService:
         self._spawn(self._take_runs(self._wake))
 
     async def _close(self) -> None:
-        for task in (*self._tasks, *self._playing):
+        await end_tasks(*self._tasks)
+        for task in self._playing:
             task.cancel()
-        await asyncio.gather(*self._tasks, *self._playing, return_exceptions=True)
+        await asyncio.gather(*self._playing, return_exceptions=True)
         if self._client is not None:
             await self._client.aclose()
 
@@ -108,7 +110,8 @@ class LabService:
             except DatabaseError as error:
                 logger.warning("labs not looked for: %s", error)
             with suppress(TimeoutError):
-                await asyncio.wait_for(wake.wait(), LOOK_EVERY_SECONDS)
+                async with asyncio.timeout(LOOK_EVERY_SECONDS):
+                    await wake.wait()
 
     async def _claim_some(self) -> None:
         if len(self._playing) >= AT_ONCE:

@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 import redis
 from channels.layers import get_channel_layer
 
+from .tasks import end_tasks
+
 logger = logging.getLogger(__name__)
 
 OUTBOX_LIMIT: Final = 64
@@ -57,8 +59,7 @@ class Outbox:
 
     async def close(self) -> None:
         """End the task; what still waits is dropped."""
-        self._writing.cancel()
-        await asyncio.gather(self._writing, return_exceptions=True)
+        await end_tasks(self._writing)
 
     async def _write(self) -> None:
         while True:
@@ -92,8 +93,7 @@ class _Line:
     async def close(self) -> None:
         self.ready.cancel()
         if self._passing is not None:
-            self._passing.cancel()
-            await asyncio.gather(self._passing, return_exceptions=True)
+            await end_tasks(self._passing)
             await self._layer.group_discard(self._name, self._channel)
 
     async def _subscribe(self) -> None:

@@ -20,6 +20,7 @@ from django.conf import settings
 
 from .names import watch_key
 from .state import WATCH_SECONDS, make_async_client
+from .tasks import end_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -55,8 +56,7 @@ class WatchList:
         if self._sockets[cluster, group] <= 0:
             del self._sockets[cluster, group]
         if not self._sockets and self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.gather(self._refreshing, return_exceptions=True)
+            await end_tasks(self._refreshing)
             self._refreshing = None
             await self._client.aclose()
 

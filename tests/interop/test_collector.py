@@ -20,6 +20,7 @@ from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.documents import GroupState
 from dashboard.live.state import live_state, make_async_client
+from dashboard.live.tasks import end_tasks
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster
 from tests.support.eventually import until
@@ -67,9 +68,10 @@ async def watched(
         asyncio.ensure_future(collector.follow_notices()),
     ]
     yield name
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    ended = [task for task in tasks if task.done()]
+    await end_tasks(*tasks)
+    for task in ended:  # it looks for ever, unless something is wrong
+        task.result()
     await collector.close()
     await connection.close()
     await client.aclose()

@@ -18,6 +18,7 @@ from dashboard.collector.keeping import Keeper
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.documents import GroupState
 from dashboard.live.state import live_state, make_async_client
+from dashboard.live.tasks import end_tasks
 from tests.support.cluster import join, local_cluster, produce, settings_of
 from tests.support.eventually import until
 from tests.support.valkey import Valkey
@@ -58,9 +59,10 @@ async def collecting(
         asyncio.ensure_future(collector.follow_notices()),
     ]
     yield collector
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    ended = [task for task in tasks if task.done()]
+    await end_tasks(*tasks)
+    for task in ended:  # it looks for ever, unless something is wrong
+        task.result()
     await collector.close()
     await client.aclose()
 
