@@ -3,7 +3,8 @@
 The broker relays the question to the client and holds one of its admin threads until
 the client answers, for up to ten seconds. So at most four questions are open per
 broker, each waits a short time only, and a client that did not answer is left alone
-for a while. A member listed by several brokers is asked through one of them.
+for a while. A member listed by several brokers is asked through one of them; when it
+did not answer, through another next, since one connection to it may be a dead one.
 """
 
 from __future__ import annotations
@@ -44,15 +45,17 @@ class RunningInfos:
         self._clock = clock
         self._timeout = timeout
         self._breakers: Breakers[Member] = Breakers()
+        self._silent_through: dict[Member, str] = {}
 
     async def ask(
         self, question: Question, answers: Sequence[BrokerAnswers]
     ) -> dict[Member, MemberReport]:
         """Return a report of each member that the question asks about."""
-        through = members_by_broker(question, answers)
-        self._breakers.forget_all_but(
-            frozenset(member for members in through.values() for member in members)
-        )
+        through = members_by_broker(question, answers, self._silent_through)
+        asked = frozenset(member for members in through.values() for member in members)
+        self._breakers.forget_all_but(asked)
+        for member in self._silent_through.keys() - asked:
+            del self._silent_through[member]
         reports: dict[Member, MemberReport] = {}
         await asyncio.gather(
             *(
@@ -85,6 +88,7 @@ class RunningInfos:
             info = await self._ask_client(address, member)
         except RmqError as error:
             self._breakers.failed(member, self._clock.monotonic(), error)
+            self._silent_through[member] = address
             return MemberReport(_reason(error), asked_at_ms, None)
         self._breakers.succeeded(member)
         return MemberReport(info, asked_at_ms, self._clock.time_ms())
@@ -101,9 +105,15 @@ class RunningInfos:
 
 
 def members_by_broker(
-    question: Question, answers: Sequence[BrokerAnswers]
+    question: Question,
+    answers: Sequence[BrokerAnswers],
+    silent_through: Mapping[Member, str],
 ) -> Mapping[str, Sequence[Member]]:
-    """Return which members to ask through which broker's address, evenly spread."""
+    """Return which members to ask through which broker's address, evenly spread.
+
+    A member is asked through the broker that it was last silent through only where no
+    other lists it.
+    """
     listed: dict[Member, list[str]] = {}
     for answer in answers:
         if answer.address is None or answer.error is not None:
@@ -119,7 +129,11 @@ def members_by_broker(
                     places.append(answer.address)
     through: dict[str, list[Member]] = {}
     for member, places in listed.items():
-        fewest = min(places, key=lambda address: len(through.get(address, ())))
+        avoided = silent_through.get(member)
+        fewest = min(
+            places,
+            key=lambda address: (address == avoided, len(through.get(address, ()))),
+        )
         through.setdefault(fewest, []).append(member)
     return through
 

@@ -146,6 +146,39 @@ async def test_a_member_that_does_not_answer_is_left_alone_for_a_while(
     assert (member.strategy, member.reason) == ("AVG", None)
 
 
+async def test_a_member_that_one_broker_cannot_reach_is_asked_through_another(
+    lab: Lab,
+) -> None:
+    names = ("broker-a", "broker-b")
+    brokers = [
+        await lab.broker(name, groups={"G"}, members={"G": members_of("a")}, running={})
+        for name in names
+    ]
+    await lab.take(running_info=True)
+    (asked,) = (b for b in brokers if b.asked(Code.GET_CONSUMER_RUNNING_INFO))
+    (other,) = (b for b in brokers if b is not asked)
+    other.contents.running["a"] = running_info()
+    for _ in range(2):
+        await lab.clock.advance(5)
+        member = (await lab.take(running_info=True)).groups["G"].members[0]
+        assert (member.strategy, member.reason) == ("AVG", None)
+    assert len(asked.asked(Code.GET_CONSUMER_RUNNING_INFO)) == 1
+
+
+async def test_a_silent_member_is_asked_through_its_only_broker_again(
+    lab: Lab,
+) -> None:
+    only = await lab.broker(
+        "broker-a", groups={"G"}, members={"G": members_of("a")}, running={}
+    )
+    await lab.broker("broker-b", groups={"G"}, members={"G": members_of("b")})
+    await lab.take(running_info=True)
+    only.contents.running["a"] = running_info()
+    await lab.clock.advance(5)
+    members = (await lab.take(running_info=True)).groups["G"].members
+    assert [m.strategy for m in members if m.client_id == "a"] == ["AVG"]
+
+
 async def test_only_the_groups_named_are_asked(lab: Lab) -> None:
     broker = await lab.broker(
         groups={"G", "H"}, members={"G": members_of("a"), "H": members_of("b")}
