@@ -205,7 +205,9 @@ class _Work:
         everyone = self._keep(with_group_no(members(epochs), numbered))
         load = load_by_member(by_member, everyone, numbered, candidates)
         self._write(c.LOAD_BY_MEMBER, load, 0.7)
-        if self._request.job == c.JOB_BACKTEST:
+        # Of all groups it would be more rows than there are samples in a step.
+        is_small = self._request.job == c.JOB_REPORT and bool(self._request.groups)
+        if is_small or self._request.job == c.JOB_BACKTEST:
             by_step = member_by_time(by_member, everyone, numbered, candidates)
             self._write(c.MEMBER_BY_TIME, by_step, 0.75)
         sizes = with_group_no(epoch_sizes(epochs), numbered)

@@ -229,6 +229,7 @@ def strategy_totals(by_time: DataFrame, moved: DataFrame) -> DataFrame:
         _seconds_while(c.OVERLOAD).alias(c.OVERLOAD_SECONDS),
         F.max(c.DRAIN_SECONDS).alias(c.DRAIN_PEAK),
         _seconds_while(c.NEVER_DRAINS).alias(c.NEVER_SECONDS),
+        F.max(c.UNOWNED_COUNT).alias(c.UNOWNED_COUNT),
     )
     evenest = Window.partitionBy(c.CLUSTER, c.GROUP).orderBy(
         # Rounded, since equal loads summed in another order differ in the last digits.

@@ -198,6 +198,9 @@ def test_moves_are_counted_by_hand(tables: Tables) -> None:
     assert rows["CONFIG"][c.MOVES] == 0
     # What nobody owns has a backlog from the first moment on.
     assert rows["CONFIG"][c.NEVER_SECONDS] == rows["CONFIG"][c.SECONDS]
+    unowned = {name: row[c.UNOWNED_COUNT] for name, row in rows.items()}
+    assert {name for name, count in unowned.items() if count} == {"CONFIG"}
+    assert unowned["CONFIG"] == 1 + len(CONFIG["hz-b"]), "who left has a list, too"
 
 
 def test_strategies_are_ranked_by_the_evenness_of_their_loads(tables: Tables) -> None:

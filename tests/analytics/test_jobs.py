@@ -43,6 +43,7 @@ def output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Out
         job=c.JOB_REPORT,
         lake=str(folder / "lake"),
         output=str(folder / "out"),
+        groups=("settlement",),
         step_seconds=60,
         added_members=(1,),
     )
@@ -113,6 +114,15 @@ def test_members_carry_what_they_would_have_had(output: Output) -> None:
     ]
     loads = [(row[c.CLIENT_ID], row[c.QUEUE_COUNT], row[c.LOAD]) for row in rows]
     assert loads == [("a", 4, 80), ("a", 2, 20), ("b", 2, 60)]
+
+
+def test_a_report_of_a_group_has_its_members_over_time(output: Output) -> None:
+    loads = sorted(
+        (row[c.SINCE], row[c.CLIENT_ID], row[c.LOAD])
+        for row in output.rows(c.MEMBER_BY_TIME)
+        if row[c.STRATEGY] == "AVG_BY_CIRCLE"
+    )
+    assert [load[1:] for load in loads] == [("a", 80), ("a", 20), ("b", 60)]
 
 
 def test_strategies_are_summed_up_with_their_moves(output: Output) -> None:
