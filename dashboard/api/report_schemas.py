@@ -26,6 +26,12 @@ class ContentIn(Schema):
     topic: str = Field("", max_length=255)
     consumer: str = Field("", max_length=255)
     grouping: str = Field("queue", description="group, topic, queue or consumer")
+    added_members: list[int] = Field(
+        [], description="members more or (negative) fewer to compare with: [1, -1]"
+    )
+    options: dict[str, dict[str, Any]] = Field(
+        {}, description='of strategies: {"MACHINE_ROOM": {"rooms": ["hz1"]}}'
+    )
     formats: list[str] = Field([], description="csv, xlsx, parquet, html, pdf")
     paper: str = Field("a4", description="a4 or letter")
     language: str = Field("en", description="of files made at once: en or zh-hans")
@@ -37,6 +43,8 @@ class ContentIn(Schema):
             topic=self.topic,
             consumer=self.consumer,
             grouping=self.grouping,
+            added_members=tuple(dict.fromkeys(self.added_members)),
+            options=self.options,
             formats=tuple(dict.fromkeys(self.formats)),
             paper=self.paper,
             language=self.language,
@@ -144,6 +152,7 @@ class ViewQuery(Schema):
     by: str = ""
     topic: str = ""
     consumer: str = ""
+    strategy: str = Field("", description="whose members are shown over time")
 
 
 class DownloadQuery(ViewQuery):

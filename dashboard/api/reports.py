@@ -7,6 +7,7 @@ documents) and every file, all of the same run.
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, Final, NoReturn
 
 from django.core.exceptions import PermissionDenied
@@ -17,9 +18,11 @@ from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
 from dashboard.models import Cluster, JobRun, ReportDefinition, User
-from dashboard.reports.facts import facts_of, strategy_rows
+from dashboard.reports.facts import facts_of
 from dashboard.reports.figures import figure_names, figure_of
 from dashboard.reports.results import NoResultError
+from dashboard.reports.strategies import strategy_rows
+from dashboard.reports.verdict import verdict_of
 from dashboard.reports.view import ViewError, seen_as
 from dashboard.reports.window import WindowError, figure_within, read_window
 from dashboard.services.report_definitions import (
@@ -151,7 +154,7 @@ def remove(request: HttpRequest, pk: int) -> Any:
 
 @router.get("/reports/runs/{pk}/facts", response={200: dict[str, Any], **REFUSED})
 def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
-    """Return the figures at the head of a report, and its strategies.
+    """Return the figures at the head of a report, its strategies, and the verdict.
 
     Spans are seconds, moments carry their zone; null is not known.
     """
@@ -160,16 +163,22 @@ def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     for name in ("behind", "collected", "missing", "step"):
         span = values.pop(name)
         values[f"{name}_seconds"] = None if span is None else span.total_seconds()
+    verdict = verdict_of(run)
     return values | {
         "strategies": [
-            asdict(row)
-            | {
-                "overload": None
-                if row.overload is None
-                else row.overload.total_seconds()
-            }
+            _plain(asdict(row))
+            | {"max_to_mean": row.max_to_mean, "is_best": row.is_best}
             for row in strategy_rows(run)
-        ]
+        ],
+        "verdict": None if verdict is None else asdict(verdict),
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values of JSON: spans as seconds."""
+    return {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in values.items()
     }
 
 

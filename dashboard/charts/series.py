@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
@@ -9,9 +10,13 @@ from itertools import pairwise
 from typing import Final
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 BALANCED: Final = "BALANCED"
 """The plan of `rmqcore.allocation` that weighs queues."""
+
+_WITH_MEMBERS: Final = re.compile(r"in_use([+-]\d+)")
+"""Names of the strategy in use with members more or fewer: in_use+1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +84,38 @@ class SkewSeries:
     @property
     def title(self) -> str:
         """Its name for people, and whether it is in use."""
-        if self.strategy == BALANCED:
-            return _("Balanced plan")
         if self.in_use:
             return _("%(strategy)s (in use)") % {"strategy": self.strategy}
-        return self.strategy
+        return strategy_title(self.strategy)
+
+
+def added_members(strategy: str) -> int:
+    """Return how many members more (or fewer) a variant of that name has; 0: none."""
+    found = _WITH_MEMBERS.fullmatch(strategy)
+    return int(found[1]) if found else 0
+
+
+def strategy_title(strategy: str) -> str:
+    """Return a strategy's name for people; RocketMQ's own are not translated."""
+    if strategy == BALANCED:
+        return _("Balanced plan")
+    added = added_members(strategy)
+    if not added:
+        return strategy
+    count = abs(added)
+    if added > 0:
+        text = ngettext("%(n)s member more", "%(n)s members more", count)
+    else:
+        text = ngettext("%(n)s member fewer", "%(n)s members fewer", count)
+    return text % {"n": count}
+
+
+def broken(
+    axis: Axis, points: Sequence[tuple[datetime, float | None]]
+) -> list[tuple[datetime, float | None]]:
+    """Return points in order of time, with an empty one where nothing was collected."""
+    breaks = [(start, None) for start, _end in gaps(axis, [at for at, _ in points])]
+    return sorted([*points, *breaks], key=lambda point: point[0])
 
 
 def gaps(axis: Axis, seen: Sequence[datetime]) -> list[tuple[datetime, datetime]]:

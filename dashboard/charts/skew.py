@@ -5,35 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .layout import shared_layout
-from .series import Axis, SkewSeries
+from .layout import hatch, shared_layout
+from .series import Axis, SkewSeries, broken, gaps
 
 COLORS: Final = (1, 6, 3, 11, 7, 5, 2, 8)
 """Owner hues that stay apart from each other; the dash tells them apart as well."""
 
-_DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
     """Return the figure of max / mean load by strategy; 1 is even."""
-    data = [
+    lines = [broken(axis, each.points) for each in series]
+    data: list[dict[str, Any]] = [
         {
             "type": "scatter",
             "mode": "lines",
             "name": each.title,
-            "x": [axis.local(time) for time, _value in each.points],
-            "y": [value for _time, value in each.points],
+            "x": [axis.local(time) for time, _value in points],
+            "y": [value for _time, value in points],
             "line": {
                 "color": f"--owner-{COLORS[number % len(COLORS)]}",
                 "width": 2.5 if each.in_use else 1.5,
-                "dash": _DASHES[number % len(_DASHES)],
+                "dash": DASHES[number % len(DASHES)],
                 "shape": "hv",
             },
             "connectgaps": False,
             "hovertemplate": "%{fullData.name}: %{y:.2f}×<extra></extra>",
         }
-        for number, each in enumerate(series)
+        for number, (each, points) in enumerate(zip(series, lines, strict=True))
     ]
+    missing = gaps(axis, sorted({at for each in series for at, _value in each.points}))
+    if missing:
+        data.append(hatch(axis, missing, 1) | {"yaxis": "y2", "showlegend": False})
     layout = shared_layout(axis) | {"height": 250, "showlegend": True}
     layout["legend"] = {"orientation": "h", "y": -0.24, "font": {"size": 11}}
     layout["yaxis"] = {
@@ -42,5 +46,11 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
         "ticksuffix": "×",
         "fixedrange": True,
         "zeroline": False,
+    }
+    layout["yaxis2"] = {
+        "overlaying": "y",
+        "range": [0, 1],
+        "visible": False,
+        "fixedrange": True,
     }
     return {"data": data, "layout": layout}

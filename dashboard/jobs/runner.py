@@ -67,6 +67,8 @@ def request_of(run: JobRun) -> JobRequest:
         until_ms=_ms(run.until),
         clusters=(run.cluster,),
         groups=(run.group,) if run.group else (),
+        options=run.options,
+        added_members=tuple(run.added_members),
     )
 
 

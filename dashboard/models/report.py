@@ -44,7 +44,9 @@ class ReportContent(models.Model):
     An empty `group`, `topic` or `consumer` means all of them; of topic and consumer at
     most one is given. `formats` names the files that are made as soon as the numbers
     are there; others are made when somebody asks. `language` and `zone` are for those
-    files; pages and files asked for later follow their reader.
+    files; pages and files asked for later follow their reader. `added_members` are
+    numbers of members, more or (negative) fewer, to compare with; `options` those of
+    strategies, as `analytics.requests.JobRequest` takes them.
     """
 
     name = models.CharField(max_length=120, blank=True)
@@ -55,6 +57,8 @@ class ReportContent(models.Model):
     grouping = models.CharField(
         max_length=16, choices=Grouping.choices, default=Grouping.QUEUE
     )
+    added_members = models.JSONField(default=list, blank=True)
+    options = models.JSONField(default=dict, blank=True)
     formats = models.JSONField(default=list, blank=True)
     paper = models.CharField(max_length=16, choices=Paper.choices, default=Paper.A4)
     language = models.CharField(max_length=16, default="en")
@@ -148,6 +152,9 @@ class JobRun(ReportContent):
     summary = models.JSONField(default=dict)
     size_bytes = models.PositiveBigIntegerField(null=True)
     keep_until = models.DateTimeField(null=True)
+
+    members_under: str = ""
+    """The strategy whose members a reader looks at; of one request, never kept."""
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]

@@ -1,4 +1,4 @@
-"""The figures at the head of a report, and its table of strategies."""
+"""The figures at the head of a report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
-from django.utils.translation import gettext as _
-
 from analytics import contracts as c
-from dashboard.charts.series import BALANCED
 from dashboard.models import JobRun
 
 from .results import read_rows
@@ -24,6 +21,7 @@ from .steps import (
     mean,
     total,
 )
+from .strategies import strategy_rows
 
 BEHIND_MS: Final = 30_000
 """A group is behind while its oldest message is older than this."""
@@ -48,37 +46,6 @@ class Facts:
     out_rate: float | None
     skew: float | None
     step: timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class StrategyRow:
-    """One strategy over the period; None where it could not be computed."""
-
-    name: str
-    in_use: bool
-    is_assumed: bool
-    max_to_mean: float | None
-    moves: int | None
-    overload: timedelta | None
-    idle_share: float | None
-    is_best: bool
-
-    @property
-    def is_balanced(self) -> bool:
-        """True for the plan that is none of RocketMQ's strategies."""
-        return self.name == BALANCED
-
-    @property
-    def title(self) -> str:
-        """Its name for people; RocketMQ's own are not translated."""
-        return _("Balanced plan") if self.is_balanced else self.name
-
-    @property
-    def use_word(self) -> str:
-        """Say whether it is in use, and how that is known; empty when it is not."""
-        if not self.in_use:
-            return ""
-        return _("assumed") if self.is_assumed else _("in use")
 
 
 def facts_of(run: JobRun, zone: tzinfo) -> Facts:
@@ -141,30 +108,3 @@ def worst_groups(run: JobRun) -> list[GroupRow]:
     ]
     found.sort(key=lambda row: (-(row.peak or 0), row.group))
     return found[:WORST_GROUPS]
-
-
-def strategy_rows(run: JobRun) -> list[StrategyRow]:
-    """Return the strategies of a run over one group, in fixed order, best marked."""
-    if not run.group:
-        return []
-    rows = sorted(
-        read_rows(run, c.STRATEGIES),
-        key=lambda row: (row[c.STRATEGY] == BALANCED, row[c.STRATEGY]),
-    )
-    known = [row["load_max_to_mean"] for row in rows]
-    best = min((value for value in known if value is not None), default=None)
-    return [_strategy_row(row, best) for row in rows]
-
-
-def _strategy_row(row: Row, best: float | None) -> StrategyRow:
-    skew, seconds = row["load_max_to_mean"], row[c.OVERLOAD_SECONDS]
-    return StrategyRow(
-        name=row[c.STRATEGY],
-        in_use=row[c.IN_USE],
-        is_assumed=row[c.STRATEGY_SOURCE] == "assumed",
-        max_to_mean=skew,
-        moves=row[c.MOVES],
-        overload=None if seconds is None else timedelta(seconds=seconds),
-        idle_share=row[c.IDLE_SHARE],
-        is_best=best is not None and skew == best,
-    )

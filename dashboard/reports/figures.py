@@ -8,15 +8,22 @@ from typing import Any, Final
 
 from dashboard.charts.heatmap import queue_heatmap
 from dashboard.charts.lag import lag_over_time
+from dashboard.charts.members import members_over_time
 from dashboard.charts.series import Axis
 from dashboard.charts.skew import skew_over_time
 from dashboard.charts.strategies import strategies_compared
 from dashboard.models import JobRun
 
-from .series import heat_lines, skew_lines, strategies_of
+from .series import (
+    heat_lines,
+    member_lines,
+    member_strategies,
+    skew_lines,
+    strategies_of,
+)
 from .steps import axis_of, epoch_bands, group_rows, lag_steps
 
-GROUP_ONLY: Final = ("skew", "strategies")
+GROUP_ONLY: Final = ("skew", "strategies", "members")
 """Figures that a report of all groups does not have."""
 
 
@@ -27,7 +34,10 @@ def figure_of(run: JobRun, name: str, zone: tzinfo) -> dict[str, Any]:
 
 def figure_names(run: JobRun) -> list[str]:
     """Return the figures that a run has, in their order on the page."""
-    return [name for name in FIGURES if run.group or name not in GROUP_ONLY]
+    names = [name for name in FIGURES if run.group or name not in GROUP_ONLY]
+    if "members" in names and not member_strategies(run):
+        names.remove("members")
+    return names
 
 
 def _lag(run: JobRun, axis: Axis) -> dict[str, Any]:
@@ -46,9 +56,14 @@ def _strategies(run: JobRun, _axis: Axis) -> dict[str, Any]:
     return strategies_compared(strategies_of(run))
 
 
+def _members(run: JobRun, axis: Axis) -> dict[str, Any]:
+    return members_over_time(axis, member_lines(run))
+
+
 FIGURES: Final[Mapping[str, Callable[[JobRun, Axis], dict[str, Any]]]] = {
     "lag": _lag,
     "queues": _queues,
     "skew": _skew,
     "strategies": _strategies,
+    "members": _members,
 }

@@ -23,14 +23,16 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from dashboard.charts.series import strategy_title
 from dashboard.models import JobRun
 
 from .facts import facts_of, worst_groups
 from .figures import figure_names, figure_of
 from .palette import static_text
-from .series import shown_grouping
+from .series import member_strategy, shown_grouping
 from .stats import missing_of, stats_of
 from .twins import Twin, clock, twin_of
+from .verdict import verdict_of
 from .words import over_time_word, step_word, subject_of, title_of
 
 STYLES: Final = (
@@ -80,6 +82,7 @@ def html_text(run: JobRun, zone: tzinfo, zone_name: str) -> str:
             "stats": stats_of(run, facts, zone),
             "missing": missing_of(facts),
             "charts": list(charts_of(run, zone)),
+            "verdict": verdict_of(run),
             "worst": worst_groups(run),
             "policy": _policy(plotly, script),
             # What follows are files of ours, and JSON without a sign that could end
@@ -116,6 +119,11 @@ def charts_of(run: JobRun, zone: tzinfo) -> Iterator[Chart]:
         "strategies": (
             _("Strategies over the period"),
             _("load of the busiest member over the mean; 1 is even"),
+        ),
+        "members": (
+            _("Members over time"),
+            _("load of the busiest members under %(strategy)s, messages per second")
+            % {"strategy": strategy_title(member_strategy(run))},
         ),
     }
     for name in figure_names(run):

@@ -70,6 +70,13 @@ def column_of(batch: Any, key: str) -> list[Any]:
     return batch.column(key).to_pylist()  # type: ignore[no-any-return]
 
 
+def only(batch: Any, key: str, value: str) -> Any:
+    """Return a batch's rows that have a value in a column."""
+    import pyarrow.compute as pc
+
+    return batch.filter(pc.equal(batch.column(key), value))
+
+
 def has_table(run: JobRun, dataset: str) -> bool:
     """Say whether a finished run can give that data set."""
     written = run.summary.get("rows", {})
@@ -99,8 +106,9 @@ def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:
     if not gathered:
         return
     table = pa.Table.from_batches(gathered)
-    if order:
-        table = table.sort_by([(name, "ascending") for name in order])
+    names = [name for name in order if name in table.column_names]
+    if names:  # an older run may lack one
+        table = table.sort_by([(name, "ascending") for name in names])
     yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
 

@@ -15,9 +15,9 @@ from dashboard.charts.series import QueueRow, SkewSeries
 from dashboard.charts.strategies import Strategy
 from dashboard.models import Grouping, JobRun
 
-from .facts import strategy_rows
-from .results import NoResultError, read_rows
-from .steps import Row, highest
+from .results import NoResultError, has_table, iterate_batches, only, read_rows
+from .steps import Row, highest, mean
+from .strategies import StrategyRow, in_use_name, strategy_rows
 from .tables import LAG_TABLES
 
 MOST_LINES: Final = 40
@@ -60,6 +60,54 @@ def skew_lines(run: JobRun) -> list[SkewSeries]:
     for row in rows_or_none(run, c.SKEW_BY_TIME, (c.STRATEGY, c.SINCE, c.EPOCH)):
         points[row[c.STRATEGY]].append((row[c.SINCE], row["load_max_to_mean"]))
     return [SkewSeries(name, name in in_use, line) for name, line in points.items()]
+
+
+def member_strategies(run: JobRun) -> list[StrategyRow]:
+    """Return the strategies whose members a run can show over time, by rank.
+
+    Members that are only imagined have no name: variants with more are left out.
+    """
+    if not run.group or not has_table(run, c.MEMBER_BY_TIME):
+        return []
+    return [row for row in strategy_rows(run) if row.added <= 0]
+
+
+def member_strategy(run: JobRun) -> str:
+    """Return the strategy whose members are shown: the reader's, else that in use."""
+    names = [row.name for row in member_strategies(run)]
+    wanted = run.members_under
+    return wanted if wanted in names else in_use_name(member_strategies(run))
+
+
+def member_lines(run: JobRun) -> list[QueueRow]:
+    """Return each member's load over time under a strategy, the busiest first.
+
+    Where two epochs share a step, each counts by the seconds that it was seen.
+    """
+    name = member_strategy(run)
+    sums: dict[str, dict[datetime, list[tuple[float, float]]]] = {}
+    columns = (c.STRATEGY, c.CLIENT_ID, c.SINCE, c.LOAD, c.SECONDS)
+    for batch in iterate_batches(run, c.MEMBER_BY_TIME, columns=columns):
+        for row in only(batch, c.STRATEGY, name).to_pylist():
+            steps = sums.setdefault(row[c.CLIENT_ID] or "", {})
+            loads = steps.setdefault(row[c.SINCE], [])
+            if row[c.LOAD] is not None:
+                loads.append((row[c.LOAD], row[c.SECONDS] or 0.0))
+    lines = [
+        QueueRow(label, {since: _weighted(steps[since]) for since in sorted(steps)})
+        for label, steps in sums.items()
+    ]
+    lines.sort(key=lambda line: (-(mean(line.values.values()) or 0), line.label))
+    return lines
+
+
+def _weighted(values: Sequence[tuple[float, float]]) -> float | None:
+    if not values:
+        return None
+    total = sum(weight for _value, weight in values)
+    if not total:
+        return values[-1][0]
+    return sum(value * weight for value, weight in values) / total
 
 
 def strategies_of(run: JobRun) -> list[Strategy]:

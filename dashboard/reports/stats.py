@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import tzinfo
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -12,6 +12,7 @@ from dashboard.models import JobRun
 from dashboard.views import figures
 
 from .facts import Facts
+from .spans import span
 from .twins import clock
 
 
@@ -66,11 +67,6 @@ def stats_of(run: JobRun, facts: Facts, zone: tzinfo) -> list[Stat]:
 def missing_of(facts: Facts) -> str:
     """Return for how long nothing was collected; empty for less than a step."""
     return span(facts.missing) if facts.missing > facts.step else ""
-
-
-def span(value: timedelta) -> str:
-    """Write a span of time in its two largest units."""
-    return figures.duration(value.total_seconds() * 1000)
 
 
 def _rate(value: float | None) -> str:

@@ -148,22 +148,54 @@ BY_CONSUMER: Final = Table(
     ),
     (c.GROUP, c.CLIENT_ID, c.SINCE),
 )
+_EPOCH: Final = Column(c.EPOCH, _("Epoch"), Kind.COUNT)
+_LOAD: Final = Column(c.LOAD, _("Load, msg/s"), Kind.NUMBER, "messages/s")
+_IDLE: Final = Column(c.IDLE_COUNT, _("Idle members"), Kind.COUNT, "members")
+_UNOWNED: Final = Column(
+    c.UNOWNED_COUNT, _("Queues without owner"), Kind.COUNT, "queues"
+)
+_EVENNESS: Final = (
+    Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER, "1"),
+    Column("load_variation", _("Load, variation"), Kind.NUMBER, "1"),
+    Column("load_gini", _("Load, Gini"), Kind.NUMBER, "1"),
+    Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER, "1"),
+    Column("lag_variation", _("Lag, variation"), Kind.NUMBER, "1"),
+    Column("lag_gini", _("Lag, Gini"), Kind.NUMBER, "1"),
+)
+
 MEMBERS: Final = Table(
     c.LOAD_BY_MEMBER,
     _("Members by strategy"),
     (
         _CLUSTER,
         _GROUP,
-        Column(c.EPOCH, _("Epoch"), Kind.COUNT),
+        _EPOCH,
         _STRATEGY,
         _CONSUMER,
         _QUEUES,
         _MEAN,
         Column(c.LAG_PEAK, _("Lag, peak"), Kind.NUMBER, "messages"),
-        Column(c.LOAD, _("Load, msg/s"), Kind.NUMBER, "messages/s"),
+        _LOAD,
         _SECONDS,
     ),
     (c.GROUP, c.EPOCH, c.STRATEGY, c.CLIENT_ID),
+)
+MEMBERS_OVER_TIME: Final = Table(
+    c.MEMBER_BY_TIME,
+    _("Members over time"),
+    (
+        _CLUSTER,
+        _GROUP,
+        _EPOCH,
+        _STRATEGY,
+        _CONSUMER,
+        _SINCE,
+        _QUEUES,
+        _MEAN,
+        _LOAD,
+        _SECONDS,
+    ),
+    (c.GROUP, c.STRATEGY, c.CLIENT_ID, c.SINCE, c.EPOCH),
 )
 SKEW: Final = Table(
     c.SKEW_BY_TIME,
@@ -171,19 +203,17 @@ SKEW: Final = Table(
     (
         _CLUSTER,
         _GROUP,
-        Column(c.EPOCH, _("Epoch"), Kind.COUNT),
+        _EPOCH,
         _STRATEGY,
         _SINCE,
         Column(c.MEMBER_COUNT, _("Members"), Kind.COUNT, "members"),
-        Column(c.IDLE_COUNT, _("Idle members"), Kind.COUNT, "members"),
-        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER, "1"),
-        Column("load_variation", _("Load, variation"), Kind.NUMBER, "1"),
-        Column("load_gini", _("Load, Gini"), Kind.NUMBER, "1"),
-        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER, "1"),
-        Column("lag_variation", _("Lag, variation"), Kind.NUMBER, "1"),
-        Column("lag_gini", _("Lag, Gini"), Kind.NUMBER, "1"),
+        _IDLE,
+        *_EVENNESS,
         Column(c.LOAD_PEAK, _("Load of the busiest, msg/s"), Kind.NUMBER, "messages/s"),
         Column(c.OVERLOAD, _("Overload"), Kind.FLAG),
+        Column(c.DRAIN_SECONDS, _("Time to drain, seconds"), Kind.NUMBER, "s"),
+        Column(c.NEVER_DRAINS, _("Never drains"), Kind.FLAG),
+        _UNOWNED,
         _SECONDS,
     ),
     (c.GROUP, c.STRATEGY, c.SINCE, c.EPOCH),
@@ -195,24 +225,29 @@ STRATEGIES: Final = Table(
         _CLUSTER,
         _GROUP,
         _STRATEGY,
+        Column(c.RANK, _("Rank"), Kind.COUNT),
         Column(c.IN_USE, _("In use"), Kind.FLAG),
         Column(c.STRATEGY_SOURCE, _("Known by"), Kind.TEXT),
         Column(c.EPOCH_COUNT, _("Epochs"), Kind.COUNT),
-        Column(c.MOVES, _("Moves"), Kind.COUNT, "queues"),
-        Column("load_max_to_mean", _("Load, max / mean"), Kind.NUMBER, "1"),
-        Column("load_variation", _("Load, variation"), Kind.NUMBER, "1"),
-        Column("load_gini", _("Load, Gini"), Kind.NUMBER, "1"),
-        Column("lag_max_to_mean", _("Lag, max / mean"), Kind.NUMBER, "1"),
-        Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER, "s"),
+        *_EVENNESS,
         Column(c.IDLE_SHARE, _("Idle share"), Kind.NUMBER, "1"),
+        Column(c.MOVES, _("Moves"), Kind.COUNT, "queues"),
+        Column(c.MOVES_PER_CHANGE, _("Moves per change"), Kind.NUMBER, "queues"),
+        Column(c.DRAIN_PEAK, _("Worst time to drain, seconds"), Kind.NUMBER, "s"),
+        Column(c.NEVER_SECONDS, _("Never drains, seconds"), Kind.NUMBER, "s"),
+        Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER, "s"),
+        _UNOWNED,
         _SECONDS,
     ),
-    (c.GROUP, c.STRATEGY),
+    (c.GROUP, c.RANK, c.STRATEGY),
 )
 
 TABLES: Final[Mapping[str, Table]] = {
     table.key: table
-    for table in (BY_GROUP, BY_TOPIC, BY_QUEUE, BY_CONSUMER, STRATEGIES, MEMBERS, SKEW)
+    for table in (
+        *(BY_GROUP, BY_TOPIC, BY_QUEUE, BY_CONSUMER),
+        *(STRATEGIES, MEMBERS, MEMBERS_OVER_TIME, SKEW),
+    )
 }
 
 LAG_TABLES: Final[Mapping[str, Table]] = {

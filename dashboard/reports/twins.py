@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Final
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
@@ -14,9 +14,10 @@ from dashboard.models import JobRun
 from dashboard.views import figures
 
 from .cells import in_zone
-from .facts import strategy_rows
-from .series import heat_lines, shown_grouping, skew_lines
+from .series import heat_lines, member_lines, shown_grouping, skew_lines
+from .spans import span
 from .steps import group_rows, highest, lag_steps, mean
+from .strategies import StrategyRow, strategy_rows
 from .words import grouping_word
 
 MINUTE: Final = "%Y-%m-%d %H:%M"
@@ -69,16 +70,18 @@ def _queues(run: JobRun, zone: tzinfo) -> Twin:
     )
 
 
-def _line(line: QueueRow, zone: tzinfo) -> Sequence[Cell]:
+def _line(
+    line: QueueRow, zone: tzinfo, write: Callable[[float], str] = figures.count
+) -> Sequence[Cell]:
     top = highest(line.values.values())
     at = next((when for when, value in line.values.items() if value == top), None)
     last = line.values[max(line.values)]
     return (
         line.label,
-        _written(mean(line.values.values()), figures.count),
-        _written(top, figures.count),
+        _written(mean(line.values.values()), write),
+        _written(top, write),
         None if top is None or at is None else clock(at, zone),
-        _written(last, figures.count),
+        _written(last, write),
     )
 
 
@@ -103,25 +106,63 @@ def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
     return Twin(
         (
             _("Strategy"),
-            _("Max / mean"),
-            _("Moves"),
-            _("Overload"),
-            _("Idle share"),
             _("In use"),
+            _("Rank"),
+            _("Load, max / mean"),
+            _("Load, variation"),
+            _("Load, Gini"),
+            _("Lag, max / mean"),
+            _("Lag, variation"),
+            _("Lag, Gini"),
+            _("Idle share"),
+            _("Moves"),
+            _("Moves per change"),
+            _("Worst time to drain"),
+            _("Never drains for"),
+            _("Overloaded for"),
+            _("Queues without owner"),
         ),
-        [
-            (
-                row.title,
-                _written(row.max_to_mean, skew_text),
-                _written(row.moves, figures.count),
-                None
-                if row.overload is None
-                else figures.duration(row.overload.total_seconds() * 1000),
-                None if row.idle_share is None else f"{row.idle_share * 100:.0f} %",
-                row.use_word,
-            )
-            for row in strategy_rows(run)
-        ],
+        [_strategy(row) for row in strategy_rows(run)],
+    )
+
+
+def _strategy(row: StrategyRow) -> Sequence[Cell]:
+    scores = (
+        *(row.load.max_to_mean, row.load.variation, row.load.gini),
+        *(row.lag.max_to_mean, row.lag.variation, row.lag.gini),
+    )
+    return (
+        row.title,
+        row.use_word,
+        _written(row.rank, figures.count),
+        *(_written(score, skew_text) for score in scores),
+        _written(row.idle_share, percent_text),
+        _written(row.moves, figures.count),
+        _written(row.moves_per_change, _tenths),
+        drain_text(row),
+        _written(row.never, span),
+        _written(row.overload, span),
+        _written(row.unowned, figures.count),
+    )
+
+
+def drain_text(row: StrategyRow) -> Cell:
+    """Write the worst time to drain: a span, never, or None where it is not known."""
+    if row.never_drains:
+        return _("never")
+    return _written(row.drain, span)
+
+
+def _members(run: JobRun, zone: tzinfo) -> Twin:
+    return Twin(
+        (
+            _("Member"),
+            _("Load, mean"),
+            _("Highest step"),
+            _("From"),
+            _("Last step"),
+        ),
+        [_line(line, zone, figures.rate) for line in member_lines(run)],
     )
 
 
@@ -130,6 +171,7 @@ TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
     "queues": _queues,
     "skew": _skew,
     "strategies": _strategies,
+    "members": _members,
 }
 
 
@@ -149,5 +191,14 @@ def clock(moment: datetime, zone: tzinfo) -> str:
     return local.strftime(SECOND if local.second else MINUTE)
 
 
-def _written(value: float | None, write: Callable[[float], str]) -> Cell:
+def percent_text(value: float) -> str:
+    """Write a share: 0.25 is 25 %."""
+    return f"{value * 100:.0f} %"
+
+
+def _tenths(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _written(value: Any, write: Callable[[Any], str]) -> Cell:
     return None if value is None else write(value)

@@ -1,7 +1,7 @@
 """A finished run as one reader looks at it: grouped otherwise, or narrowed down.
 
 The run in the database stays what it was asked for; the reader's choice is in the
-address (`by`, `topic`, `consumer`), so that it can be shared.
+address (`by`, `topic`, `consumer`, `strategy`), so that it can be shared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from dashboard.models import Grouping, JobRun
 
 from .results import iterate_batches
+from .series import member_strategies
 
 MOST_NAMES: Final = 500
 
@@ -43,11 +44,24 @@ def seen_as(run: JobRun, fields: Mapping[str, str]) -> JobRun:
     if not (run.topic or run.consumer):
         seen.topic = fields.get("topic", "")[:255]
         seen.consumer = fields.get("consumer", "")[:255]
+    seen.members_under = _strategy(run, fields.get("strategy", ""))
     if seen.topic and seen.consumer:
         raise ViewError(
             _("Choose a topic or a consumer: lag is not kept for both at once.")
         )
     return seen
+
+
+def _strategy(run: JobRun, name: str) -> str:
+    if not name or not run.is_ready:
+        return ""
+    known = [row.name for row in member_strategies(run)]
+    if name not in known:
+        raise ViewError(
+            _("Members are not shown under “%(name)s”; there are %(known)s.")
+            % {"name": name[:40], "known": ", ".join(known) or "—"}
+        )
+    return name
 
 
 def view_query(run: JobRun, shown: JobRun) -> str:
@@ -56,6 +70,7 @@ def view_query(run: JobRun, shown: JobRun) -> str:
         "by": shown.grouping if shown.grouping != run.grouping else "",
         "topic": shown.topic if shown.topic != run.topic else "",
         "consumer": shown.consumer if shown.consumer != run.consumer else "",
+        "strategy": shown.members_under,
     }
     return urlencode({key: value for key, value in fields.items() if value})
 

@@ -19,6 +19,7 @@ _PHASES: Final[dict[str, Promise]] = {
     "lag_by_group": gettext_lazy("lag by group"),
     "lag_by_consumer": gettext_lazy("lag by consumer"),
     "load_by_member": gettext_lazy("load by member"),
+    "member_by_time": gettext_lazy("members over time"),
     "skew_by_time": gettext_lazy("skew over time"),
     "strategies": gettext_lazy("comparing strategies"),
     "files": gettext_lazy("making files"),

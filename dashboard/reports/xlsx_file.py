@@ -16,12 +16,14 @@ import xlsxwriter
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
+from dashboard.charts.series import strategy_title
 from dashboard.models import JobRun
 
 from .cells import in_zone
 from .palette import LIGHT, palette
 from .results import column_of, has_table, iterate_batches
 from .tables import STRATEGIES, TABLES, Column, Kind, Table
+from .verdict import verdict_of
 from .words import title_of
 from .xlsx_charts import TIME_FORMAT, write_map, write_over_time
 
@@ -137,6 +139,8 @@ class _Sheets:
             sheet.write_datetime(line, place, local, self._formats[Kind.TIME])
         elif isinstance(value, int | float):
             sheet.write_number(line, place, value, self._formats.get(column.kind))
+        elif column.key == c.STRATEGY:
+            sheet.write_string(line, place, strategy_title(value))
         else:
             sheet.write_string(line, place, str(value))
 
@@ -144,12 +148,14 @@ class _Sheets:
 def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
     sheet = book.add_worksheet(_("About"))
     sheet.set_column(0, 0, 22)
-    sheet.set_column(1, 1, 48)
-    bold = book.add_format({"bold": True})
+    sheet.set_column(1, 1, 80)
+    top = book.add_format({"bold": True, "valign": "top"})
+    wrapped = book.add_format({"text_wrap": True, "valign": "top"})
 
     def local(moment: datetime | None) -> str:
         return "" if moment is None else in_zone(moment, zone).isoformat(sep=" ")
 
+    verdict = verdict_of(run)
     facts = [
         (_("Report"), title_of(run)),
         (_("Cluster"), run.cluster),
@@ -162,6 +168,7 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         (_("Time zone"), zone_name),
         (_("Made"), local(run.finished_at)),
         (_("Asked by"), run.asked_by_name),
+        *([(_("Strategies"), verdict.whole)] if verdict else []),
         (
             _("Notes"),
             _(
@@ -171,5 +178,5 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         ),
     ]
     for line, (name, value) in enumerate(facts):
-        sheet.write_string(line, 0, name, bold)
-        sheet.write_string(line, 1, value)
+        sheet.write_string(line, 0, name, top)
+        sheet.write_string(line, 1, value, wrapped)

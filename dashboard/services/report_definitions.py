@@ -86,6 +86,7 @@ def save_definition(
     values |= values.pop("content")
     values["name"] = wish.content.name.strip()
     values["formats"] = list(wish.content.formats)
+    values["added_members"] = list(wish.content.added_members)
     for name, value in values.items():
         setattr(definition, name, value)
     definition.next_at = next_time(plan_of(definition), timezone.now())
@@ -180,6 +181,8 @@ def _run_of(definition: ReportDefinition, until: datetime) -> JobRun:
         topic=definition.topic,
         consumer=definition.consumer,
         grouping=definition.grouping,
+        added_members=definition.added_members,
+        options=definition.options,
         formats=definition.formats,
         paper=definition.paper,
         language=definition.language,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
@@ -17,6 +18,11 @@ from kombu.exceptions import OperationalError
 
 from dashboard.models import Grouping, JobRun, Paper, Role, User
 from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS, LOST_AFTER
+from dashboard.reports.comparisons import (
+    ComparisonError,
+    check_comparisons,
+    with_known_options,
+)
 from dashboard.reports.output import delete_output
 
 from .audit import SYSTEM, record
@@ -42,6 +48,8 @@ class Content:
     topic: str = ""
     consumer: str = ""
     grouping: str = Grouping.QUEUE
+    added_members: tuple[int, ...] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     formats: tuple[str, ...] = ()
     paper: str = Paper.A4
     language: str = "en"
@@ -54,6 +62,10 @@ class Content:
                 _("Choose a topic or a consumer: lag is not kept for both at once.")
             )
         one_of(_("grouping"), self.grouping, Grouping.values)
+        try:
+            check_comparisons(self.added_members, self.options)
+        except ComparisonError as refusal:
+            raise ReportRefusedError(str(refusal)) from None
         one_of(_("paper"), self.paper, Paper.values)
         one_of(_("language"), self.language, [code for code, _n in settings.LANGUAGES])
         for form in self.formats:
@@ -105,7 +117,8 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
     run.job, run.asked_at = REPORT, timezone.now()
     run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
     run.keep_until = run.asked_at + timedelta(days=keep_days)
-    run.formats = list(run.formats)
+    run.formats, run.added_members = list(run.formats), list(run.added_members)
+    run.options = with_known_options(run)
     try:
         with transaction.atomic():
             run.save(force_insert=True)

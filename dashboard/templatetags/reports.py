@@ -8,18 +8,33 @@ from datetime import timedelta
 from django import template
 
 from dashboard.models import JobRun
+from dashboard.reports import spans, twins
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import LAST
+from dashboard.reports.strategies import StrategyRow
 from dashboard.reports.words import title_of
-from dashboard.views import figures
+
+from .display import unknown
 
 register = template.Library()
 
 
 @register.filter
-def span(value: timedelta) -> str:
+def span(value: timedelta | None) -> str:
     """Write a span of time in its two largest units."""
-    return figures.duration(value.total_seconds() * 1000)
+    return unknown() if value is None else spans.span(value)
+
+
+@register.filter
+def two_places(value: float | None) -> str:
+    """Write a score with the places that tell strategies apart."""
+    return unknown() if value is None else twins.skew_text(value)
+
+
+@register.filter
+def drain(row: StrategyRow) -> str:
+    """Write a strategy's worst time to drain: a span, never, or unknown."""
+    return twins.drain_text(row) or unknown()
 
 
 @register.filter
@@ -47,6 +62,6 @@ def report_title(run: JobRun) -> str:
 
 
 @register.filter
-def percent(value: float) -> str:
+def percent(value: float | None) -> str:
     """Write a share: 0.25 is 25 %."""
-    return f"{value * 100:.0f} %"
+    return unknown() if value is None else twins.percent_text(value)

@@ -20,6 +20,11 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.reports.comparisons import (
+    MOST_ADDED,
+    MOST_COMPARED,
+    MOST_VIRTUAL_NODES,
+)
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import LAST
 from dashboard.services.report_definitions import (
@@ -29,7 +34,13 @@ from dashboard.services.report_definitions import (
 )
 from dashboard.services.reports import ReportRefusedError
 
-from .report_fields import clock_of, read_definition
+from .report_fields import (
+    added_words,
+    clock_of,
+    nodes_word,
+    read_definition,
+    rooms_words,
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -115,6 +126,9 @@ def _form(
             "papers": Paper.choices,
             "schedules": ReportDefinition.Every.choices,
             "formats": FORMATS.values(),
+            "most_compared": MOST_COMPARED,
+            "most_added": MOST_ADDED,
+            "most_nodes": MOST_VIRTUAL_NODES,
         },
         status=422 if error else 200,
     )
@@ -139,6 +153,9 @@ def _values(
     }
     plan = source if isinstance(source, ReportDefinition) else ReportDefinition()
     values |= {
+        "added_members": added_words(like.added_members),
+        "rooms": rooms_words(like.options),
+        "virtual_nodes": nodes_word(like.options),
         "period": plan.period or "24h",
         "every": plan.every,
         "at": clock_of(plan.at_minute),

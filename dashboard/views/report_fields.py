@@ -6,7 +6,9 @@ is no number where a number is needed is refused here.
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from django.http import QueryDict
 from django.utils import timezone
@@ -15,11 +17,14 @@ from django.utils.translation import gettext as _
 
 from dashboard.models import Grouping, Paper, ReportDefinition
 from dashboard.models.report import KEEP_DAYS
+from dashboard.reports.comparisons import CONSISTENT_HASH, MACHINE_ROOM
 from dashboard.reports.periods import DEFAULT
 from dashboard.services.report_definitions import DefinitionWish
 from dashboard.services.reports import Content, ReportRefusedError
 
 _LONGEST: Final = 255
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,9}")
+_PLAIN_SIGNS: Final = str.maketrans("，、；;－−＋", ",,,,--+")
 _LONGEST_NAME: Final = 120
 
 
@@ -33,6 +38,8 @@ def read_content(fields: QueryDict) -> Content:
         topic=fields.get("topic", "").strip()[:_LONGEST],
         consumer=fields.get("consumer", "").strip()[:_LONGEST],
         grouping=fields.get("grouping", Grouping.QUEUE),
+        added_members=_added_members(fields.get("added_members", "")),
+        options=_options(fields),
         formats=tuple(dict.fromkeys(fields.getlist("formats"))),
         paper=fields.get("paper", Paper.A4),
         language=get_language() or "en",
@@ -53,6 +60,48 @@ def read_definition(fields: QueryDict) -> DefinitionWish:
         keep_days=_number(_("Days kept"), fields.get("keep_days", str(KEEP_DAYS))),
         paused=fields.get("paused", "") == "on",
     )
+
+
+def added_words(numbers: Sequence[int]) -> str:
+    """Write members more or fewer as the form's field takes them: +1, -2."""
+    return ", ".join(f"{number:+d}" for number in numbers)
+
+
+def rooms_words(options: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write the machine rooms of options as the form's field takes them."""
+    return ", ".join(options.get(MACHINE_ROOM, {}).get("rooms", ()))
+
+
+def nodes_word(options: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write the virtual nodes of options as the form's field takes them."""
+    return str(options.get(CONSISTENT_HASH, {}).get("virtual_nodes", ""))
+
+
+def _added_members(text: str) -> tuple[int, ...]:
+    """Read numbers such as `+1, -2`; signs and commas may be Chinese ones."""
+    plain = text.translate(_PLAIN_SIGNS)
+    found = []
+    for part in plain.replace(",", " ").split():
+        if not _NUMBER.fullmatch(part):
+            raise ReportRefusedError(
+                _("Members more or fewer: “%(text)s” is no number such as +1 or -2.")
+                % {"text": part[:20]}
+            )
+        found.append(int(part))
+    return tuple(dict.fromkeys(found))
+
+
+def _options(fields: QueryDict) -> dict[str, dict[str, Any]]:
+    rooms = fields.get("rooms", "").translate(_PLAIN_SIGNS).split(",")
+    names = [room.strip() for room in rooms if room.strip()]
+    options: dict[str, dict[str, Any]] = {}
+    if names:
+        options[MACHINE_ROOM] = {"rooms": names}
+    nodes = fields.get("virtual_nodes", "").strip()
+    if nodes:
+        number = _number(_("Virtual nodes"), nodes)
+        options[CONSISTENT_HASH] = {"virtual_nodes": number}
+    return options
 
 
 def clock_of(minute_of_day: int) -> str:

@@ -26,15 +26,26 @@ from django.views.decorators.http import require_POST, require_safe
 from analytics import contracts as c
 from dashboard.accounts.permissions import allows, requires
 from dashboard.models import Grouping, JobRun, Paper, ReportDefinition, Role, User
-from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
+from dashboard.reports.comparisons import (
+    MOST_ADDED,
+    MOST_COMPARED,
+    MOST_VIRTUAL_NODES,
+)
+from dashboard.reports.facts import facts_of, worst_groups
 from dashboard.reports.figures import figure_names, figure_of
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import DEFAULT, LAST, PeriodError, read_period
 from dashboard.reports.results import NoResultError, has_table
-from dashboard.reports.series import shown_grouping
+from dashboard.reports.series import (
+    member_strategies,
+    member_strategy,
+    shown_grouping,
+)
 from dashboard.reports.stats import missing_of, stats_of
+from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.tables import TABLES
 from dashboard.reports.twins import twin_of
+from dashboard.reports.verdict import verdict_of
 from dashboard.reports.view import ViewError, names_in, seen_as, view_query
 from dashboard.reports.window import WindowError, figure_within, read_window
 from dashboard.reports.words import (
@@ -86,6 +97,9 @@ def reports(request: HttpRequest) -> HttpResponse:
             "definitions": ReportDefinition.objects.all(),
             "formats": FORMATS.values(),
             "groupings": Grouping.choices,
+            "most_compared": MOST_COMPARED,
+            "most_added": MOST_ADDED,
+            "most_nodes": MOST_VIRTUAL_NODES,
             "may_run": allows(request.user, Role.OPERATOR),
         },
     )
@@ -154,6 +168,9 @@ def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
         "formats": FORMATS.values(),
         "papers": Paper.choices,
         "strategies": strategy_rows(run),
+        "verdict": verdict_of(run),
+        "member_strategies": member_strategies(run),
+        "members_under": member_strategy(run),
         "worst": worst_groups(run),
         "tables": [table for table in TABLES.values() if has_table(run, table.key)],
         "view": f"?{view}" if view else "",

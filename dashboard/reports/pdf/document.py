@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final
@@ -10,20 +10,28 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 
 from dashboard.models import JobRun
-from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
+from dashboard.reports.facts import facts_of, worst_groups
 from dashboard.reports.html_file import charts_of
-from dashboard.reports.series import heat_lines, skew_lines, strategies_of
+from dashboard.reports.series import (
+    heat_lines,
+    member_lines,
+    skew_lines,
+    strategies_of,
+)
 from dashboard.reports.stats import Stat, missing_of, stats_of
 from dashboard.reports.steps import axis_of, epoch_bands, group_rows, lag_steps
+from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.twins import Twin, clock
+from dashboard.reports.verdict import Verdict, verdict_of
 from dashboard.reports.words import step_word, subject_of, title_of
 from dashboard.views import figures
 
-from .plots import heat_plot, lag_plot, skew_plot, strategies_plot
+from .plots import heat_plot, lag_plot, members_plot, skew_plot, strategies_plot
 from .sheet import BODY, HEAD, MARGIN, SMALL, TITLE, new_sheet
 
 _ROW: Final = 5.0
 _STAT: Final = 17.0
+_MOST_COLUMNS: Final = 6
 _UNKNOWN: Final = "—"
 TWIN_ROWS: Final = 400
 """Rows of a table on paper; a longer one is said to go on in the other formats."""
@@ -53,16 +61,21 @@ def write_pdf(
         "queues": lambda: heat_plot(sheet, axis, heat_lines(run)),
         "skew": lambda: skew_plot(sheet, axis, skew_lines(run)),
         "strategies": lambda: strategies_plot(sheet, strategies_of(run)),
+        "members": lambda: members_plot(sheet, axis, member_lines(run)),
     }
     for name, chart in charts.items():
         sheet.room(45)
         _heading(sheet, chart.title, chart.note)
+        if name == "strategies":
+            _verdict(sheet, verdict_of(run))
         draw[name]()
         if name == "strategies":
             _table(sheet, chart.twin, _("Strategies: none was computed."))
     if not run.group:
         _worst(sheet, run)
-    for name in ("queues", "lag"):
+    for name in ("members", "queues", "lag"):
+        if name not in charts:
+            continue
         sheet.room(30)
         _heading(sheet, _("%(chart)s: the numbers") % {"chart": charts[name].title}, "")
         _table(sheet, charts[name].twin, _("Nothing was collected."))
@@ -116,11 +129,40 @@ def _heading(sheet: Any, title: str, note: str) -> None:
     sheet.gap(1)
 
 
+def _verdict(sheet: Any, verdict: Verdict | None) -> None:
+    if verdict is None:
+        return
+    sheet.line_of(verdict.text, "ink", BODY, bold=True)
+    if verdict.further:
+        sheet.line_of(" ".join(verdict.further), "ink-2", BODY)
+    sheet.gap(2)
+
+
 def _table(sheet: Any, twin: Twin, nothing: str) -> None:
-    """Write a table; its head stands on every page that it reaches."""
+    """Write a table; one too wide for the sheet in pieces, each with its names."""
     if not twin.rows:
         sheet.line_of(nothing, "ink-3", BODY)
         return
+    for piece in _pieces(twin):
+        _piece(sheet, piece)
+
+
+def _pieces(twin: Twin) -> Iterator[Twin]:
+    """Yield a table's columns in as few equal pieces as fit, its names in each."""
+    columns = range(1, len(twin.heads))
+    count = -(-len(columns) // _MOST_COLUMNS)
+    size = -(-len(columns) // count)
+    for start in range(1, len(twin.heads), size):
+        kept = (0, *range(start, min(start + size, len(twin.heads))))
+        yield Twin(
+            tuple(twin.heads[place] for place in kept),
+            [[row[place] for place in kept] for row in twin.rows],
+        )
+
+
+def _piece(sheet: Any, twin: Twin) -> None:
+    """Write a table; its head stands on every page that it reaches."""
+    sheet.room(_ROW * 3)
     widths = _widths(sheet, twin)
 
     def head() -> None:

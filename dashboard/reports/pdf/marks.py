@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from dashboard.charts.heatmap import HEATS
 from dashboard.charts.series import EpochBand
-from dashboard.charts.skew import COLORS
 
 from .scales import Box, Tick, TimeScale, ValueScale
 from .sheet import MARGIN, SMALL
@@ -111,14 +110,16 @@ def area(sheet: Any, places: Points, box: Box, color: str) -> None:
     stroke(sheet, places)
 
 
-def line_pen(sheet: Any, number: int, *, in_use: bool) -> None:
+def line_pen(
+    sheet: Any, number: int, hues: Sequence[int], *, in_use: bool = False
+) -> None:
     """Take the hue and dash of the n-th of several lines."""
-    sheet.pen(f"owner-{COLORS[number % len(COLORS)]}", 0.5 if in_use else 0.3)
+    sheet.pen(f"owner-{hues[number % len(hues)]}", 0.5 if in_use else 0.3)
     dash, gap = _DASHES[number % len(_DASHES)]
     sheet.set_dash_pattern(dash=dash, gap=gap)
 
 
-def line_legend(sheet: Any, titles: Sequence[str]) -> None:
+def line_legend(sheet: Any, titles: Sequence[str], hues: Sequence[int]) -> None:
     """Write what each line stands for."""
     x, y = MARGIN + LEFT, sheet.get_y() + _LEGEND / 2
     sheet.ink("ink-2", SMALL)
@@ -126,7 +127,7 @@ def line_legend(sheet: Any, titles: Sequence[str]) -> None:
         width = sheet.get_string_width(title) + 16
         if x + width > MARGIN + sheet.epw:
             x, y = MARGIN + LEFT, y + _LEGEND
-        line_pen(sheet, number, in_use=False)
+        line_pen(sheet, number, hues)
         sheet.line(x, y, x + 8, y)
         sheet.label(x + 10, y, title, width=width)
         x += width

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from dashboard.charts.heatmap import HEATS, level
+from dashboard.charts.members import MOST_LINES, shown_members
 from dashboard.charts.series import (
     Axis,
     EpochBand,
@@ -17,7 +18,9 @@ from dashboard.charts.series import (
     SkewSeries,
     gaps,
 )
+from dashboard.charts.skew import COLORS
 from dashboard.charts.strategies import EVEN, Strategy
+from dashboard.reports.steps import highest
 
 from .marks import (
     LEFT,
@@ -33,7 +36,15 @@ from .marks import (
     time_axis,
     value_axis,
 )
-from .scales import Box, TimeScale, count_scale, ratio_scale, span_scale
+from .scales import (
+    Box,
+    Tick,
+    TimeScale,
+    ValueScale,
+    count_scale,
+    ratio_scale,
+    span_scale,
+)
 from .sheet import MARGIN, SMALL
 
 _ROW: Final = 3.6
@@ -105,22 +116,47 @@ def heat_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
 
 def skew_plot(sheet: Any, axis: Axis, series: Sequence[SkewSeries]) -> None:
     """Draw max / mean load by strategy; a line keeps its dash and its hue."""
+    known = [v for line in series for _at, v in line.points if v is not None]
+    lines = [(line.title, line.points, line.in_use) for line in series]
+    _lines_plot(sheet, axis, lines, lambda box: ratio_scale(known, box), COLORS)
+
+
+def members_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
+    """Draw the load of the busiest members over time."""
+    shown = shown_members(lines)
+    peaks = (highest(line.values.values()) or 0 for _label, line in shown)
+    top = max(peaks, default=0)
+    drawn = [(label, list(line.values.items()), False) for label, line in shown]
+    hues = range(1, MOST_LINES + 1)
+    _lines_plot(sheet, axis, drawn, lambda box: count_scale(top, box), hues)
+
+
+Line = tuple[str, Sequence[tuple[datetime, float | None]], bool]
+"""Its title, its points, and whether it is drawn thicker."""
+
+
+def _lines_plot(
+    sheet: Any,
+    axis: Axis,
+    lines: Sequence[Line],
+    scaled: Callable[[Box], tuple[ValueScale, list[Tick]]],
+    hues: Sequence[int],
+) -> None:
     sheet.room(52)
     box = Box(MARGIN + LEFT, sheet.get_y() + 3, sheet.epw - LEFT, 36)
     times = TimeScale(axis, box)
-    known = [v for line in series for _at, v in line.points if v is not None]
-    scale, ticks = ratio_scale(known, box)
+    scale, ticks = scaled(box)
     value_axis(sheet, box, ticks, "")
-    seen = sorted({at for line in series for at, _value in line.points})
+    seen = sorted({at for _title, points, _thick in lines for at, _value in points})
     missing = gaps(axis, seen)
     hatched(sheet, times, box, missing)
-    for number, line in enumerate(series):
-        line_pen(sheet, number, in_use=line.in_use)
-        stroke(sheet, places(times, scale, line.points, missing))
+    for number, (_title, points, is_thick) in enumerate(lines):
+        line_pen(sheet, number, hues, in_use=is_thick)
+        stroke(sheet, places(times, scale, points, missing))
     sheet.set_dash_pattern()
     time_axis(sheet, times, box.bottom)
     sheet.set_y(box.bottom + 7)
-    line_legend(sheet, [line.title for line in series])
+    line_legend(sheet, [title for title, _points, _thick in lines], hues)
 
 
 def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:

@@ -26,5 +26,12 @@ findAll("[data-twin-of]").forEach((link) =>
     toggle(link);
   }),
 );
+
+/** A choice leads to its own address; one beside a figure comes back to that figure. */
 const form = document.querySelector("[data-view-form]");
-form?.addEventListener("change", () => form.submit());
+[...(form?.elements ?? [])].forEach((field) =>
+  field.addEventListener("change", () => {
+    form.action = field.dataset.stays ?? "";
+    form.submit();
+  }),
+);

@@ -148,7 +148,11 @@ def test_facts_figures_and_files_are_those_of_the_page(
     page = facts_of(run, UTC)
     assert facts["peak"] == page.peak
     assert facts["behind_seconds"] == 180
-    assert [row["name"] for row in facts["strategies"]][-1] == "BALANCED"
+    ranked = {row["name"]: row for row in facts["strategies"]}
+    assert next(iter(ranked)) == "BALANCED"
+    assert ranked["BALANCED"]["rank"] == 1
+    assert (ranked["AVG"]["never"], ranked["in_use+1"]["never"]) == (120, None)
+    assert facts["verdict"]["answer"] == "change"
     figure = client.get(f"{BASE}/runs/{run.pk}/figures/lag").json()
     assert figure["data"] == figure_of(run, "lag", UTC)["data"]
     answer = client.get(f"{BASE}/runs/{run.pk}/download/csv?table=lag_by_group")

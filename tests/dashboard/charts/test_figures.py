@@ -14,6 +14,7 @@ from plotly import graph_objects
 from dashboard.charts.heatmap import LEVELS, level, queue_heatmap
 from dashboard.charts.lag import lag_over_time
 from dashboard.charts.layout import count_axis, duration_axis
+from dashboard.charts.members import MOST_LINES, members_over_time, shown_members
 from dashboard.charts.series import (
     Axis,
     EpochBand,
@@ -131,17 +132,37 @@ def test_a_heatmap_of_nothing_is_a_figure_all_the_same() -> None:
 def test_strategies_differ_by_dash_as_well_as_by_hue() -> None:
     series = [
         SkewSeries(name, name == "AVG", [(at(0), 1.5), (at(1), None)])
-        for name in ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+        for name in ("AVG", "in_use-2", "BALANCED")
     ]
-    data = checked(skew_over_time(AXIS, series))["data"]
+    *data, hatched = checked(skew_over_time(AXIS, series))["data"]
     assert [trace["name"] for trace in data] == [
         "AVG (in use)",
-        "AVG_BY_CIRCLE",
-        "CONSISTENT_HASH",
+        "2 members fewer",
+        "Balanced plan",
     ]
     assert len({trace["line"]["dash"] for trace in data}) == 3
     assert len({trace["line"]["color"] for trace in data}) == 3
-    assert data[0]["y"] == [1.5, None]
+    assert data[0]["y"] == [1.5, None, None], "no line bridges what was not collected"
+    assert hatched["width"] == [8 * 60_000]
+
+
+def test_the_busiest_members_are_drawn_and_told_apart() -> None:
+    lines = [
+        QueueRow(f"10.0.0.{n % 2}@{n}#77", {at(0): 10.0 * n, at(1): None})
+        for n in range(12, 0, -1)
+    ]
+    figure = checked(members_over_time(AXIS, lines))
+    *data, _hatched = figure["data"]
+    assert [trace["name"] for trace in data][:2] == ["10.0.0.0@12", "10.0.0.1@11"]
+    assert len(data) == MOST_LINES
+    assert data[0]["y"][:2] == [120, None]
+    checked(members_over_time(AXIS, []))
+
+
+def test_labels_that_would_be_equal_are_whole_client_ids() -> None:
+    ids = ["10.0.0.1@4#77", "10.0.0.1@4#78"]
+    shown = shown_members([QueueRow(each, {}) for each in ids])
+    assert [label for label, _line in shown] == ids
 
 
 def test_axes_are_labelled_in_units_that_people_read() -> None:

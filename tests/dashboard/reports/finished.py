@@ -30,6 +30,49 @@ _TYPES: Final = {
 }
 
 
+def _strategy(
+    name: str,
+    rank: int | None,
+    skew: float | None,
+    moves: int,
+    *,
+    drain: tuple[float | None, float | None],
+    overload: float | None,
+) -> dict[str, Any]:
+    is_known = skew is not None
+    return {
+        c.STRATEGY: name,
+        c.RANK: rank,
+        c.IN_USE: name == "AVG",
+        c.STRATEGY_SOURCE: "assumed" if name == "AVG" else None,
+        c.EPOCH_COUNT: 2,
+        "load_max_to_mean": skew,
+        "load_variation": skew and skew / 10,
+        "load_gini": skew and skew / 100,
+        "lag_max_to_mean": skew and 1 + skew,
+        "lag_variation": None,
+        "lag_gini": 0.0 if is_known else None,
+        c.IDLE_SHARE: 0.25,
+        c.MOVES: moves,
+        c.MOVES_PER_CHANGE: moves / 1,
+        c.DRAIN_PEAK: drain[0],
+        c.NEVER_SECONDS: drain[1],
+        c.OVERLOAD_SECONDS: overload,
+        c.UNOWNED_COUNT: 0 if is_known else None,
+        c.SECONDS: 420.0,
+    }
+
+
+STRATEGY_ROWS: Final = (
+    _strategy("CONSISTENT_HASH", None, None, 1, drain=(None, None), overload=None),
+    _strategy("AVG", 4, 1.5, 4, drain=(600.0, 120.0), overload=60.0),
+    _strategy("in_use+1", 3, 1.4, 3, drain=(None, None), overload=30.0),
+    _strategy("BALANCED", 1, 1.125, 2, drain=(30.0, 0.0), overload=0.0),
+    _strategy("AVG_BY_CIRCLE", 2, 1.25, 9, drain=(90.5, 0.0), overload=0.0),
+)
+"""AVG, in use, never drains for two minutes; of one strategy nothing is known."""
+
+
 def moment(step: int) -> datetime:
     return SINCE + STEP * step
 
@@ -148,24 +191,25 @@ def _tables(
             for name in consumers
         ],
         c.STRATEGIES: [
-            {
-                c.CLUSTER: "hangzhou",
-                c.GROUP: group,
-                c.STRATEGY: name,
-                c.IN_USE: name == "AVG",
-                c.MOVES: moves,
-                c.STRATEGY_SOURCE: "assumed" if name == "AVG" else None,
-                "load_max_to_mean": skew,
-                c.OVERLOAD_SECONDS: None if skew is None else 60.0,
-                c.IDLE_SHARE: 0.25,
-            }
+            {c.CLUSTER: "hangzhou", c.GROUP: group} | row
             for group in groups
-            for name, moves, skew in (
-                ("BALANCED", 2, 1.125),
-                ("CONSISTENT_HASH", 1, None),
-                ("AVG", 4, 1.5),
-                ("AVG_BY_CIRCLE", 9, 1.25),
-            )
+            for row in STRATEGY_ROWS
+        ],
+        c.MEMBER_BY_TIME: [
+            keys
+            | {
+                c.EPOCH: 7,
+                c.STRATEGY: strategy,
+                c.CLIENT_ID: name,
+                c.SINCE: moment(step),
+                c.SECONDS: 60.0,
+                c.QUEUE_COUNT: 1,
+                c.LAG_MEAN: 1.0,
+                c.LOAD: load * (number + 1) if step else None,
+            }
+            for keys, _place, step in keyed
+            for strategy, load in (("AVG", 30.0), ("BALANCED", 22.5))
+            for number, name in enumerate(consumers)
         ],
         c.SKEW_BY_TIME: [
             keys

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.reports.facts import facts_of, strategy_rows, worst_groups
+from dashboard.reports.facts import facts_of, worst_groups
 from dashboard.reports.steps import epoch_bands, highest, mean, total
 
 from .finished import finished_run, moment, two_epochs
@@ -40,19 +40,6 @@ def test_the_worst_groups_come_first(lake: Path) -> None:
         ("a", 1350),
     ]
     assert worst_groups(finished_run(lake)) == []
-
-
-def test_strategies_keep_their_order_and_one_is_best(lake: Path) -> None:
-    rows = strategy_rows(finished_run(lake))
-    assert [(row.name, row.in_use, row.is_best) for row in rows] == [
-        ("AVG", True, False),
-        ("AVG_BY_CIRCLE", False, False),
-        ("CONSISTENT_HASH", False, False),
-        ("BALANCED", False, True),
-    ]
-    assert (rows[2].max_to_mean, rows[2].overload) == (None, None)
-    assert rows[0].overload == timedelta(minutes=1)
-    assert (rows[0].is_assumed, rows[3].is_balanced) == (True, True)
 
 
 def test_epochs_are_those_that_overlap_the_period(lake: Path) -> None:

@@ -92,6 +92,7 @@ def test_a_workbook_has_typed_cells_and_a_frozen_header(
         "Queues",
         "Consumers",
         "Strategies",
+        "Members over time",
         "Skew",
     ]
     sheet = book["Queues"]
@@ -113,7 +114,7 @@ def test_a_workbook_has_typed_cells_and_a_frozen_header(
     assert first[6].value is None, "unknown is empty, never 0"
     assert second[6].value == 50.5
     assert second[4].data_type == "n"
-    assert book["Strategies"]["D2"].data_type == "b"
+    assert book["Strategies"]["E2"].data_type == "b"
 
 
 def test_the_first_sheet_says_what_the_numbers_are(run: JobRun, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from .finished import finished_run, two_epochs
 pytestmark = pytest.mark.django_db
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
-FIGURES = ["lag", "queues", "skew", "strategies"]
+FIGURES = ["lag", "queues", "skew", "strategies", "members"]
 needs_chromium = pytest.mark.skipif(
     find_chromium() is None, reason="Chromium is not installed"
 )

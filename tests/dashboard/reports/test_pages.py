@@ -143,7 +143,7 @@ def test_a_finished_report_shows_its_facts(sign_in: SignIn, lake: Path) -> None:
     assert "AVG_BY_CIRCLE" in text
     assert "Balanced plan" in text
     assert "assumed" in text
-    for figure in ("lag", "queues", "skew", "strategies"):
+    for figure in ("lag", "queues", "skew", "strategies", "members"):
         assert f'data-figure="/reports/{run.pk}/figures/{figure}/"' in text
 
 
@@ -192,7 +192,7 @@ def test_other_states_are_said(sign_in: SignIn, state: str, message: str) -> Non
 def test_figures_are_plotly_documents(sign_in: SignIn, lake: Path) -> None:
     run = finished_run(lake)
     client = sign_in(Role.VIEWER)
-    for name in ("lag", "queues", "skew", "strategies"):
+    for name in ("lag", "queues", "skew", "strategies", "members"):
         figure = client.get(f"/reports/{run.pk}/figures/{name}/").json()
         assert figure["data"], name
     assert client.get(f"/reports/{run.pk}/figures/pie/").status_code == 404

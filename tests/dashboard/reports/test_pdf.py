@@ -59,7 +59,7 @@ def test_the_figures_of_the_page_stand_in_it(run: JobRun, tmp_path: Path) -> Non
 def test_each_row_of_each_table_stands_in_it(run: JobRun, tmp_path: Path) -> None:
     lines = "\n".join(pages(run, tmp_path)).splitlines()
     text = " ".join(lines)
-    for name in ("lag", "queues", "strategies"):
+    for name in ("lag", "queues", "strategies", "members"):
         for row in twin_of(run, name, SHANGHAI).rows:
             for cell in row:
                 assert (cell or "—") in text, (name, row)
