@@ -9,9 +9,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from itertools import chain, repeat
 from typing import Final
 
 from rmqcore.errors import ArgumentError
@@ -56,6 +58,16 @@ def encode_offset_msg_id(store_host: str, offset: int) -> str:
     return (pack_host(store_host) + _OFFSET.pack(offset)).hex().upper()
 
 
+def encode_offset_msg_ids(store_host: bytes, offsets: Sequence[int]) -> str:
+    """Return the ids of messages at several offsets, joined by commas.
+
+    `store_host` is packed.
+    """
+    form = _located(len(offsets), len(store_host))
+    packed = form.pack(*chain.from_iterable(zip(repeat(store_host), offsets)))
+    return packed.hex(",", len(store_host) + _OFFSET.size).upper()
+
+
 def decode_offset_msg_id(msg_id: str) -> tuple[str, int]:
     """Return host and commit-log offset; `ArgumentError` when it is no such id."""
     try:
@@ -68,6 +80,11 @@ def decode_offset_msg_id(msg_id: str) -> tuple[str, int]:
             f"message id {msg_id[:80]!r} is not 32 or 56 hexadecimal digits"
         )
     return unpack_host(host), _OFFSET.unpack_from(packed, len(host))[0]
+
+
+@lru_cache(maxsize=1024)
+def _located(count: int, host_bytes: int) -> struct.Struct:
+    return struct.Struct(">" + f"{host_bytes}sq" * count)
 
 
 class UniqueIds:

@@ -4,9 +4,9 @@ Nothing here reads a clock, waits for a socket or knows the event loop: times ar
 arguments, and what takes long may be run in a thread by whoever owns the loop.
 """
 
-from .block import BlockItem, Envelope
+from .block import BlockItem, Envelope, MessageColumns
 from .config_file import ConfigFile
-from .dispatch import DELAY_LEVELS_MS, property_values
+from .dispatch import DELAY_LEVELS_MS, property_columns, property_values
 from .message_store import Appended, AppendedBlock, MessageStore
 from .reading import ReadResult, ReadStatus
 from .record import PendingRecord
@@ -18,9 +18,11 @@ __all__ = [
     "BlockItem",
     "ConfigFile",
     "Envelope",
+    "MessageColumns",
     "MessageStore",
     "PendingRecord",
     "ReadResult",
     "ReadStatus",
+    "property_columns",
     "property_values",
 ]

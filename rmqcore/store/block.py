@@ -1,24 +1,23 @@
 """Messages of one send, encoded together: one queue, one sender, one moment.
 
 What a producer sends in one request, one message or a batch, shares topic, queue, times
-and hosts. Encoding them in one pass, with the shared part of the record packed once,
-is what makes a batch cheap: some 3 µs a message instead of ten.
+and hosts. A batch is handled by column, not by message: all flags, all bodies, all
+properties. What must be done for each message is then one call of a compiled function,
+made by `map` or `zip`, and nothing is interpreted per message but one sum.
 
-`encode_block` needs the place of the first record, because a record contains its own
-place; the caller encodes for the place it expects and again where that was wrong.
+A record contains its own place, so the order is: sizes, place in the log, bytes.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, count, repeat
 from typing import Final, NamedTuple
 
 from rmqcore.errors import ArgumentError
-from rmqcore.model.topic import SCHEDULE_TOPIC
 from rmqcore.protocol.ids import IPV6_HOST_BYTES
 from rmqcore.protocol.message import (
     BORN_HOST_V6_FLAG,
@@ -29,7 +28,6 @@ from rmqcore.protocol.message import (
     STORE_HOST_V6_FLAG,
 )
 
-from .dispatch import tag_hash, tags_code
 from .key_index import topic_seed
 from .record import LONGEST_V1_TOPIC
 
@@ -39,7 +37,35 @@ BlockItem = tuple[int, bytes, bytes, Mapping[bytes, bytes]]
 """Flag, body, properties as stored, and the properties taken apart."""
 
 
-@dataclass(slots=True)
+class MessageColumns(NamedTuple):
+    """The messages of one send, by column; all columns are equally long.
+
+    `properties` are as stored. `unique_keys`, `keys` and `tags` are the values of
+    UNIQ_KEY, KEYS and TAGS, empty bytes where a message has none, and an empty column
+    where no message has any.
+    """
+
+    flags: Sequence[int]
+    bodies: Sequence[bytes]
+    properties: Sequence[bytes]
+    unique_keys: Sequence[bytes] = ()
+    keys: Sequence[bytes] = ()
+    tags: Sequence[bytes] = ()
+
+    @classmethod
+    def of(cls, items: Iterable[BlockItem]) -> MessageColumns:
+        """Return the columns of messages that are there one by one."""
+        flags, bodies, properties, values = zip(*items, strict=True)
+        return cls(
+            flags,
+            bodies,
+            properties,
+            [each.get(b"UNIQ_KEY", b"") for each in values],
+            [each.get(b"KEYS", b"") for each in values],
+            [each.get(b"TAGS", b"") for each in values],
+        )
+
+
 class Envelope:
     """What the messages of one send share; hosts are 8 or 20 packed bytes.
 
@@ -47,18 +73,36 @@ class Envelope:
     a record cannot hold.
     """
 
-    topic: str
-    queue_id: int
-    born_timestamp: int
-    born_host: bytes
-    store_host: bytes
-    sys_flag: int = 0
-    reconsume_times: int = 0
-    form: TopicForm = field(init=False)
+    __slots__ = (
+        "born_host",
+        "born_timestamp",
+        "form",
+        "queue_id",
+        "reconsume_times",
+        "store_host",
+        "sys_flag",
+        "topic",
+    )
 
-    def __post_init__(self) -> None:
-        self.form = _topic_form(self.topic, len(self.born_host), len(self.store_host))
-        self.sys_flag |= self.form.host_flags
+    def __init__(
+        self,
+        topic: str,
+        queue_id: int,
+        born_timestamp: int,
+        born_host: bytes,
+        store_host: bytes,
+        *,
+        sys_flag: int = 0,
+        reconsume_times: int = 0,
+    ) -> None:
+        self.topic = topic
+        self.queue_id = queue_id
+        self.born_timestamp = born_timestamp
+        self.born_host = born_host
+        self.store_host = store_host
+        self.form = form = _topic_form(topic, len(born_host), len(store_host))
+        self.sys_flag = sys_flag | form.host_flags
+        self.reconsume_times = reconsume_times
 
 
 class TopicForm(NamedTuple):
@@ -68,44 +112,70 @@ class TopicForm(NamedTuple):
     topic_part: bytes
     overhead: int
     host_flags: int
+    head: struct.Struct
     shared: struct.Struct
     front: struct.Struct
+    back: struct.Struct
     key_seed: int
 
 
-class Place(NamedTuple):
-    """Where and when the first record of a block is stored."""
+def encode_one(
+    envelope: Envelope,
+    item: BlockItem,
+    size: int,
+    *,
+    queue_offset: int,
+    log_offset: int,
+    store_timestamp: int,
+) -> bytes:
+    """Return the record of one message at its place; `size` is the record's."""
+    flag, body, properties, _ = item
+    form = envelope.form
+    head = form.head.pack(
+        size,
+        form.magic,
+        zlib.crc32(body) & CRC_MASK,
+        envelope.queue_id,
+        flag,
+        queue_offset,
+        log_offset,
+        envelope.sys_flag,
+        envelope.born_timestamp,
+        envelope.born_host,
+        store_timestamp,
+        envelope.store_host,
+        envelope.reconsume_times,
+        0,
+        len(body),
+    )
+    return b"".join(
+        (head, body, form.topic_part, _INT16.pack(len(properties)), properties)
+    )
 
-    queue_offset: int
-    log_offset: int
-    store_timestamp: int
 
-
-class Block(NamedTuple):
-    """Encoded records and what is derived from them.
-
-    `keys` holds pairs of a key's hash and its record's log offset, one after another,
-    `entries` log offset, size and tags code of each record likewise.
-    """
-
-    data: bytes
-    log_offsets: list[int]
-    entries: list[int]
-    keys: list[int]
-    codes: list[int]
+def record_sizes(envelope: Envelope, columns: MessageColumns) -> list[int]:
+    """Return how many bytes the record of each message has."""
+    overhead = envelope.form.overhead
+    lengths = zip(map(len, columns.bodies), map(len, columns.properties), strict=True)
+    return [overhead + body + properties for body, properties in lengths]
 
 
 def encode_block(
     envelope: Envelope,
-    items: Sequence[BlockItem],
-    place: Place,
-    delay_levels_ms: Sequence[int],
-) -> Block:
-    """Return the records of `items`, the first at `place`, one behind another."""
-    queue_offset, log_offset, store_timestamp = place
-    magic, topic_part, overhead, _, shared_form, front, seed = envelope.form
-    queue_id, topic = envelope.queue_id, envelope.topic
-    shared = shared_form.pack(
+    columns: MessageColumns,
+    sizes: Sequence[int],
+    log_offsets: Sequence[int],
+    *,
+    queue_offset: int,
+    store_timestamp: int,
+) -> bytes:
+    """Return the records of a batch, one behind another, at their places.
+
+    `queue_offset` is the first message's. Raises `struct.error` for a number beyond
+    its field.
+    """
+    form, (flags, bodies, properties, *_) = envelope.form, columns
+    shared = form.shared.pack(
         envelope.sys_flag,
         envelope.born_timestamp,
         envelope.born_host,
@@ -114,51 +184,48 @@ def encode_block(
         envelope.reconsume_times,
         0,
     )
-    pack, pack_length, crc32 = front.pack, _INT16.pack, zlib.crc32
-    is_scheduled = topic == SCHEDULE_TOPIC
-    parts: list[bytes] = []
-    log_offsets: list[int] = []
+    fronts = map(
+        form.front.pack,
+        sizes,
+        repeat(form.magic),
+        [crc & CRC_MASK for crc in map(zlib.crc32, bodies)],
+        repeat(envelope.queue_id),
+        flags,
+        count(queue_offset),
+        log_offsets,
+        repeat(shared),
+        map(len, bodies),
+    )
+    backs = map(form.back.pack, repeat(form.topic_part), map(len, properties))
+    records = zip(fronts, bodies, backs, properties, strict=True)
+    return b"".join(chain.from_iterable(records))
+
+
+def key_entries(
+    envelope: Envelope, columns: MessageColumns, distances: Sequence[int]
+) -> Sequence[int]:
+    """Return a hash and a distance in turn for every key, in the order of messages.
+
+    `distances` says where in its log file each message's record begins.
+    """
+    seed, crc32 = envelope.form.key_seed, zlib.crc32
+    _, _, _, unique_keys, keys, _ = columns
+    hashed: list[Iterable[int]] = []
+    # A column with exactly one key for each message needs no look at each.
+    if all(unique_keys) and b" ".join(keys).split() == list(keys):
+        for column in filter(None, (unique_keys, keys)):
+            hashed += (map(crc32, column, repeat(seed)), distances)
+        return list(chain.from_iterable(zip(*hashed, strict=False)))
     entries: list[int] = []
-    keys: list[int] = []
-    codes: list[int] = []
-    for flag, body, properties, values in items:
-        body_bytes, properties_bytes = len(body), len(properties)
-        size = overhead + body_bytes + properties_bytes
-        parts += (
-            pack(
-                size,
-                magic,
-                crc32(body) & CRC_MASK,
-                queue_id,
-                flag,
-                queue_offset,
-                log_offset,
-                shared,
-                body_bytes,
-            ),
-            body,
-            topic_part,
-            pack_length(properties_bytes),
-            properties,
-        )
-        if is_scheduled:
-            code = tags_code(topic, values, store_timestamp, delay_levels_ms)
-        else:
-            tag = values.get(b"TAGS")
-            code = 0 if tag is None else tag_hash(tag)
-        unique = values.get(b"UNIQ_KEY")
+    none = repeat(b"")
+    for unique, listed, distance in zip(
+        unique_keys or none, keys or none, distances, strict=False
+    ):
         if unique:
-            keys += (crc32(unique, seed), log_offset)
-        listed = values.get(b"KEYS")
-        if listed:
-            for key in listed.split():
-                keys += (crc32(key, seed), log_offset)
-        log_offsets.append(log_offset)
-        entries += (log_offset, size, code)
-        codes.append(code)
-        queue_offset += 1
-        log_offset += size
-    return Block(b"".join(parts), log_offsets, entries, keys, codes)
+            entries += (crc32(unique, seed), distance)
+        for key in listed.split():
+            entries += (crc32(key, seed), distance)
+    return entries
 
 
 @lru_cache(maxsize=4096)
@@ -169,17 +236,19 @@ def _topic_form(topic: str, born_bytes: int, store_bytes: int) -> TopicForm:
             f"topic {topic!r} of {len(name)} bytes, limit {MAX_TOPIC_BYTES}"
         )
     is_long = len(name) > LONGEST_V1_TOPIC
-    shared = struct.Struct(f">iq{born_bytes}sq{store_bytes}siq")
-    front = struct.Struct(f">iIiiiqq{shared.size}si")
     topic_part = len(name).to_bytes(2 if is_long else 1, "big") + name
+    head = struct.Struct(f">iIiiiqqiq{born_bytes}sq{store_bytes}siqi")
+    shared = struct.Struct(f">iq{born_bytes}sq{store_bytes}siq")
     flags = BORN_HOST_V6_FLAG if born_bytes == IPV6_HOST_BYTES else 0
     flags |= STORE_HOST_V6_FLAG if store_bytes == IPV6_HOST_BYTES else 0
     return TopicForm(
         MAGIC_V2 if is_long else MAGIC_V1,
         topic_part,
-        front.size + len(topic_part) + _INT16.size,
+        head.size + len(topic_part) + _INT16.size,
         flags,
+        head,
         shared,
-        front,
+        struct.Struct(f">iIiiiqq{shared.size}si"),
+        struct.Struct(f">{len(topic_part)}sh"),
         topic_seed(name),
     )

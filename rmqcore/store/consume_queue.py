@@ -23,6 +23,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -116,9 +117,12 @@ class ConsumeQueue:
         """Add the entry of number `max`."""
         self._recent += ENTRY.pack(log_offset, size, tags_code)
 
-    def append_block(self, numbers: Sequence[int]) -> None:
-        """Add several entries: log offset, size and tags code of each in turn."""
-        self._recent += _entries(len(numbers) // 3).pack(*numbers)
+    def append_block(
+        self, log_offsets: Sequence[int], sizes: Sequence[int], codes: Sequence[int]
+    ) -> None:
+        """Add several entries, given by column."""
+        numbers = chain.from_iterable(zip(log_offsets, sizes, codes, strict=True))
+        self._recent += _entries(len(sizes)).pack(*numbers)
 
     def begin_at(self, number: int) -> None:
         """Forget everything, also on disk, and give the next entry this number."""

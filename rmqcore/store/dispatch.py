@@ -20,6 +20,7 @@ PREPARED: Final = 1 << 2
 ROLLBACK: Final = 3 << 2
 _TRANSACTION_MASK: Final = 3 << 2
 
+_NO_SEPARATORS: Final = bytes(set(range(256)) - {1, 2})
 _MINUTES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120)
 DELAY_LEVELS_MS: Final = (
     *(1_000, 5_000, 10_000, 30_000),
@@ -41,6 +42,32 @@ def property_values(properties: bytes) -> dict[bytes, bytes]:
             for name, mark, value in (pair.partition(b"\x01") for pair in pairs)
             if mark
         }
+
+
+def property_columns(properties: Sequence[bytes]) -> dict[bytes, list[bytes]] | None:
+    """Take the properties of several messages apart, by name: one value for each.
+
+    None where that cannot be said: names or their order differ from message to
+    message, or a string is not whole pairs, each ended. One pass over all of them
+    together takes a quarter of the time of one after another.
+    """
+    joined = b"\0".join(properties)
+    width = properties[0].count(b"\x02")
+    total = width * len(properties)
+    # A zero byte marks where a message begins, so there must be no other.
+    if (
+        not width
+        or joined.count(b"\0") != len(properties) - 1
+        or joined.translate(None, _NO_SEPARATORS) != b"\x01\x02" * total
+    ):
+        return None
+    parts = joined.replace(b"\x02", b"\x01").split(b"\x01")
+    del parts[-1]
+    names = parts[: width * 2 : 2]
+    if parts[::2] != names + [b"\0" + names[0], *names[1:]] * (len(properties) - 1):
+        return None
+    values, width = parts[1::2], len(names)
+    return {name: values[at::width] for at, name in enumerate(names)}
 
 
 def enters_queue(sys_flag: int) -> bool:
@@ -75,8 +102,12 @@ def tag_hash(tag: bytes) -> int:
 
 def key_hashes(topic: bytes, values: Mapping[bytes, bytes]) -> list[int]:
     """Return the hashes under which the record is found by key."""
+    return seeded_hashes(topic_seed(topic), values)
+
+
+def seeded_hashes(seed: int, values: Mapping[bytes, bytes]) -> list[int]:
+    """Return the same, given `topic_seed` of the topic."""
     hashes = []
-    seed = topic_seed(topic)
     unique = values.get(b"UNIQ_KEY")
     if unique:
         hashes.append(zlib.crc32(unique, seed))

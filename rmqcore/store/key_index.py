@@ -92,16 +92,12 @@ class KeyIndex:
         for hashed in hashes:
             entries += _ENTRY.pack(hashed, distance)
 
-    def append_block(
-        self, segment_start: int, hashes_and_offsets: Sequence[int]
-    ) -> None:
-        """Add keys of several records: a hash and a log offset in turn."""
+    def append_block(self, segment_start: int, numbers: Sequence[int]) -> None:
+        """Add keys of several records: a hash and the record's distance in turn."""
         entries = self._recent.get(segment_start)
         if entries is None:
             entries = self._open(segment_start)
-        pairs = list(hashes_and_offsets)
-        pairs[1::2] = [offset - segment_start for offset in pairs[1::2]]
-        entries += _pairs(len(pairs)).pack(*pairs)
+        entries += _pairs(len(numbers)).pack(*numbers)
 
     def candidates(self, hashed: int) -> Iterator[int]:
         """Yield the log offsets of records that may have the key, newest first."""

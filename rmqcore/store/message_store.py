@@ -21,13 +21,23 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rmqcore.errors import StoreError
+from rmqcore.errors import ArgumentError, StoreError
+from rmqcore.model.topic import SCHEDULE_TOPIC
 
 from . import record
-from .block import BlockItem, Envelope, Place, encode_block
+from .block import (
+    BlockItem,
+    Envelope,
+    MessageColumns,
+    encode_block,
+    encode_one,
+    key_entries,
+    record_sizes,
+)
 from .checkpoint import Checkpoint, CheckpointWork
 from .commit_log import CommitLog
 from .consume_queue import ConsumeQueue, Entry
@@ -36,6 +46,8 @@ from .dispatch import (
     enters_queue,
     key_hashes,
     property_values,
+    seeded_hashes,
+    tag_hash,
     tags_code,
 )
 from .key_index import key_hash
@@ -146,37 +158,79 @@ class MessageStore:
             self._enter(each, queue, place)
         return placed
 
-    def append_block(
-        self, envelope: Envelope, items: Sequence[BlockItem], now_ms: int
-    ) -> AppendedBlock:
-        """Store the messages of one send, all of them or, at a crash, none.
+    def append_one(self, envelope: Envelope, item: BlockItem, now_ms: int) -> Appended:
+        """Store the one message of a send at the end of its queue.
 
-        They get consecutive queue offsets. Raises `StoreError` when the disk is full
-        or no file takes them, `struct.error` for a number beyond its field.
+        Raises `StoreError` when the disk is full or no file takes it, `struct.error`
+        for a number beyond its field.
         """
+        topic, form = envelope.topic, envelope.form
+        key = (topic, envelope.queue_id)
+        queue = self._queues.get(key) or self._make_queue(*key)
+        timestamp = self._last_timestamp
+        if now_ms > timestamp:
+            timestamp = self._last_timestamp = now_ms
+        number, log = queue.max, self._log
+        size = form.overhead + len(item[1]) + len(item[2])
+        at = log.place(size)
+        data = encode_one(
+            envelope,
+            item,
+            size,
+            queue_offset=number,
+            log_offset=at,
+            store_timestamp=timestamp,
+        )
+        log.write(at, data)
+        values = item[3]
+        hashes = seeded_hashes(form.key_seed, values)
+        if hashes:
+            self._index.append(log.last_segment_start, at, hashes)
+        if enters_queue(envelope.sys_flag):
+            code = tags_code(topic, values, timestamp, self._delay_levels_ms)
+            queue.append(at, size, code)
+            if self.on_arrival is not None:
+                self.on_arrival(*key, number, (code,))
+        return Appended(number, at, size, timestamp)
+
+    def append_block(
+        self, envelope: Envelope, columns: MessageColumns, now_ms: int
+    ) -> AppendedBlock:
+        """Store the messages of a batch, all of them or, at a crash, none.
+
+        They get consecutive queue offsets. Raises as `append_one`, and `ArgumentError`
+        for the schedule topic: delayed messages come one by one.
+        """
+        if envelope.topic == SCHEDULE_TOPIC:
+            raise ArgumentError(f"a batch cannot go to {SCHEDULE_TOPIC}")
         key = (envelope.topic, envelope.queue_id)
         queue = self._queues.get(key) or self._make_queue(*key)
         timestamp = self._last_timestamp
         if now_ms > timestamp:
             timestamp = self._last_timestamp = now_ms
         number, log = queue.max, self._log
-        levels = self._delay_levels_ms
-        at = log.max_offset
-        block = encode_block(envelope, items, Place(number, at, timestamp), levels)
-        placed = log.place(len(block.data))
-        if placed != at:
-            place = Place(number, placed, timestamp)
-            block = encode_block(envelope, items, place, levels)
-        log.write(placed, block.data)
-        if block.keys:
-            self._index.append_block(log.last_segment_start, block.keys)
-        if enters_queue(envelope.sys_flag):
-            queue.append_block(block.entries)
-            if self.on_arrival is not None:
-                self.on_arrival(*key, number, block.codes)
-        return AppendedBlock(
-            number, block.log_offsets, placed + len(block.data), timestamp
+        sizes = record_sizes(envelope, columns)
+        at = log.place(sum(sizes))
+        log_offsets = list(accumulate(sizes, initial=at))
+        end = log_offsets.pop()
+        data = encode_block(
+            envelope,
+            columns,
+            sizes,
+            log_offsets,
+            queue_offset=number,
+            store_timestamp=timestamp,
         )
+        log.write(at, data)
+        start = log.last_segment_start
+        distances = [log_offset - start for log_offset in log_offsets]
+        self._index.append_block(start, key_entries(envelope, columns, distances))
+        if enters_queue(envelope.sys_flag):
+            codes = list(map(tag_hash, columns.tags)) or [0] * len(sizes)
+            queue.append_block(log_offsets, sizes, codes)
+            if self.on_arrival is not None:
+                self.on_arrival(*key, number, codes)
+        return AppendedBlock(number, log_offsets, end, timestamp)
 
     # Reading
 

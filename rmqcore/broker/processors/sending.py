@@ -8,10 +8,10 @@ message. A batch is stored all or not at all, its messages one behind another.
 from __future__ import annotations
 
 import struct
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import Final, NamedTuple
 
-from rmqcore.broker.batches import batch_items
+from rmqcore.broker.batches import batch_columns
 from rmqcore.broker.names import CLOSED_TOPICS, topic_fault
 from rmqcore.broker.properties import with_property
 from rmqcore.broker.records import (
@@ -29,8 +29,8 @@ from rmqcore.model.topic import RETRY_PREFIX, SCHEDULE_TOPIC, dead_letter_topic
 from rmqcore.protocol.codes import VERSION_V3_4_9, RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import SendMessageRequestHeader, decode_header
-from rmqcore.protocol.ids import pack_host
-from rmqcore.store import AppendedBlock, BlockItem, Envelope, PendingRecord
+from rmqcore.protocol.ids import encode_offset_msg_ids, pack_host
+from rmqcore.store import Envelope, PendingRecord
 from rmqcore.transport import Channel
 
 DEAD_LETTER_QUEUES: Final = 1
@@ -229,14 +229,16 @@ def _send_one(
                 ResponseCode.SYSTEM_ERROR,
                 "accurate timer message is not enabled, timerWheelEnable is false",
             )
-    items = [(fields.flag, command.body, properties, values)]
     envelope = _envelope(state, channel, fields, topic, placed_in)
-    placed = _store_block(state, command, envelope, items)
-    if isinstance(placed, RemotingCommand):
-        return placed
+    item = (fields.flag, command.body, properties, values)
+    try:
+        placed = state.store.append_one(envelope, item, state.clock.time_ms())
+    except (struct.error, StoreError) as error:
+        return _not_stored(command, error)
+    state.statistics.add_stored(topic, state.settings.cluster, 1, placed.size)
     response = command.response(
         ext_fields={
-            "msgId": f"{state.store_host_hex}{placed.log_offsets[0]:016X}",
+            "msgId": f"{state.store_host_hex}{placed.log_offset:016X}",
             "queueId": str(queue_id),
             "queueOffset": str(placed.queue_offset),
             "transactionId": values[b"UNIQ_KEY"].decode(),
@@ -280,28 +282,9 @@ def _envelope(
         fields.born_timestamp,
         pack_host(channel.remote_address),
         state.store_host,
-        fields.sys_flag,
-        fields.reconsume_times,
+        sys_flag=fields.sys_flag,
+        reconsume_times=fields.reconsume_times,
     )
-
-
-def _store_block(
-    state: BrokerState,
-    command: RemotingCommand,
-    envelope: Envelope,
-    items: Sequence[BlockItem],
-) -> AppendedBlock | RemotingCommand:
-    try:
-        placed = state.store.append_block(envelope, items, state.clock.time_ms())
-    except (struct.error, StoreError) as error:
-        return _not_stored(command, error)
-    state.statistics.add_stored(
-        envelope.topic,
-        state.settings.cluster,
-        len(items),
-        placed.end - placed.log_offsets[0],
-    )
-    return placed
 
 
 def _not_stored(
@@ -337,22 +320,25 @@ def _send_batch(
             f"batch request does not support retry group {fields.topic}",
         )
     try:
-        items = batch_items(command.body)
+        columns = batch_columns(command.body)
     except BodyError as error:
         return command.response(ResponseCode.MESSAGE_ILLEGAL, str(error))
     envelope = _envelope(state, channel, fields, fields.topic, queue_id)
-    placed = _store_block(state, command, envelope, items)
-    if isinstance(placed, RemotingCommand):
-        return placed
-    host = state.store_host_hex
+    try:
+        placed = state.store.append_block(envelope, columns, state.clock.time_ms())
+    except (struct.error, StoreError) as error:
+        return _not_stored(command, error)
+    messages, log_offsets = len(columns.flags), placed.log_offsets
+    state.statistics.add_stored(
+        fields.topic, state.settings.cluster, messages, placed.end - log_offsets[0]
+    )
+    unique_keys = columns.unique_keys or [b""] * messages
     response = command.response(
         ext_fields={
-            "msgId": ",".join([f"{host}{at:016X}" for at in placed.log_offsets]),
+            "msgId": encode_offset_msg_ids(state.store_host, log_offsets),
             "queueId": str(queue_id),
             "queueOffset": str(placed.queue_offset),
-            "transactionId": b",".join(
-                [item[3].get(b"UNIQ_KEY", b"") for item in items]
-            ).decode(),
+            "transactionId": b",".join(unique_keys).decode(errors="replace"),
             "MSG_REGION": state.settings.region,
             "TRACE_ON": "true",
         }

@@ -194,6 +194,14 @@ def item(size: int, body: bytes, properties: bytes, length: int | None = None) -
         (batch("a") + b"tail", "batch: message at 41 is cut off"),
         (item(23 + 8, b"x", b"DELAY\x013\x02"), "message at 0: has a delay level"),
         (item(23 + 4, b"x", b"A\x01\0\x02"), "message at 0: properties hold a zero"),
+        (
+            batch("a") + item(31, b"x", b"DELAY\x013\x02"),
+            "message at 41: has a delay level",
+        ),
+        (
+            item(22 + 32_768, b"x", b"A\x01" + b"a" * 32_765),
+            "message at 0: properties of 32768 bytes",
+        ),
     ],
 )
 async def test_a_batch_that_is_none_stores_nothing(
@@ -203,6 +211,36 @@ async def test_a_batch_that_is_none_stores_nothing(
     assert response.code == Answer.MESSAGE_ILLEGAL
     assert words in (response.remark or "")
     assert broker.state.store.max_offset("T", 0) == 0
+
+
+async def test_messages_of_a_batch_may_differ_in_everything(
+    broker: Broker, peer: Peer
+) -> None:
+    properties = [
+        b"",
+        b"TAGS\x01A\x02",
+        b"DELAY\x010\x02KEYS\x01k1 k2",
+        b"KEYS\x01k2\x02UNIQ_KEY\x01u\x02",
+    ]
+    bodies = [b"x", b"yy", b"z", b"zz"]
+    items = [
+        item(22 + len(body) + len(each), body, each)
+        for body, each in zip(bodies, properties, strict=True)
+    ]
+    response = await peer.send(body=b"".join(items), code=Code.SEND_BATCH_MESSAGE)
+    assert response.ext_fields["transactionId"] == ",,,u"
+    messages = await peer.messages()
+    assert [message.body for message in messages] == bodies
+    assert [dict(message.properties) for message in messages] == [
+        {},
+        {"TAGS": "A"},
+        {"DELAY": "0", "KEYS": "k1 k2"},
+        {"KEYS": "k2", "UNIQ_KEY": "u"},
+    ]
+    assert len(broker.state.store.find_by_key("T", "k2", 32, 0, 1 << 62)) == 2
+    plain = [item(23, b"x", b"") for _ in range(2)]
+    response = await peer.send(body=b"".join(plain), code=Code.SEND_BATCH_MESSAGE)
+    assert response.ext_fields["transactionId"] == ","
 
 
 async def test_a_batch_for_a_retry_topic_is_refused(peer: Peer) -> None:

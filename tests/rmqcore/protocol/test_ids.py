@@ -10,6 +10,7 @@ from rmqcore.protocol.ids import (
     UniqueIds,
     decode_offset_msg_id,
     encode_offset_msg_id,
+    encode_offset_msg_ids,
     pack_host,
     unpack_host,
 )
@@ -26,6 +27,12 @@ def test_hosts_and_offset_ids_survive_the_trip(host: str, offset: int) -> None:
     msg_id = encode_offset_msg_id(host, offset)
     assert len(msg_id) == (56 if host.startswith("[") else 32)
     assert decode_offset_msg_id(msg_id) == (host, offset)
+
+
+@given(hosts, st.lists(st.integers(0, 2**63 - 1), max_size=5))
+def test_several_offset_ids_are_joined(host: str, offsets: list[int]) -> None:
+    joined = encode_offset_msg_ids(pack_host(host), offsets)
+    assert joined == ",".join(encode_offset_msg_id(host, each) for each in offsets)
 
 
 def test_the_offset_id_is_javas() -> None:
