@@ -3,14 +3,17 @@
 python -m benchmarks.rollup_kills [--kills 20] [--seed 1]
 
 A writer lands minutes as fast as it can; a worker, as the Celery worker does, keeps an
-analytics process and runs roll-ups one after another. One of the three is killed with
-SIGKILL after a random time, and started again. In the end the ladder must equal what
-all samples give at once, and every file that the writer reported must be whole.
+analytics process, runs roll-ups one after another and keeps the lake in order between
+them: merges files, and deletes what the stream has read. One of the three is killed
+with SIGKILL after a random time, and started again. In the end the ladder must equal
+what all samples give at once, and every minute that the writer reported must be whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import json
 import os
 import random
@@ -19,18 +22,25 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
-from analytics.lake.compaction import absorb
+from analytics.lake.compaction import absorb, compact
 from analytics.lake.ladder import PEAKS, QUEUES, rung_files
 from analytics.lake.manifest import load_manifest
+from analytics.lake.retention import sweep
 from analytics.lake.storage import open_storage
+from analytics.lake.streamed import unread_files
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
+from analytics.rollup import frame_of
+from analytics.session import SessionSettings, start_session
+from analytics.transforms.parts import merged_parts, merged_peaks, parts_of, peaks_of
 from dashboard.jobs.child import AnalyticsChild, ChildEndedError, child_environment
 
 START_MS: Final = 1_773_360_000_000
@@ -40,6 +50,10 @@ QUEUE_COUNT: Final = 8
 SWEEPS: Final = 6
 MINUTE_SECONDS: Final = 2.0
 """How long the writer takes for what stands for a minute."""
+GRACE_MS: Final = 30_000
+"""How long files stay after they were merged."""
+MOST_SECONDS: Final = 900
+"""Longer than this the worker is not waited for."""
 
 
 def main() -> None:
@@ -55,6 +69,7 @@ def main() -> None:
 
 def _campaign(kills: int, seed: int) -> None:
     chance = random.Random(seed)
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rollup-kills-") as name:
         lake = Path(name)
         writer, worker = Writer(lake), Worker(lake)
@@ -62,122 +77,145 @@ def _campaign(kills: int, seed: int) -> None:
             victim = chance.choice(["job", "worker", "writer"])
             time.sleep(chance.uniform(0.5, 25.0))
             pid = _kill(victim, writer, worker)
+            for each in (writer, worker):
+                each.read()
             print(
-                f"kill {number:2}: {victim:6} pid {pid}; "
-                f"{writer.minutes} minutes written, {worker.runs} runs done",
+                f"kill {number:2}: {victim:6} pid {pid}; {len(writer.reported)} "
+                f"minutes written, {worker.runs} runs done, {worker.failed} failed",
                 flush=True,
             )
         writer.stop()
         worker.finish()
-        _check(lake, writer)
+        _check(lake, writer.reported)
+    print(f"{kills} kills in {time.monotonic() - began:.0f} s")
 
 
-def _kill(victim: str, writer: Writer, worker: Worker) -> int | None:
+def _kill(victim: str, writer: Writer, worker: Worker) -> int:
     if victim == "writer":
         return writer.kill()
     return worker.kill() if victim == "worker" else worker.kill_job()
 
 
-class Writer:
-    """The process that lands samples, and what it reported as written."""
+class Process:
+    """A process of this module that tells what it did in lines of JSON."""
 
     def __init__(self, lake: Path) -> None:
         self._lake = lake
-        self._next = 0
-        self.reported: dict[str, int] = {}
+        self._rest = b""
         self._start()
 
-    @property
-    def minutes(self) -> int:
-        self._read()
-        return len(self.reported)
-
     def kill(self) -> int:
+        """Kill it, and start the next one; return the pid of the former."""
         pid = self._process.pid
         self.stop()
-        self._next += 2  # what it was at may be written: a collector goes on from now
         self._start()
         return pid
 
     def stop(self) -> None:
+        """Kill it, and take what it had told."""
         self._process.kill()
         self._process.wait()
-        self._read()
+        self.read()
 
-    def _start(self) -> None:
-        self._process = _spawn(self._lake, "--write", str(self._next))
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
-        self._rest = b""
-
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Take what it has told so far, without waiting for more."""
         assert self._process.stdout is not None
         self._rest += self._process.stdout.read() or b""
         *lines, self._rest = self._rest.split(b"\n")
         for line in lines:
-            report = json.loads(line)
-            self.reported[report["file"]] = report["rows"]
-            self._next = report["minute"] + 1
+            self.take(json.loads(line))
+
+    def take(self, told: dict[str, Any]) -> None:
+        """Note one line."""
+        raise NotImplementedError
+
+    def arguments(self) -> list[str]:
+        """Return what tells the process which of them it is."""
+        raise NotImplementedError
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "benchmarks.rollup_kills"]
+        command += ["--lake", str(self._lake), *self.arguments()]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._rest = b""
 
 
-class Worker:
-    """The process that runs roll-ups; says so with the pid of the analytics process."""
+class Writer(Process):
+    """Lands samples; `reported` has the rows of each minute that it said is written."""
 
     def __init__(self, lake: Path) -> None:
-        self._lake = lake
+        self._next = 0
+        self.reported: dict[int, int] = {}
+        super().__init__(lake)
+
+    def stop(self) -> None:
+        super().stop()
+        # What it was at may be written: a collector, too, goes on from now.
+        self._next += 2
+
+    def take(self, told: dict[str, Any]) -> None:
+        self.reported[told["minute"]] = told["rows"]
+        self._next = told["minute"] + 1
+
+    def arguments(self) -> list[str]:
+        return ["--write", str(self._next)]
+
+
+class Worker(Process):
+    """Runs roll-ups, and says with which analytics process."""
+
+    def __init__(self, lake: Path) -> None:
         self.runs = 0
+        self.failed = 0
         self._job: int | None = None
-        self._start()
+        super().__init__(lake)
 
     def kill(self) -> int:
-        pid = self._process.pid
-        self._process.kill()
-        self._process.wait()
-        self._start()
+        pid = super().kill()
+        self._job = None
         return pid
 
-    def kill_job(self) -> int | None:
-        self._read()
-        if self._job is not None:
-            try:
-                os.kill(self._job, signal.SIGKILL)
-            except ProcessLookupError:
-                return None
-        return self._job
+    def kill_job(self) -> int:
+        """Kill the analytics process, once there is one."""
+        deadline = time.monotonic() + MOST_SECONDS
+        while True:
+            self.read()
+            if self._job is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._job, signal.SIGKILL)
+                    pid, self._job = self._job, None
+                    return pid
+                self._job = None
+            self._wait(deadline)
 
     def finish(self) -> None:
-        """Wait for two whole runs, the second of which finds nothing new."""
+        """Wait for two whole runs, the second of which begins after now."""
+        self.read()
         wanted = self.runs + 2
-        deadline = time.monotonic() + 1800
+        deadline = time.monotonic() + MOST_SECONDS
         while self.runs < wanted:
-            if time.monotonic() > deadline:
-                raise SystemExit("the worker does not finish its runs")
-            time.sleep(1)
-            self._read()
-        self._process.kill()
-        self._process.wait()
+            self._wait(deadline)
+            self.read()
+        self.stop()
 
-    def _start(self) -> None:
-        self._process = _spawn(self._lake, "--work")
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
-        self._rest = b""
+    def take(self, told: dict[str, Any]) -> None:
+        self._job = told["pid"]
+        self.runs += told["event"] == "done"
+        if told["event"] == "failed":
+            self.failed += 1
+            print(f"  a run failed: {told['error'][:150]}", flush=True)
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        self._rest += self._process.stdout.read() or b""
-        *lines, self._rest = self._rest.split(b"\n")
-        for line in lines:
-            event = json.loads(line)
-            self._job = event["pid"]
-            self.runs += event["event"] == "done"
-            if event["event"] == "failed":
-                print(f"  a run failed: {event['error'][:150]}", flush=True)
+    def arguments(self) -> list[str]:
+        return ["--work"]
 
-
-def _spawn(lake: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "benchmarks.rollup_kills", "--lake", str(lake)]
-    return subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE)
+    def _wait(self, deadline: float) -> None:
+        if self._process.poll() is not None:
+            raise SystemExit(f"the worker ended: exit code {self._process.returncode}")
+        if time.monotonic() > deadline:
+            raise SystemExit(f"the worker has done nothing for {MOST_SECONDS} s")
+        time.sleep(0.2)
 
 
 def _write(lake: Path, minute: int) -> None:
@@ -186,9 +224,9 @@ def _write(lake: Path, minute: int) -> None:
     count = GROUPS * QUEUE_COUNT
     names = [f"group-{at // QUEUE_COUNT:03d}" for at in range(count)]
     while True:
-        for sweep in range(SWEEPS):
-            now = START_MS + minute * MINUTE_MS + sweep * MINUTE_MS // SWEEPS
-            top = minute * 600 + sweep * 100 + rng.integers(0, 50, count)
+        for turn in range(SWEEPS):
+            now = START_MS + minute * MINUTE_MS + turn * MINUTE_MS // SWEEPS
+            top = minute * 600 + turn * 100 + rng.integers(0, 50, count)
             writer.append(
                 {
                     c.CLUSTER: "killed",
@@ -206,18 +244,17 @@ def _write(lake: Path, minute: int) -> None:
             )
             time.sleep(MINUTE_SECONDS / SWEEPS)
         report = writer.flush(START_MS + (minute + 1) * MINUTE_MS)
-        for file in report.files:
-            line = {"file": file, "rows": report.written_rows, "minute": minute}
-            print(json.dumps(line), flush=True)
+        if report.error:
+            raise SystemExit(report.error)
+        line = {"rows": report.written_rows, "minute": minute}
+        print(json.dumps(line), flush=True)
         minute += 1
 
 
 def _work(lake: Path) -> None:
     child = AnalyticsChild(child_environment() | {"ROCKETSCOPE_VAR_DIR": f"{lake}/var"})
     request = JobRequest(c.JOB_ROLLUP, str(lake), str(lake / "out"))
-    number = 0
-    while True:
-        number += 1
+    for number in itertools.count():
         try:
             for event in child.run(str(number), request):
                 if event is not None:
@@ -225,27 +262,31 @@ def _work(lake: Path) -> None:
         except ChildEndedError as error:
             event = {"event": "failed", "error": str(error), "pid": None}
             print(json.dumps(event), flush=True)
+        _maintain(lake)
 
 
-def _check(lake: Path, writer: Writer) -> None:
-    from analytics.rollup import frame_of
-    from analytics.session import SessionSettings, start_session
-    from analytics.transforms.parts import (
-        merged_parts,
-        merged_peaks,
-        parts_of,
-        peaks_of,
-    )
+def _maintain(lake: Path) -> None:
+    storage = open_storage(str(lake))
+    now_ms = int(time.time() * 1000)
+    absorb(storage, c.SAMPLES)
+    compact(storage, c.SAMPLES, now_ms)
+    unread = unread_files(storage, c.SAMPLES, 0)
+    sweep(storage, c.SAMPLES, now_ms, grace_ms=GRACE_MS, still_streamed=unread)
 
+
+def _check(lake: Path, reported: Mapping[int, int]) -> None:
     storage = open_storage(str(lake))
     absorb(storage, c.SAMPLES)
     manifest = load_manifest(storage, c.SAMPLES)
-    rows = {file.path: file.rows for file in manifest.files}
-    lost = {file for file, count in writer.reported.items() if rows.get(file) != count}
-    if lost:
-        raise SystemExit(f"files that were reported written are not whole: {lost}")
     spark = start_session(SessionSettings(lake / "spark"))
-    samples = spark.read.parquet(*(storage.uri(path) for path in rows))
+    samples = spark.read.parquet(*(storage.uri(file.path) for file in manifest.files))
+    minute = F.floor((F.unix_millis(c.TIME) - START_MS) / MINUTE_MS).alias("minute")
+    written = {
+        row["minute"]: row["count"] for row in samples.groupBy(minute).count().collect()
+    }
+    lost = [each for each, rows in reported.items() if written.get(each) != rows]
+    if lost:
+        raise SystemExit(f"minutes that were reported written are not whole: {lost}")
     families: list[tuple[str, Any, Any]] = [
         (QUEUES, merged_parts, parts_of),
         (PEAKS, merged_peaks, peaks_of),
@@ -259,7 +300,11 @@ def _check(lake: Path, writer: Writer) -> None:
             print(f"{family} {level:5} s: {found.count():7,} rows, {apart} differ")
             if apart:
                 raise SystemExit("the roll-ups differ from a recomputation")
-    print(f"{len(rows)} files, {manifest.rows:,} samples: nothing lost, nothing twice")
+    print(
+        f"{len(written)} minutes, {manifest.rows:,} samples in {len(manifest.files)} "
+        "files: nothing lost, nothing twice"
+    )
+    spark.stop()
 
 
 def _arguments() -> argparse.Namespace:
