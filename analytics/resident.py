@@ -17,6 +17,7 @@ One job runs at a time; further ones wait in order.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -155,5 +156,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _print_line(stream: TextIO, event: dict[str, Any]) -> None:
-    stream.write(json.dumps(event) + "\n")
-    stream.flush()
+    # A parent that is gone hears nothing more; its end of the input says so, too.
+    with contextlib.suppress(BrokenPipeError):
+        stream.write(json.dumps(event) + "\n")
+        stream.flush()
