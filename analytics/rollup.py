@@ -12,6 +12,7 @@ it makes a part of its own, which adds up with what was there before.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,20 +21,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
 from analytics.errors import AnalyticsError
-from analytics.lake.ladder import (
-    CARRY,
-    FAMILIES,
-    PEAKS,
-    QUEUES,
-    Span,
-    dataset_of,
-    files_in,
-    list_files,
-    put,
-    span_of,
-    spans_due,
-)
-from analytics.lake.manifest import FileEntry, load_manifest
+from analytics.lake.carrying import Merge, add_batch, carry
+from analytics.lake.ladder import FAMILIES, PEAKS, QUEUES
+from analytics.lake.manifest import FileEntry
 from analytics.lake.naming import LANDING
 from analytics.lake.storage import Storage
 from analytics.lake.streamed import CHECKPOINT, check_checkpoint, unread_files
@@ -71,7 +61,9 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
     ):
         progress(0.9 + at / 20, f"rollup_{upper}")
         for family in FAMILIES:
-            carried += _carry(spark, lake, family, lower, upper)
+            merge = _merge_with(spark, lake, family)
+            now_ms = int(time.time() * 1000)
+            carried += carry(lake, family, lower, upper, merge=merge, now_ms=now_ms)
     return {"files": files, "batches": done, "carried": carried}
 
 
@@ -127,62 +119,22 @@ def _stream(
 
 
 def _write_batch(lake: Storage, samples: DataFrame, number: int) -> None:
-    level = c.ROLLUP_LEVELS[0]
-    span = Span(number, number)
+    step_ms = c.ROLLUP_LEVELS[0] * 1000
     samples.persist()
     try:
         for family in FAMILIES:
-            parts = _OF_SAMPLES[family](samples, level * 1000)
-            dataset = dataset_of(family, level)
-            list_files(lake, dataset, put(lake, dataset, _table(parts, family), span))
+            parts = _OF_SAMPLES[family](samples, step_ms)
+            add_batch(lake, family, number, partial(_table, parts, family))
     finally:
         samples.unpersist()
 
 
-def _carry(
-    spark: SparkSession, lake: Storage, family: str, lower: int, upper: int
-) -> int:
-    """Make files of the rung above, and merge those below that are in them."""
-    below, above = dataset_of(family, lower), dataset_of(family, upper)
-    size = CARRY ** c.ROLLUP_LEVELS.index(upper)
-    present = load_manifest(lake, below)
-    due = spans_due(present, load_manifest(lake, above), size)
-    for span in due:
-        files = files_in(present, span)
+def _merge_with(spark: SparkSession, lake: Storage, family: str) -> Merge:
+    def merge(files: list[FileEntry], step_ms: int) -> Any:
         parts = frame_of(spark, lake, family, files)
-        merge = _MERGED[family]
-        raised = _table(merge(parts, upper * 1000), family)
-        list_files(lake, above, put(lake, above, raised, span))
-    # Also those of a run that ended between the two rungs.
-    for span in _unmerged(lake, below, above, size):
-        files = files_in(load_manifest(lake, below), span)
-        merged = _table(
-            _MERGED[family](frame_of(spark, lake, family, files), lower * 1000), family
-        )
-        now_ms = int(time.time() * 1000)
-        list_files(
-            lake,
-            below,
-            put(lake, below, merged, span),
-            instead_of=[file.path for file in files],
-            now_ms=now_ms,
-        )
-    return len(due)
+        return _table(_MERGED[family](parts, step_ms), family)
 
-
-def _unmerged(lake: Storage, below: str, above: str, size: int) -> list[Span]:
-    """Return the spans above whose batches are still in several files below."""
-    lower = load_manifest(lake, below)
-    spans = {span_of(file.path) for file in load_manifest(lake, above).files}
-    return sorted(
-        (
-            span
-            for span in spans
-            if span.last - span.first + 1 == size
-            and any(span_of(file.path) != span for file in files_in(lower, span))
-        ),
-        key=lambda span: span.first,
-    )
+    return merge
 
 
 def _table(frame: DataFrame, family: str) -> Any:

@@ -1,15 +1,17 @@
 """Where a job reads from: samples, or the finest rung of the ladder that will do.
 
-Samples are kept for two days and are many; roll-ups reach further back. A job takes
-the first of samples, minutes, ten minutes and hours that reaches back as far as any
-does and has at most `MOST_ROWS` rows in the period; its summary names it. The step of
-the result is never shorter than that of the source.
+Samples are kept for two days and are many; the coarser roll-ups are, the further they
+reach back. A job takes the first of samples, minutes, ten minutes and hours that
+reaches back as far as any does and has at most `MOST_ROWS` rows in the period; its
+summary names it. A source reaches back to where retention left it whole: older rows
+that happen to be there still are not read. The step of the result is never shorter
+than that of the source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +20,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
 from analytics.errors import JobError
-from analytics.lake.ladder import MOST_ROWS, PEAKS, QUEUES, dataset_of, rung_files
+from analytics.lake.ladder import (
+    MOST_ROWS,
+    PEAKS,
+    QUEUES,
+    dataset_of,
+    rung_files,
+    view_from,
+)
 from analytics.lake.manifest import FileEntry, load_manifest
 from analytics.lake.storage import Storage
 from analytics.requests import JobRequest, iso, step_for
@@ -40,11 +49,15 @@ _FULL_REACH_MS: Final = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A source: seconds of its steps (0 for samples), and its files of the period."""
+    """A source: seconds of its steps (0 for samples), and its files of the period.
+
+    Of times before `whole_from_ms` it has let something go.
+    """
 
     name: str
     level: int
     files: tuple[FileEntry, ...]
+    whole_from_ms: int = 0
 
     @property
     def rows(self) -> int:
@@ -52,7 +65,8 @@ class Chosen:
 
     @property
     def first_ms(self) -> int:
-        return min(file.first_ms for file in self.files)
+        first_ms = min(file.first_ms for file in self.files)
+        return max(first_ms, self.whole_from_ms)
 
     @property
     def last_ms(self) -> int:
@@ -89,22 +103,35 @@ def choose_source(
             f"the lake at {lake.url} holds no sample "
             f"{_period_words(request)}; it has {manifest.rows} in all"
         )
-    earliest = min(each.first_ms for each in found)
+    # Its first step tells when a source begins only to the length of that step.
+    earliest = min(each.first_ms + each.level * 1000 for each in found)
     earliest = max(earliest, request.since_ms or earliest)
     reaching = [each for each in found if each.first_ms <= earliest + _FULL_REACH_MS]
     fitting = [each for each in reaching if each.rows <= most_rows]
     return fitting[0] if fitting else reaching[-1]
 
 
+def period_of(source: Chosen, request: JobRequest) -> tuple[int, int, int]:
+    """Return begin and end (ms) of what a job tells, and the seconds of its steps.
+
+    It begins on a whole step, and no earlier than the source is whole.
+    """
+    until_ms = source.last_ms + 1 if request.until_ms is None else request.until_ms
+    since_ms = source.first_ms if request.since_ms is None else request.since_ms
+    since_ms = max(since_ms, source.whole_from_ms)
+    observed_ms = min(until_ms, source.last_ms + 1) - max(since_ms, source.first_ms)
+    step_seconds = max(request.step_seconds or step_for(observed_ms), source.level)
+    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
+    if since_ms < source.whole_from_ms:  # of which some is gone
+        since_ms += step_seconds * 1000
+    return since_ms, until_ms, step_seconds
+
+
 def read_input(
     spark: SparkSession, lake: Storage, request: JobRequest, source: Chosen
 ) -> Input:
     """Return the frames of a job over a source."""
-    until_ms = source.last_ms + 1 if request.until_ms is None else request.until_ms
-    since_ms = source.first_ms if request.since_ms is None else request.since_ms
-    observed_ms = min(until_ms, source.last_ms + 1) - max(since_ms, source.first_ms)
-    step_seconds = max(request.step_seconds or step_for(observed_ms), source.level)
-    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
+    since_ms, until_ms, step_seconds = period_of(source, request)
     from_ms = since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
     read = _Reader(spark, lake, request, from_ms, until_ms)
     step_ms = step_seconds * 1000
@@ -210,10 +237,27 @@ def _sources(lake: Storage, request: JobRequest) -> Iterator[Chosen]:
         "clusters": clusters,
     }
     manifest = load_manifest(lake, c.SAMPLES)
-    yield Chosen(c.SAMPLES, 0, tuple(manifest.select(**span)))
+    until_ms = request.until_ms
+    samples = Chosen(
+        c.SAMPLES, 0, tuple(manifest.select(**span)), manifest.whole_from_ms
+    )
+    yield _kept(samples, until_ms)
     for level in c.ROLLUP_LEVELS:
-        files = rung_files(lake, QUEUES, level, **span)
-        yield Chosen(dataset_of(QUEUES, level), level, tuple(files))
+        view = view_from(lake, QUEUES, level, **span)
+        name = dataset_of(QUEUES, level)
+        rung = Chosen(name, level, view.files, view.whole_from_ms)
+        yield _kept(rung, until_ms)
+
+
+def _kept(source: Chosen, until_ms: int | None) -> Chosen:
+    """Leave out files of which nothing is whole."""
+    if until_ms is not None and until_ms <= source.whole_from_ms:
+        return replace(source, files=())
+    step_ms = source.level * 1000
+    kept = (
+        file for file in source.files if file.last_ms + step_ms > source.whole_from_ms
+    )
+    return replace(source, files=tuple(kept))
 
 
 def _period_words(request: JobRequest) -> str:

@@ -122,7 +122,7 @@ def _merged(storage: Storage, dataset: str, merge: Merge) -> FileEntry:
     )
     order = [name for name in _ORDER if name in table.schema.names]
     table = table.sort_by([(name, "ascending") for name in order])
-    data = _parquet_bytes(table)
+    data = parquet_bytes(table)
     first_ms = min(file.first_ms for file in merge.files)
     last_ms = max(file.last_ms for file in merge.files)
     path = compact_path(
@@ -151,7 +151,8 @@ def _entry_or_none(storage: Storage, path: str, size: int) -> FileEntry | None:
         return None
 
 
-def _parquet_bytes(table: Any) -> bytes:
+def parquet_bytes(table: Any) -> bytes:
+    """Return a table as the bytes of one file."""
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink, compression="zstd", row_group_size=250_000)
     return bytes(sink.getvalue())

@@ -7,29 +7,23 @@ and nothing ever waits for them.
 
 The stream numbers its batches from 0. Batch n becomes file n of the lowest rung (one
 per cluster). Ten files there become one file on the rung above and, merged, one file
-in their own place; so on upwards, as an odometer carries. A file's name says which
-batches are in it, so that doing any of this twice changes nothing, and each batch is on
-every rung exactly once: in a file there, or in files below that wait to be carried.
+in their own place; so on upwards, as an odometer carries (`carrying`). A file's name
+says which batches are in it, so that doing any of this twice changes nothing, and each
+batch is on every rung exactly once: in a file there, or in files below that wait to be
+carried. How far a rung has come is noted in its manifest, for files are let go after a
+time (`rung_retention`), and with them their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Final
-from urllib.parse import quote
-
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import parquet
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
 
 from analytics import contracts as c
-from analytics.errors import ManifestConflictError
+from analytics.errors import LakeError
 
-from .manifest import FileEntry, Manifest, load_manifest, update_manifest
-from .naming import COMPACT
-from .reader import read_entry
+from .manifest import FileEntry, Manifest, load_manifest
 from .storage import Storage
 
 QUEUES: Final = "queues"
@@ -41,6 +35,8 @@ CARRY: Final = 10
 
 MOST_ROWS: Final = 50_000_000
 """A job reads the finest source that stays below this."""
+
+_ATTEMPTS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +63,16 @@ def span_of(path: str) -> Span:
 
 
 def carried_until(manifest: Manifest) -> int:
-    """Return the number after the last batch that is on a rung."""
+    """Return the number after the last batch that ever was on a rung."""
+    # Names tell it of manifests from before it was noted.
     spans = [span_of(file.path).last for file in manifest.files]
     spans += [span_of(file.path).last for file in manifest.retired]
-    return max(spans, default=-1) + 1
+    return max(manifest.batches, max(spans, default=-1) + 1)
+
+
+def with_batches(manifest: Manifest, until: int = 0) -> Manifest:
+    """Note how far a rung has come, so that it outlives the files' names."""
+    return replace(manifest, batches=max(until, carried_until(manifest)))
 
 
 def spans_due(lower: Manifest, upper: Manifest, size: int) -> list[Span]:
@@ -89,39 +91,39 @@ def files_in(manifest: Manifest, span: Span) -> list[FileEntry]:
     ]
 
 
-def put(storage: Storage, dataset: str, table: Any, span: Span) -> list[FileEntry]:
-    """Write a file per cluster, durably; those that are there already stay."""
-    entries = []
-    for cluster in table[c.CLUSTER].unique().to_pylist():
-        part = table.filter(pc.equal(table[c.CLUSTER], cluster))
-        part = part.sort_by([(name, "ascending") for name in _order(part)])
-        sink = pa.BufferOutputStream()
-        parquet.write_table(part, sink, compression="zstd", row_group_size=250_000)
-        path = _path(dataset, cluster, part, span)
-        storage.write_new(path, sink.getvalue().to_pybytes())
-        entries.append(read_entry(storage, path, sink.getvalue().size))
-    return entries
+@dataclass(frozen=True, slots=True)
+class RungView:
+    """All that can be seen from a rung: files with every batch once.
+
+    `whole_from_ms`: of steps that began earlier, some batches were let go.
+    """
+
+    files: tuple[FileEntry, ...]
+    whole_from_ms: int
 
 
-def list_files(
+def view_from(
     storage: Storage,
-    dataset: str,
-    entries: Iterable[FileEntry],
-    instead_of: Collection[str] = (),
-    now_ms: int = 0,
-) -> None:
-    """Put files into a manifest, in the place of others; those that are in stay."""
-    added = list(entries)
-
-    def change(manifest: Manifest) -> Manifest:
-        known = manifest.knows()
-        new = [entry for entry in added if entry.path not in known]
-        gone = set(instead_of) & {file.path for file in manifest.files}
-        if instead_of and not gone and new:
-            raise ManifestConflictError(f"{dataset}: files to merge are gone")
-        return manifest.without_files(gone, now_ms).with_files(new)
-
-    update_manifest(storage, dataset, change)
+    family: str,
+    seconds: int,
+    *,
+    since_ms: int | None = None,
+    until_ms: int | None = None,
+    clusters: Collection[str] | None = None,
+) -> RungView:
+    """Return what is on a rung, and what waits on those below to be carried to it."""
+    found: list[FileEntry] = []
+    begin = 0
+    manifests = _from_above(storage, family, seconds)
+    for manifest in manifests:
+        found += [
+            file
+            for file in manifest.select(since_ms, until_ms, clusters)
+            if span_of(file.path).first >= begin
+        ]
+        begin = max(begin, carried_until(manifest))
+    # What waits to be carried is never let go, so only the rung's own word counts.
+    return RungView(tuple(found), manifests[0].whole_from_ms)
 
 
 def rung_files(
@@ -133,34 +135,40 @@ def rung_files(
     until_ms: int | None = None,
     clusters: Collection[str] | None = None,
 ) -> list[FileEntry]:
-    """Return the files that have every batch once, seen from a rung.
-
-    What was not carried up to it yet is taken from the rungs below.
-    """
-    found: list[FileEntry] = []
-    begin = 0
-    for each in reversed([level for level in c.ROLLUP_LEVELS if level <= seconds]):
-        manifest = load_manifest(storage, dataset_of(family, each))
-        found += [
-            file
-            for file in manifest.select(since_ms, until_ms, clusters)
-            if span_of(file.path).first >= begin
-        ]
-        begin = max(begin, carried_until(manifest))
-    return found
-
-
-_KEYS: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.TIME)
-
-
-def _order(table: Any) -> list[str]:
-    return [name for name in _KEYS if name in table.schema.names]
-
-
-def _path(dataset: str, cluster: str, table: Any, span: Span) -> str:
-    first = pc.min(table[c.TIME]).as_py()
-    day = datetime.fromtimestamp(first.timestamp(), UTC)
-    return (
-        f"{COMPACT}/{dataset}/cluster={quote(cluster, safe='')}/day={day:%Y-%m-%d}/"
-        f"{span.name}.parquet"
+    """Return the files that have every batch once, seen from a rung."""
+    view = view_from(
+        storage,
+        family,
+        seconds,
+        since_ms=since_ms,
+        until_ms=until_ms,
+        clusters=clusters,
     )
+    return list(view.files)
+
+
+def rung_above(seconds: int) -> int | None:
+    """Return the next rung upwards; None above the last."""
+    return next((level for level in c.ROLLUP_LEVELS if level > seconds), None)
+
+
+def _from_above(storage: Storage, family: str, seconds: int) -> list[Manifest]:
+    """Return the manifests of a rung and those below it, as of one moment.
+
+    Between two of them a batch may be carried up and let go below: then it would be
+    in neither, so it is looked again.
+    """
+    names = [
+        dataset_of(family, level)
+        for level in reversed(c.ROLLUP_LEVELS)
+        if level <= seconds
+    ]
+    for _attempt in range(_ATTEMPTS):
+        manifests = [load_manifest(storage, name) for name in names]
+        again = [load_manifest(storage, name) for name in names[:-1]]
+        if all(
+            carried_until(now) == carried_until(seen)
+            for now, seen in zip(again, manifests, strict=False)
+        ):
+            return manifests
+    raise LakeError(f"{names[0]}: carried faster than it can be read")

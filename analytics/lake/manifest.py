@@ -55,6 +55,10 @@ class Manifest:
     version: int = 0
     files: tuple[FileEntry, ...] = ()
     retired: tuple[Retired, ...] = ()
+    whole_from_ms: int = 0
+    """Rows from then on are all here; of older ones, some were let go."""
+    batches: int = 0
+    """On a rung of roll-ups: how many batches were ever put here."""
 
     @property
     def rows(self) -> int:
@@ -94,6 +98,14 @@ class Manifest:
             files=tuple(file for file in self.files if file.path not in paths),
             retired=(*self.retired, *(Retired(path, now_ms) for path in sorted(paths))),
         )
+
+    def expiring(
+        self, paths: Collection[str], now_ms: int, step_ms: int = 1
+    ) -> Manifest:
+        """Let go of the rows in files; each stands for `step_ms` from its time on."""
+        last = (file.last_ms for file in self.files if file.path in paths)
+        ends = [self.whole_from_ms, *(each + step_ms for each in last)]
+        return replace(self.without_files(paths, now_ms), whole_from_ms=max(ends))
 
     def forgetting(self, paths: Collection[str]) -> Manifest:
         """Drop retired files, which must be deleted already."""
@@ -161,6 +173,9 @@ def _decoded(path: str, data: bytes) -> Manifest:
             version=document["version"],
             files=tuple(FileEntry(**entry) for entry in document["files"]),
             retired=tuple(Retired(**entry) for entry in document["retired"]),
+            # Not in manifests of versions that let nothing go.
+            whole_from_ms=int(document.get("whole_from_ms", 0)),
+            batches=int(document.get("batches", 0)),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise LakeError(f"{path} is not a manifest: {error}") from error

@@ -8,9 +8,10 @@ read past them, whatever their age.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from .manifest import Manifest, load_manifest, update_manifest
+from .manifest import FileEntry, Manifest, load_manifest, update_manifest
 from .naming import COMPACT, MINUTE_MS
 from .storage import Storage
 
@@ -20,16 +21,30 @@ GRACE_MS: Final = 60 * MINUTE_MS
 
 
 def expire(
-    storage: Storage, dataset: str, now_ms: int, *, kept_ms: int = RAW_KEPT_MS
+    storage: Storage,
+    dataset: str,
+    now_ms: int,
+    *,
+    kept_ms: int = RAW_KEPT_MS,
+    step_ms: int = 1,
+    may_go: Callable[[FileEntry], bool] = lambda _file: True,
 ) -> int:
-    """Retire files without a row of the last `kept_ms`; return how many."""
+    """Retire files without a row of the last `kept_ms`; return how many.
+
+    A row stands for `step_ms` from its time on. The manifest notes from when on it is
+    whole.
+    """
     horizon = now_ms - kept_ms
     retired: set[str] = set()
 
     def change(manifest: Manifest) -> Manifest:
         retired.clear()
-        retired.update(file.path for file in manifest.files if file.last_ms < horizon)
-        return manifest.without_files(retired, now_ms)
+        retired.update(
+            file.path
+            for file in manifest.files
+            if file.last_ms + step_ms <= horizon and may_go(file)
+        )
+        return manifest.expiring(retired, now_ms, step_ms)
 
     update_manifest(storage, dataset, change)
     return len(retired)
@@ -42,10 +57,12 @@ def sweep(
     *,
     grace_ms: int = GRACE_MS,
     still_streamed: frozenset[str] = frozenset(),
+    is_awaited: Callable[[Manifest, str], bool] = lambda _manifest, _path: False,
 ) -> int:
     """Delete files retired for `grace_ms` or never listed; return how many.
 
-    `still_streamed` names landing files that a stream has yet to read.
+    `still_streamed` names landing files that a stream has yet to read; `is_awaited`
+    says of a file that was never listed that somebody will list it yet.
     """
     manifest = load_manifest(storage, dataset)
     gone = {
@@ -53,7 +70,11 @@ def sweep(
         for file in manifest.retired
         if file.at_ms <= now_ms - grace_ms and file.path not in still_streamed
     }
-    orphans = _orphans(storage, dataset, manifest, now_ms - grace_ms)
+    orphans = {
+        path
+        for path in _orphans(storage, dataset, manifest, now_ms - grace_ms)
+        if not is_awaited(manifest, path)
+    }
     for path in sorted(gone | orphans):
         storage.delete(path)
     # Files first: a name forgotten too early would be absorbed again as new.

@@ -77,6 +77,22 @@ def integer(key: str, default: int, *, low: int, high: int) -> int:
     return number
 
 
+def rising(
+    defaults: Mapping[str, int], *, low: int, high: int, reason: str
+) -> tuple[int, ...]:
+    """Read whole numbers of which none may be less than the one before it."""
+    found: list[tuple[str, int]] = []
+    for key, default in defaults.items():
+        number = integer(key, default, low=low, high=high)
+        for before, least in found[-1:]:
+            if number < least:
+                raise ImproperlyConfigured(
+                    f"{key}={number} is less than {before}={least}: {reason}"
+                )
+        found.append((key, number))
+    return tuple(number for _key, number in found)
+
+
 def choice(key: str, default: str, allowed: Collection[str]) -> str:
     value = text(key, default)
     if value not in allowed:

@@ -32,6 +32,17 @@ ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
 ROCKETSCOPE_LAKE_URL = environment.text(
     f"{PREFIX}LAKE_URL", str(ROCKETSCOPE_VAR_DIR / "lake")
 )
+# Days that roll-ups are kept, by rung. Samples are kept for two.
+ROCKETSCOPE_ROLLUP_DAYS = environment.rising(
+    {
+        f"{PREFIX}ROLLUP_MINUTES_DAYS": 7,
+        f"{PREFIX}ROLLUP_TEN_MINUTES_DAYS": 30,
+        f"{PREFIX}ROLLUP_HOURS_DAYS": 400,
+    },
+    low=2,
+    high=3650,
+    reason="longer steps are kept at least as long as shorter ones",
+)
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15

@@ -15,7 +15,9 @@ from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
+from analytics.lake.epoch_retention import oldest_kept_ms, thin_epochs
 from analytics.lake.retention import RAW_KEPT_MS, expire, sweep
+from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
 from dashboard.models import JobRun
@@ -57,11 +59,18 @@ def maintain_lake() -> dict[str, int]:
     done["retired"] = expire(storage, c.SAMPLES, now_ms)
     unread = unread_files(storage, c.SAMPLES, now_ms - RAW_KEPT_MS)
     done["deleted"] = sweep(storage, c.SAMPLES, now_ms, still_streamed=unread)
-    # Epochs are few and explain samples for as long as there are any roll-ups.
+    kept_ms = dict(zip(c.ROLLUP_LEVELS, _rollup_kept_ms(), strict=True))
+    done["retired"] += expire_rungs(storage, now_ms, kept_ms)
+    done["deleted"] += sweep_rungs(storage, now_ms)
     absorb(storage, c.EPOCHS)
     compact(storage, c.EPOCHS, now_ms)
+    done["epochs"] = thin_epochs(storage, oldest_kept_ms(storage, now_ms), now_ms)
     sweep(storage, c.EPOCHS, now_ms)
     return done
+
+
+def _rollup_kept_ms() -> list[int]:
+    return [days * 24 * 3_600_000 for days in settings.ROCKETSCOPE_ROLLUP_DAYS]
 
 
 @shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)

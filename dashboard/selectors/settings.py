@@ -58,6 +58,7 @@ def shown_settings() -> Sequence[ShownSetting]:
             without_password(str(settings.ROCKETSCOPE_LAKE_URL)),
             _("samples and roll-ups"),
         ),
+        *_retention(),
         (
             "LISTENERS",
             ", ".join(settings.ROCKETSCOPE_LISTENERS) or _("none"),
@@ -72,6 +73,19 @@ def shown_settings() -> Sequence[ShownSetting]:
     return [
         ShownSetting(settings.PREFIX + key, str(value), purpose)
         for key, value, purpose in rows
+    ]
+
+
+def _retention() -> Sequence[tuple[str, int, str]]:
+    purposes = {
+        "ROLLUP_MINUTES_DAYS": _("days that steps of a minute are kept"),
+        "ROLLUP_TEN_MINUTES_DAYS": _("days that steps of ten minutes are kept"),
+        "ROLLUP_HOURS_DAYS": _("days that steps of an hour are kept"),
+    }
+    days = settings.ROCKETSCOPE_ROLLUP_DAYS
+    return [
+        (key, number, purpose)
+        for (key, purpose), number in zip(purposes.items(), days, strict=True)
     ]
 
 

@@ -101,9 +101,9 @@ def test_every_sample_is_on_every_rung_once(
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
     """Let the `number`th call of a step of the work fail, after it was done."""
-    from analytics import rollup
+    from analytics.lake import carrying
 
-    work: Callable[..., Any] = getattr(rollup, name)
+    work: Callable[..., Any] = getattr(carrying, name)
     calls = 0
 
     def cut(*given: Any, **named: Any) -> Any:
@@ -114,7 +114,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
             raise OSError("No space left on device")
         return made
 
-    monkeypatch.setattr(rollup, name, cut)
+    monkeypatch.setattr(carrying, name, cut)
 
 
 def test_work_that_was_cut_short_is_done_once(

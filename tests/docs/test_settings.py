@@ -6,7 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = re.compile(r"\bROCKETSCOPE_[A-Z][A-Z_]*[A-Z]\b")
 # Fixed figures and names that processes of one stack pass to each other.
-NOT_SETTINGS = {"ROCKETSCOPE_SIGN_IN_LINK_MINUTES", "ROCKETSCOPE_REAL_JAVA"}
+NOT_SETTINGS = {
+    "ROCKETSCOPE_SIGN_IN_LINK_MINUTES",
+    "ROCKETSCOPE_REAL_JAVA",
+    "ROCKETSCOPE_ROLLUP_DAYS",
+}
 
 
 def documented() -> set[str]:

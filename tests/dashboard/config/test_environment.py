@@ -4,7 +4,7 @@ import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -68,6 +68,36 @@ def test_a_wrong_value_is_named_with_its_key_and_limit(
         read(KEY)
     for part in [KEY, *parts]:
         assert part in str(refused.value)
+
+
+class TestRising:
+    READ: ClassVar = {"defaults": {f"{KEY}_A": 7, f"{KEY}_B": 30}, "low": 2}
+
+    def read(self) -> tuple[int, ...]:
+        return environment.rising(**self.READ, high=99, reason="B outlives A")
+
+    def test_defaults_and_given_numbers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.read() == (7, 30)
+        monkeypatch.setenv(f"{KEY}_A", "30")
+        assert self.read() == (30, 30)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "parts"),
+        [
+            ("A", "31", [f"{KEY}_B=30", f"{KEY}_A=31", "B outlives A"]),
+            ("B", "6", [f"{KEY}_B=6", f"{KEY}_A=7", "B outlives A"]),
+            ("B", "100", [f"{KEY}_B=100", "between 2 and 99"]),
+            ("A", "a week", [f"{KEY}_A='a week'", "between 2 and 99"]),
+        ],
+    )
+    def test_a_wrong_one_is_named_with_its_limit(
+        self, monkeypatch: pytest.MonkeyPatch, name: str, value: str, parts: list[str]
+    ) -> None:
+        monkeypatch.setenv(f"{KEY}_{name}", value)
+        with pytest.raises(ImproperlyConfigured) as refused:
+            self.read()
+        for part in parts:
+            assert part in str(refused.value)
 
 
 def test_addresses_of_both_kinds_are_split(given: Set) -> None:

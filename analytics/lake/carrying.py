@@ -1,0 +1,144 @@
+"""Put batches on the ladder and carry them upwards; see `ladder`.
+
+Every step can be cut short and done again: a file's name says what is in it and is
+taken once, and one change of a manifest lists the files of all clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from analytics import contracts as c
+from analytics.errors import ManifestConflictError
+
+from .ladder import (
+    CARRY,
+    Span,
+    carried_until,
+    dataset_of,
+    files_in,
+    span_of,
+    spans_due,
+    with_batches,
+)
+from .manifest import FileEntry, Manifest, load_manifest, update_manifest
+from .naming import COMPACT
+from .reader import read_entry
+from .storage import Storage
+
+Merge = Callable[[list[FileEntry], int], Any]
+"""Takes files and ms of a step, gives their rows merged into such steps."""
+
+
+def add_batch(
+    storage: Storage, family: str, number: int, make: Callable[[], Any]
+) -> bool:
+    """Put a batch on the lowest rung; False when it is there, or was."""
+    dataset = dataset_of(family, c.ROLLUP_LEVELS[0])
+    if number < carried_until(load_manifest(storage, dataset)):
+        return False
+    span = Span(number, number)
+    list_files(storage, dataset, put(storage, dataset, make(), span), span)
+    return True
+
+
+def carry(
+    storage: Storage, family: str, lower: int, upper: int, *, merge: Merge, now_ms: int
+) -> int:
+    """Make files of the rung above, and merge those below that are in them.
+
+    Returns how many spans of batches were carried.
+    """
+    below, above = dataset_of(family, lower), dataset_of(family, upper)
+    size = CARRY ** c.ROLLUP_LEVELS.index(upper)
+    present = load_manifest(storage, below)
+    due = spans_due(present, load_manifest(storage, above), size)
+    for span in due:
+        raised = merge(files_in(present, span), upper * 1000)
+        list_files(storage, above, put(storage, above, raised, span), span)
+    # Also those of a run that ended between the two rungs.
+    for span in _unmerged(storage, below, above, size):
+        files = files_in(load_manifest(storage, below), span)
+        entries = put(storage, below, merge(files, lower * 1000), span)
+        paths = [file.path for file in files]
+        list_files(storage, below, entries, span, instead_of=paths, now_ms=now_ms)
+    return len(due)
+
+
+def put(storage: Storage, dataset: str, table: Any, span: Span) -> list[FileEntry]:
+    """Write a file per cluster, durably; those that are there already stay."""
+    entries = []
+    for cluster in table[c.CLUSTER].unique().to_pylist():
+        part = table.filter(pc.equal(table[c.CLUSTER], cluster))
+        part = part.sort_by([(name, "ascending") for name in _order(part)])
+        sink = pa.BufferOutputStream()
+        parquet.write_table(part, sink, compression="zstd", row_group_size=250_000)
+        path = _path(dataset, cluster, part, span)
+        storage.write_new(path, sink.getvalue().to_pybytes())
+        entries.append(read_entry(storage, path, sink.getvalue().size))
+    return entries
+
+
+def list_files(
+    storage: Storage,
+    dataset: str,
+    entries: Iterable[FileEntry],
+    span: Span,
+    *,
+    instead_of: Collection[str] = (),
+    now_ms: int = 0,
+) -> None:
+    """Put the files of a span into a manifest, in the place of others.
+
+    Those that are in stay. A span without rows is noted as carried, too.
+    """
+    added = list(entries)
+
+    def change(manifest: Manifest) -> Manifest:
+        known = manifest.knows()
+        new = [entry for entry in added if entry.path not in known]
+        gone = set(instead_of) & {file.path for file in manifest.files}
+        if instead_of and not gone and new:
+            raise ManifestConflictError(f"{dataset}: files to merge are gone")
+        changed = manifest.without_files(gone, now_ms).with_files(new)
+        return with_batches(changed, span.last + 1)
+
+    update_manifest(storage, dataset, change)
+
+
+def _unmerged(storage: Storage, below: str, above: str, size: int) -> list[Span]:
+    """Return the spans above whose batches are still in several files below."""
+    lower = load_manifest(storage, below)
+    spans = {span_of(file.path) for file in load_manifest(storage, above).files}
+    return sorted(
+        (
+            span
+            for span in spans
+            if span.last - span.first + 1 == size
+            and any(span_of(file.path) != span for file in files_in(lower, span))
+        ),
+        key=lambda span: span.first,
+    )
+
+
+_KEYS: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.TIME)
+
+
+def _order(table: Any) -> list[str]:
+    return [name for name in _KEYS if name in table.schema.names]
+
+
+def _path(dataset: str, cluster: str, table: Any, span: Span) -> str:
+    first = pc.min(table[c.TIME]).as_py()
+    day = datetime.fromtimestamp(first.timestamp(), UTC)
+    return (
+        f"{COMPACT}/{dataset}/cluster={quote(cluster, safe='')}/day={day:%Y-%m-%d}/"
+        f"{span.name}.parquet"
+    )
