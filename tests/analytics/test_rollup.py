@@ -125,7 +125,7 @@ def test_work_that_was_cut_short_is_done_once(
 
     monkeypatch.setattr(rollup, "FILES_A_BATCH", 1)
     land(tmp_path, *range(CARRY))
-    cuts = [("put", 1), ("list_files", 2), ("put", 13), ("list_files", 9), ("put", 2)]
+    cuts = [("put", 1), ("list_files", 2), ("put", 13), ("list_files", 9), ("put", 1)]
     for name, number in cuts:
         with monkeypatch.context() as patch:
             stop_at(patch, name, number)
