@@ -44,7 +44,8 @@ export class MemberTable {
       h("td", { class: "own-topics" }, subscriptions(member)),
       h("td", {}, language(member)),
       h("td", { class: "cut" }, idle(member)),
-      this.mayChange && h("td", { class: "num" }, removeButton(member)),
+      this.mayChange &&
+        h("td", { class: "num" }, member.managed ? removeButton(member) : ""),
     );
   }
 }
