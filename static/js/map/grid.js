@@ -17,11 +17,14 @@ import { cutMiddle, queuesText } from "./text.js";
 const LARGE = { height: 37, row: 41, gap: 2, top: 40 };
 const SMALL = { height: 20, row: 22, gap: 1, top: 40 };
 const ROOM_FOR_ID = 16;
+/** What a row's label needs beside the name: badge, gaps and a number of three digits. */
+const BESIDE_NAME = 66;
+const LETTER = 6.9;
 
 /** The width that labels need; a document's labels do not change while one looks. */
 export function labelWidth(members) {
   const longest = Math.max(8, ...members.map(({ label }) => label.length));
-  return Math.min(200, Math.max(120, 50 + longest * 6.7));
+  return Math.min(212, Math.max(120, BESIDE_NAME + longest * LETTER));
 }
 
 /**
@@ -136,7 +139,7 @@ function drawRow({ member, columns }, at, model, xs, size, right) {
 
 function label(member, queues, y, size, hue) {
   const middle = y + size.height / 2;
-  const most = Math.floor((size.left - (size.large ? 34 : 48)) / 6.6);
+  const most = Math.floor((size.left - (size.large ? 34 : BESIDE_NAME)) / LETTER);
   const name = cutMiddle(member.label, most);
   const number = size.large ? queuesText(queues) : String(queues);
   const texts = rowTexts({ name, number, css: "strong", middle, size });
