@@ -7,7 +7,7 @@ header, and the reading of the answer. Whether to try again is the producer's bu
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -18,7 +18,7 @@ from rmqcore.errors import ArgumentError
 from rmqcore.model import Message, MessageQueue
 from rmqcore.model.message import MAX_BODY_BYTES, Property
 from rmqcore.model.topic import AUTO_CREATE_TOPIC, RETRY_PREFIX
-from rmqcore.protocol.batch import encode_batch
+from rmqcore.protocol.batch import encode_items
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.compression import COMPRESSED_FLAG, KIND_FLAGS, deflate
@@ -105,18 +105,17 @@ class Sender:
         delayed messages, a retry topic, or more than 4 MiB.
         """
         topic = check_batch(messages)
-        stamped: list[Message] = []
-        ids: list[str] = []
-        for message in messages:
-            properties = dict(message.properties)
-            ids.append(self._stamp(properties, now_ms))
-            stamped.append(Message(topic, message.body, properties, message.flag))
-        body = encode_batch(stamped)
+        ids, texts = self._stamp_batch(messages, now_ms)
+        body = encode_items(
+            [message.flag for message in messages],
+            [message.body for message in messages],
+            texts,
+        )
         if len(body) > MAX_BODY_BYTES:
             raise ArgumentError(f"batch of {len(body)} bytes, limit {MAX_BODY_BYTES}")
+        fields = self._fields(topic, queue, 0, now_ms)
         own: dict[str, str] = {}
         self._stamp(own, now_ms)
-        fields = self._fields(topic, queue, 0, now_ms)
         fields["i"] = encode_properties(own)
         fields["m"] = "true"
         command = RemotingCommand.request(
@@ -156,6 +155,29 @@ class Sender:
         if unique is None:
             unique = properties[Property.UNIQUE_KEY] = self._ids.next_id(now_ms)
         return unique
+
+    def _stamp_batch(
+        self, messages: Sequence[Message], now_ms: int
+    ) -> tuple[list[str], list[bytes]]:
+        """Return the unique ids of messages, and their properties with these.
+
+        Properties that are those of the message before are written once.
+        """
+        ids = self._ids.next_ids(len(messages), now_ms)
+        texts: list[bytes] = []
+        properties: Mapping[str, str] | None = None
+        text, own = "", None
+        for at, message in enumerate(messages):
+            if message.properties != properties:
+                properties = message.properties
+                text = encode_properties({Property.WAIT: "true", **properties})
+                own = properties.get(Property.UNIQUE_KEY)
+            if own is None:
+                texts.append(f"{text}UNIQ_KEY\x01{ids[at]}\x02".encode())
+            else:
+                ids[at] = own
+                texts.append(text.encode())
+        return ids, texts
 
 
 def read_send_response(

@@ -23,7 +23,6 @@ IPV6_HOST_BYTES: Final = 20
 
 _PORT: Final = struct.Struct(">i")
 _OFFSET: Final = struct.Struct(">q")
-_UNIQUE_TAIL: Final = struct.Struct(">IH")
 _MAX_PORT: Final = 65_535
 
 
@@ -101,9 +100,7 @@ class UniqueIds:
         if len(address) not in (4, 16):
             raise ArgumentError(f"address of {len(address)} bytes, need 4 or 16")
         self._prefix = (
-            address
-            + (process & 0xFFFF).to_bytes(2, "big")
-            + (salt & 0xFFFF_FFFF).to_bytes(4, "big")
+            f"{address.hex().upper()}{process & 0xFFFF:04X}{salt & 0xFFFF_FFFF:08X}"
         )
         self._zone = zone
         self._counter = 0
@@ -111,11 +108,19 @@ class UniqueIds:
 
     def next_id(self, time_ms: int) -> str:
         """Return an id for a message made at this time (ms since the epoch)."""
+        return self.next_ids(1, time_ms)[0]
+
+    def next_ids(self, number: int, time_ms: int) -> list[str]:
+        """Return ids for so many messages made at this time."""
         if not self._month_start_ms <= time_ms < self._month_end_ms:
             self._enter_month(time_ms)
         since = (time_ms - self._month_start_ms) & 0xFFFF_FFFF
-        self._counter = (self._counter + 1) & 0xFFFF
-        return (self._prefix + _UNIQUE_TAIL.pack(since, self._counter)).hex().upper()
+        head = f"{self._prefix}{since:08X}"
+        first = self._counter + 1
+        self._counter += number
+        return [
+            f"{head}{counter & 0xFFFF:04X}" for counter in range(first, first + number)
+        ]
 
     def _enter_month(self, time_ms: int) -> None:
         now = datetime.fromtimestamp(time_ms / 1000, self._zone)

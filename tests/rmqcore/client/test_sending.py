@@ -9,6 +9,7 @@ from rmqcore.client.sending import Sender, SendStatus, read_send_response
 from rmqcore.errors import BusyError, HeaderError, ResponseError
 from rmqcore.model import Message, MessageQueue
 from rmqcore.model.message import Property
+from rmqcore.protocol.batch import BatchItem, decode_batch
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.compression import COMPRESSED_FLAG
@@ -62,6 +63,35 @@ def test_a_batch_says_that_it_is_one(sender: Sender) -> None:
     assert command.code == RequestCode.SEND_BATCH_MESSAGE
     assert (header.batch, header.queue_id, header.flag) == (True, 1, 0)
     assert len(set(ids.split(","))) == 2
+
+
+def test_each_message_of_a_batch_has_its_own_properties(sender: Sender) -> None:
+    messages = [
+        Message("T", b"a", {"A": "1"}),
+        Message("T", b"b", {"A": "1"}, flag=7),
+        Message("T", b"c", {"WAIT": "false", "UNIQ_KEY": "mine"}),
+        Message("T", b"d", {"WAIT": "false", "UNIQ_KEY": "mine"}),
+        Message("T", b"e"),
+    ]
+    command, joined = sender.batch_command(messages, Q1, NOW)
+    ids = joined.split(",")
+    assert ids[2:4] == ["mine", "mine"]
+    assert len(set(ids)) == 4
+    expected = [
+        BatchItem(message.flag, message.body, properties)
+        for message, properties in zip(
+            messages,
+            (
+                {"WAIT": "true", "A": "1", "UNIQ_KEY": ids[0]},
+                {"WAIT": "true", "A": "1", "UNIQ_KEY": ids[1]},
+                {"WAIT": "false", "UNIQ_KEY": "mine"},
+                {"WAIT": "false", "UNIQ_KEY": "mine"},
+                {"WAIT": "true", "UNIQ_KEY": ids[4]},
+            ),
+            strict=True,
+        )
+    ]
+    assert decode_batch(command.body) == expected
 
 
 def test_attempts_of_a_retry_travel_in_the_header(sender: Sender) -> None:
