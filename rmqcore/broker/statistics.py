@@ -80,33 +80,34 @@ class Statistics:
 
     def __init__(self, now_ms: int) -> None:
         self._counters: dict[str, dict[str, Counter]] = {name: {} for name in NAMES}
+        self._stored: dict[tuple[str, str], list[Counter]] = {}
         self._sampled_ms = now_ms
 
     def add(self, name: str, key: str, value: int) -> None:
         """Count `value` once."""
-        table = self._counters[name]
-        counter = table.get(key)
-        if counter is None:
-            counter = table[key] = Counter()
-            # Nothing was counted before, so the last sample would have noted 0.
-            counter.notes.append((self._sampled_ms, 0, 0))
+        counter = self._counters[name].get(key) or self._make(name, key)
         counter.sum += value
         counter.times += 1
 
     def add_stored(self, topic: str, cluster: str, messages: int, size: int) -> None:
         """Count messages of one send, `size` bytes in all, for topic and broker."""
-        tables = self._counters
-        for name, key, value in (
-            (TOPIC_PUT_SIZE, topic, size),
-            (TOPIC_PUT_NUMS, topic, messages),
-            (BROKER_PUT_NUMS, cluster, messages),
-        ):
-            counter = tables[name].get(key)
-            if counter is None:
-                self.add(name, key, value)
-            else:
-                counter.sum += value
-                counter.times += 1
+        counters = self._stored.get((topic, cluster))
+        if counters is None:
+            counters = self._stored[topic, cluster] = [
+                self._counters[name].get(key) or self._make(name, key)
+                for name, key in (
+                    (TOPIC_PUT_SIZE, topic),
+                    (TOPIC_PUT_NUMS, topic),
+                    (BROKER_PUT_NUMS, cluster),
+                )
+            ]
+        sizes, numbers, all_numbers = counters
+        sizes.sum += size
+        sizes.times += 1
+        numbers.sum += messages
+        numbers.times += 1
+        all_numbers.sum += messages
+        all_numbers.times += 1
 
     def sample(self, now_ms: int) -> None:
         """Note where every counter stands."""
@@ -135,6 +136,15 @@ class Statistics:
 
     def forget(self, key: str) -> None:
         """Drop the counters of a topic, a group or a pair of them."""
+        self._stored.clear()
         for table in self._counters.values():
             for name in [n for n in table if n == key or key in n.split("@")]:
                 del table[name]
+
+    # Private
+
+    def _make(self, name: str, key: str) -> Counter:
+        counter = self._counters[name][key] = Counter()
+        # Nothing was counted before, so the last sample would have noted 0.
+        counter.notes.append((self._sampled_ms, 0, 0))
+        return counter

@@ -8,9 +8,10 @@ Ext fields are strings on the wire in both encodings; `headers` gives them types
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
+
+import msgspec
 
 from .codes import VERSION_ORDINAL, LanguageCode
 
@@ -25,8 +26,7 @@ class SerializeType(IntEnum):
     ROCKETMQ = 1
 
 
-@dataclass(slots=True)
-class RemotingCommand:
+class RemotingCommand(msgspec.Struct, gc=False):
     """One request or response.
 
     `language` and `version` are kept as received, also when unknown to us;
@@ -34,7 +34,7 @@ class RemotingCommand:
     """
 
     code: int
-    ext_fields: dict[str, str] = field(default_factory=dict)
+    ext_fields: dict[str, str] = msgspec.field(default_factory=dict)
     body: bytes = b""
     opaque: int = 0
     flag: int = 0

@@ -16,7 +16,9 @@ Cost: one dictionary entry per open request.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from rmqcore.errors import LocalProtocolError
 
@@ -26,20 +28,20 @@ from .frames import MAX_FRAME_BYTES, FrameDecoder, encode_frame
 _OPAQUE_LIMIT: Final = 0x7FFFFFFF
 
 
-class RequestReceived(NamedTuple):
+class RequestReceived(msgspec.Struct, gc=False):
     """The peer asks something of us."""
 
     command: RemotingCommand
 
 
-class ResponseReceived(NamedTuple):
+class ResponseReceived(msgspec.Struct, gc=False):
     """The answer to our open request of number `command.opaque`."""
 
     command: RemotingCommand
     request_code: int
 
 
-class LateResponse(NamedTuple):
+class LateResponse(msgspec.Struct, gc=False):
     """An answer whose request was forgotten, or never made."""
 
     command: RemotingCommand

@@ -98,14 +98,15 @@ class CommitLog:
 
         Raises `StoreError` when no file takes them, or no further file can be made.
         """
+        segments = self._segments
+        if segments and self._end + size + BLANK_BYTES <= segments[-1].end:
+            return self._end
         if size > self.largest_record:
             raise StoreError(
                 f"{size} bytes do not fit a commit log file, "
                 f"limit {self.largest_record}"
             )
-        last = self._segments[-1] if self._segments else None
-        if last is None or self._end + size + BLANK_BYTES > last.end:
-            self._roll_over(last)
+        self._roll_over(segments[-1] if segments else None)
         return self._end
 
     def write(self, log_offset: int, data: bytes) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Awaitable
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from rmqcore.broker.batches import batch_columns
 from rmqcore.broker.names import CLOSED_TOPICS, topic_fault
@@ -37,7 +39,7 @@ DEAD_LETTER_QUEUES: Final = 1
 _TRANSACTION_MASK: Final = 3 << 2
 
 
-class SendFields(NamedTuple):
+class SendFields(msgspec.Struct, gc=False):
     """What the broker needs of a send's header."""
 
     topic: str

@@ -4,6 +4,7 @@ from rmqcore.broker.statistics import (
     BROKER_PUT_NUMS,
     GROUP_GET_NUMS,
     TOPIC_PUT_NUMS,
+    TOPIC_PUT_SIZE,
     Rate,
     Statistics,
 )
@@ -69,3 +70,21 @@ def test_a_topic_or_group_is_forgotten(statistics: Statistics) -> None:
     assert statistics.counter(GROUP_GET_NUMS, "T@h") is None
     statistics.forget("g")
     assert statistics.total(GROUP_GET_NUMS) == 0
+
+
+def test_what_is_stored_counts_anew_after_its_topic_is_forgotten(
+    statistics: Statistics,
+) -> None:
+    for _ in range(2):
+        statistics.add_stored("T", "c", 2, 100)
+    statistics.forget("T")
+    statistics.add_stored("T", "c", 3, 50)
+    topic = statistics.counter(TOPIC_PUT_NUMS, "T")
+    size = statistics.counter(TOPIC_PUT_SIZE, "T")
+    broker = statistics.counter(BROKER_PUT_NUMS, "c")
+    assert topic is not None
+    assert size is not None
+    assert broker is not None
+    assert (topic.sum, topic.times) == (3, 1)
+    assert (size.sum, size.times) == (50, 1)
+    assert (broker.sum, broker.times) == (7, 3)
