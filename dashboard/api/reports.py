@@ -19,12 +19,12 @@ from ninja.errors import HttpError
 
 from dashboard.models import Cluster, JobRun, ReportDefinition, User
 from dashboard.reports.facts import facts_of
-from dashboard.reports.figures import figure_names, figure_of
+from dashboard.reports.figures import figure_names
 from dashboard.reports.results import NoResultError
 from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.verdict import verdict_of
 from dashboard.reports.view import ViewError, seen_as
-from dashboard.reports.window import WindowError, figure_within, read_window
+from dashboard.reports.window import WindowError, read_window, shown_figure
 from dashboard.services.report_definitions import (
     delete_definition,
     run_definition,
@@ -198,9 +198,7 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
     zone = timezone.get_current_timezone()
     try:
         window = read_window(run, query.dict(by_alias=True), zone)
-        if window is not None:
-            return figure_within(run, name, zone, window)
-        return figure_of(run, name, zone)
+        return shown_figure(run, name, zone, window)
     except WindowError as error:
         _refuse(422, str(error))
     except (NoResultError, FileNotFoundError) as error:

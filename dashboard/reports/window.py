@@ -1,8 +1,9 @@
 """A part of a report's period, looked at more closely than the report was computed.
 
-Lag and its map are read again in the finest step that fits, straight from the samples
-while those are kept; where they are gone, or would be too many, the report's own steps
-are shown. Every figure says which of the two it is (`meta`).
+Lag and its map are read again in the finest step that fits and is kept: from samples,
+later from roll-ups of minutes or ten minutes. Where nothing finer is kept, or it would
+be too much to read, the report's own steps are shown. Every figure says in which steps
+it is and where they come from (`meta`).
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
 from analytics.errors import LakeError
-from analytics.requests import step_for
+from analytics.requests import STEP_LADDER, step_for
 from dashboard.charts.heatmap import queue_heatmap
 from dashboard.charts.lag import lag_over_time
 from dashboard.charts.series import Axis
@@ -28,15 +29,18 @@ from dashboard.models import Grouping, JobRun
 from .figures import figure_of
 from .series import heat_lines, lines_of, shown_grouping
 from .steps import Row, axis_of, epoch_bands, highest, lag_steps, total
-from .words import step_word
+from .words import source_word, step_word
+
+if TYPE_CHECKING:
+    from analytics.lake.steps import Steps
 
 logger = logging.getLogger(__name__)
 
 CLOSER: Final = ("lag", "queues")
 """Figures that are read again; the others are only cut to the window."""
 
-MOST_SAMPLES_OF_ALL: Final = 3_000_000
-"""Samples read for a window over all groups, where none can be skipped."""
+MOST_ROWS_OF_ALL: Final = 6_000_000
+"""Rows read for a window over all groups, where none can be skipped."""
 
 SHORTEST: Final = timedelta(seconds=30)
 
@@ -73,6 +77,19 @@ def read_window(run: JobRun, fields: Mapping[str, str], zone: tzinfo) -> Window 
     return Window(since, until)
 
 
+def shown_figure(
+    run: JobRun, name: str, zone: tzinfo, window: Window | None
+) -> dict[str, Any]:
+    """Return a figure over a window, or over the whole period without one.
+
+    Raises KeyError for an unknown name.
+    """
+    if window is None:
+        step = axis_of(run, zone).step
+        return figure_of(run, name, zone) | {"meta": _meta(step, _computed_from(run))}
+    return figure_within(run, name, zone, window)
+
+
 def figure_within(
     run: JobRun, name: str, zone: tzinfo, window: Window
 ) -> dict[str, Any]:
@@ -83,8 +100,8 @@ def figure_within(
         whole = axis_of(run, zone)
         shown = Axis(window.since, window.until, whole.step, zone)
         figure["layout"]["xaxis"]["range"] = shown.range
-        return figure | {"meta": _meta(whole.step, closer=False)}
-    axis, rows = closer
+        return figure | {"meta": _meta(whole.step, _computed_from(run))}
+    axis, rows, source = closer
     if name == "lag":
         by_time: dict[datetime, list[Row]] = defaultdict(list)
         for row in sorted(rows, key=lambda row: row[c.SINCE]):
@@ -97,51 +114,75 @@ def figure_within(
         axis.local(window.since),
         axis.local(window.until),
     ]
-    return figure | {"meta": _meta(axis.step, closer=True)}
+    words = _("read from %(source)s") % {"source": source_word(source)}
+    return figure | {"meta": _meta(axis.step, words, closer=True)}
 
 
 def _closer(
     run: JobRun, name: str, zone: tzinfo, window: Window
-) -> tuple[Axis, Sequence[Row]] | None:
-    """Read the window's rows from the samples; None where that gives nothing finer."""
-    own = axis_of(run, zone).step
-    seconds = step_for(round((window.until - window.since).total_seconds() * 1000))
-    step = timedelta(seconds=seconds)
+) -> tuple[Axis, Sequence[Row], str] | None:
+    """Read the window's rows again; None where that gives nothing finer."""
     grouping = shown_grouping(run)
-    if step >= own or run.consumer or grouping is Grouping.CONSUMER:
+    if run.consumer or grouping is Grouping.CONSUMER:
         return None
-    since = window.since - (window.since - _EPOCH) % step
-    axis = Axis(since, window.until, step, zone)
-    try:
-        steps = _steps(run, axis)
-    except LakeError as error:
-        logger.info("run=%s window not read: %s", run.pk, error)
+    found = _read(run, zone, window)
+    if found is None:
         return None
+    axis, steps = found
     per_queue = name == "queues" or bool(run.topic)
-    table = steps.by_queue if per_queue else steps.by_group
-    rows: list[Row] = table.to_pylist()
+    rows: list[Row] = (steps.by_queue if per_queue else steps.by_group).to_pylist()
     if name == "queues" and grouping is not Grouping.QUEUE:
         rows = _summed(rows, grouping)
     elif name == "lag" and run.topic:
-        rows = _summed(rows, Grouping.TOPIC)
-    return (axis, rows) if rows else None
+        rows = _with_peaks(_summed(rows, Grouping.TOPIC), steps)
+    return (axis, rows, steps.source) if rows else None
 
 
-def _steps(run: JobRun, axis: Axis) -> Any:
+def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | None:
+    """Read the finest steps that are kept and few enough; None without finer ones."""
     # Late: pages that show no report need no Arrow.
-    from analytics.lake.steps import MOST_ROWS, read_steps
+    from analytics.lake.steps import MOST_ROWS, finest_step, read_steps
     from analytics.lake.storage import open_storage
 
-    return read_steps(
-        open_storage(settings.ROCKETSCOPE_LAKE_URL),
-        cluster=run.cluster,
-        group=run.group,
-        topic=run.topic,
-        since_ms=_ms(axis.since),
-        until_ms=_ms(axis.until),
-        step_seconds=round(axis.step.total_seconds()),
-        most_rows=MOST_ROWS if run.group else MOST_SAMPLES_OF_ALL,
-    )
+    storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
+    own = round(axis_of(run, zone).step.total_seconds())
+    span = _ms(window.since), _ms(window.until)
+    try:
+        finest = finest_step(
+            storage,
+            cluster=run.cluster,
+            since_ms=span[0],
+            until_ms=span[1],
+            at_least=step_for(span[1] - span[0]),
+        )
+    except LakeError as error:
+        logger.info("run=%s lake not read: %s", run.pk, error)
+        return None
+    for seconds in (each for each in STEP_LADDER if finest <= each < own):
+        step = timedelta(seconds=seconds)
+        since = window.since - (window.since - _EPOCH) % step
+        try:
+            steps = read_steps(
+                storage,
+                cluster=run.cluster,
+                group=run.group,
+                topic=run.topic,
+                since_ms=_ms(since),
+                until_ms=span[1],
+                step_seconds=seconds,
+                most_rows=MOST_ROWS if run.group else MOST_ROWS_OF_ALL,
+            )
+        except LakeError as error:
+            logger.info("run=%s steps of %s s not read: %s", run.pk, seconds, error)
+            continue
+        return Axis(since, window.until, step, zone), steps
+    return None
+
+
+def _with_peaks(rows: Sequence[Row], steps: Steps) -> list[Row]:
+    """Add the peaks of a topic, which do not follow from those of its queues."""
+    peaks = {row[c.SINCE]: row[c.LAG_PEAK] for row in steps.by_group.to_pylist()}
+    return [{**row, c.LAG_PEAK: peaks.get(row[c.SINCE])} for row in rows]
 
 
 def _summed(rows: Sequence[Row], grouping: Grouping) -> list[Row]:
@@ -173,14 +214,18 @@ def _in_order(run: JobRun, rows: Sequence[Row]) -> list[Any]:
     return [found[label] for label in known if label in found]
 
 
-def _meta(step: timedelta, *, closer: bool) -> dict[str, Any]:
+def _meta(step: timedelta, source: str, *, closer: bool = False) -> dict[str, Any]:
     seconds = round(step.total_seconds())
-    text = (
-        _("steps of %(step)s, read from the samples")
-        if closer
-        else _("steps of %(step)s, as the report was computed")
-    )
-    return {"step_seconds": seconds, "text": text % {"step": step_word(seconds)}}
+    text = _("steps of %(step)s, %(source)s")
+    words = {"step": step_word(seconds), "source": source}
+    return {"step_seconds": seconds, "closer": closer, "text": text % words}
+
+
+def _computed_from(run: JobRun) -> str:
+    source = run.summary.get("source", "")
+    if not source:  # of a run of before
+        return _("as the report was computed")
+    return _("computed from %(source)s") % {"source": source_word(source)}
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:

@@ -82,3 +82,11 @@ def step_word(seconds: int) -> str:
     if seconds % 60 == 0:
         return _("%(count)s min") % {"count": seconds // 60}
     return _("%(seconds)s s") % {"seconds": seconds}
+
+
+def source_word(source: str) -> str:
+    """Return where numbers were read from: samples, or roll-ups and their steps."""
+    seconds = source.rpartition("_")[2]
+    if not seconds.isdecimal():
+        return _("samples")
+    return _("roll-ups of %(step)s") % {"step": step_word(int(seconds))}

@@ -32,9 +32,9 @@ from dashboard.reports.comparisons import (
     MOST_VIRTUAL_NODES,
 )
 from dashboard.reports.facts import facts_of, worst_groups
-from dashboard.reports.figures import figure_names, figure_of
+from dashboard.reports.figures import figure_names
 from dashboard.reports.formats import FORMATS
-from dashboard.reports.periods import DEFAULT, LAST, PeriodError, read_period
+from dashboard.reports.periods import CUSTOM, DEFAULT, LAST, PeriodError, read_period
 from dashboard.reports.results import NoResultError, has_table
 from dashboard.reports.series import (
     member_strategies,
@@ -47,7 +47,7 @@ from dashboard.reports.tables import TABLES
 from dashboard.reports.twins import twin_of
 from dashboard.reports.verdict import verdict_of
 from dashboard.reports.view import ViewError, names_in, seen_as, view_query
-from dashboard.reports.window import WindowError, figure_within, read_window
+from dashboard.reports.window import WindowError, read_window, shown_figure
 from dashboard.reports.words import (
     over_time_word,
     phase_word,
@@ -90,7 +90,9 @@ def reports(request: HttpRequest) -> HttpResponse:
         {
             "page": page,
             "periods": {name: label for name, (_span, label) in LAST.items()},
-            "period": DEFAULT,
+            "period": CUSTOM if "since" in request.GET else DEFAULT,
+            "since": request.GET.get("since", "")[:16],
+            "until": request.GET.get("until", "")[:16],
             "chosen": chosen,
             "group": request.GET.get("group", "")[:255],
             "groups": _known_groups(chosen),
@@ -239,9 +241,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
     zone = timezone.get_current_timezone()
     try:
         window = read_window(run, request.GET.dict(), zone)
-        if window is not None:
-            return JsonResponse(figure_within(run, name, zone, window))
-        return JsonResponse(figure_of(run, name, zone))
+        return JsonResponse(shown_figure(run, name, zone, window))
     except (NoResultError, FileNotFoundError, WindowError) as error:
         raise Http404(str(error)) from error
 

@@ -72,16 +72,33 @@ class Figure {
     this.place.on("plotly_doubleclick", () => zoom(null));
   }
 
-  /** Say below the figure in which steps the span is shown. */
+  /** Say below the figure in which steps it is shown, and where they come from. */
   tell(span) {
     const note = this.box.querySelector("[data-zoom-note]");
     const reset = this.box.querySelector("[data-zoom-reset]");
+    const meta = this.document.meta;
     if (!note || !reset) return;
-    note.hidden = reset.hidden = !span;
-    note.textContent = span ? (this.document.meta?.text ?? "") : "";
-    this.place.dataset.step = span ? (this.document.meta?.step_seconds ?? "") : "";
+    reset.hidden = !span;
+    note.textContent = meta?.text ?? "";
+    this.place.dataset.step = meta?.step_seconds ?? "";
+    this.offer(span);
+  }
+
+  /** What only a report can compute is offered as one, where the span was not read. */
+  offer(span) {
+    const link = this.box.querySelector("[data-zoom-report]");
+    if (!link) return;
+    link.hidden = !span || this.document.meta?.closer;
+    if (link.hidden) return;
+    const url = new URL(link.href);
+    url.searchParams.set("since", minute(span[0]));
+    url.searchParams.set("until", minute(span[1]));
+    link.href = url.href;
   }
 }
+
+/** A local time as a field of a form takes it: 2026-03-13T08:05. */
+const minute = (text) => text.replace(" ", "T").slice(0, 16);
 
 function rangeOf(change) {
   if (change["xaxis.range"]) return change["xaxis.range"];

@@ -1,21 +1,29 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.errors import LakeError
 from analytics.lake.compaction import absorb, compact
-from analytics.lake.manifest import load_manifest
+from analytics.lake.manifest import (
+    FileEntry,
+    Manifest,
+    load_manifest,
+    update_manifest,
+)
 from analytics.lake.reader import read_table
-from analytics.lake.steps import read_steps
+from analytics.lake.steps import finest_step, read_steps
 from analytics.lake.storage import Storage, open_storage
 from analytics.lake.writer import LandingWriter
+from analytics.schemas import table_of
+from tests.analytics.rolled import carry_by_hand, let_samples_go, roll_by_hand
 from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
 
 if TYPE_CHECKING:
@@ -159,6 +167,105 @@ def test_merged_files_give_the_same(lake: Storage) -> None:
     assert before.keys() == after.keys()
     for key, row in before.items():
         alike(row, after[key])
+
+
+def rolled(lake: Storage, minutes: int = MINUTES) -> None:
+    """Roll up the beginning, in batches of a minute, and carry ten of them."""
+    for minute in range(minutes):
+        since = at(minute)
+        roll_by_hand(lake, minute, since, since + timedelta(minutes=1))
+    carry_by_hand(lake, UNTIL_MS)
+
+
+def at(minute: float) -> datetime:
+    return datetime.fromtimestamp(START_MS / 1000 + 60 * minute, UTC)
+
+
+@pytest.mark.parametrize("step", [60, 600])
+@pytest.mark.parametrize("narrow", [{}, {"group": "billing"}, {"topic": "orders"}])
+@pytest.mark.parametrize("minutes", [MINUTES, 11, 3])
+def test_roll_ups_give_the_same_as_samples(
+    lake: Storage, step: int, narrow: dict[str, str], minutes: int
+) -> None:
+    """Also where the newest samples are not rolled up yet."""
+    before = asked(lake, step, **narrow)
+    assert before.source == c.SAMPLES
+    rolled(lake, minutes)
+    after = asked(lake, step, **narrow)
+    keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
+    for mine, theirs, key in (
+        (after.by_queue, before.by_queue, keys),
+        (after.by_group, before.by_group, (c.GROUP, c.SINCE)),
+    ):
+        found, wanted = rows(mine, *key), rows(theirs, *key)
+        assert found.keys() == wanted.keys()
+        for place, row in found.items():
+            alike(row, wanted[place])
+    if minutes > 10:
+        assert after.source == f"rollup_queues_{step}"
+
+
+def test_what_is_rolled_up_is_not_read_from_samples(lake: Storage) -> None:
+    rolled(lake)
+    for file in load_manifest(lake, c.SAMPLES).files:
+        lake.delete(file.path)
+    table = asked(lake, 60).by_group
+    # The last step may lack late samples: it is read from them, which are gone here.
+    assert table.num_rows == 2 * (MINUTES - 1)
+
+
+def test_the_finest_step_that_is_kept(lake: Storage) -> None:
+    def finest(at_least: int) -> int:
+        return finest_step(
+            lake,
+            cluster="hangzhou",
+            since_ms=START_MS,
+            until_ms=UNTIL_MS,
+            at_least=at_least,
+        )
+
+    rolled(lake)
+    assert [finest(step) for step in (10, 60, 3600)] == [10, 60, 3600]
+    let_samples_go(lake)
+    assert [finest(step) for step in (10, 60, 600)] == [60, 60, 600]
+
+    def let_minutes_go(manifest: Manifest) -> Manifest:
+        paths = [file.path for file in manifest.files]
+        return manifest.expiring(paths, UNTIL_MS, step_ms=MINUTE)
+
+    update_manifest(lake, "rollup_queues_60", let_minutes_go)
+    assert finest(10) == 600
+
+
+def test_an_empty_lake_has_the_step_asked_for(tmp_path: Path) -> None:
+    storage = open_storage(str(tmp_path))
+    span = {"since_ms": START_MS, "until_ms": UNTIL_MS}
+    assert finest_step(storage, cluster="a", **span, at_least=60) == 3600
+    assert asked(storage).by_queue.num_rows == 0
+
+
+def test_row_groups_of_other_groups_are_not_read(tmp_path: Path) -> None:
+    """What is read of a merged file is what can hold the group, not all of it."""
+    from analytics.lake.pruned import Budget, Wanted, read_wanted
+
+    columns = {c.GROUP: [f"g{number // 100}" for number in range(1000)]}
+    columns |= {c.CLUSTER: "a", c.TOPIC: "t", c.BROKER: "b", c.QUEUE_ID: 0}
+    table = table_of(c.SAMPLES, columns | {c.TIME: START_MS, c.WEIGHT: 10.0})
+    parquet.write_table(table, tmp_path / "all.parquet", row_group_size=100)
+    entry = FileEntry("all.parquet", 1000, 1, START_MS, START_MS)
+    storage = open_storage(str(tmp_path))
+    names = (c.GROUP, c.TIME)
+    for group, spent in (("g3", 100), ("g33", 0), ("", 1000)):
+        budget = Budget(10_000)
+        wanted = Wanted(START_MS, START_MS + 1, group)
+        found = read_wanted(
+            storage, c.SAMPLES, [entry], names, wanted=wanted, budget=budget
+        )
+        assert (found.num_rows, budget.spent) == (spent, spent), group
+    later = Wanted(START_MS + 1, START_MS + 2)
+    budget = Budget(0)
+    read_wanted(storage, c.SAMPLES, [entry], names, wanted=later, budget=budget)
+    assert budget.spent == 0
 
 
 def test_a_span_of_too_many_samples_is_refused_with_the_limit(lake: Storage) -> None:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from analytics.lake import steps
+from analytics.lake.storage import open_storage
 from dashboard.config.environment import ClusterSettings
 from dashboard.models import JobRun, Role
 from dashboard.reports.view import seen_as
@@ -16,7 +17,9 @@ from dashboard.reports.window import (
     WindowError,
     figure_within,
     read_window,
+    shown_figure,
 )
+from tests.analytics.rolled import let_samples_go, roll_by_hand
 from tests.dashboard.conftest import SignIn
 
 from .finished import SINCE
@@ -41,7 +44,7 @@ def lines(figure: dict[str, Any]) -> dict[str, list[Any]]:
 def test_a_window_is_read_again_in_finer_steps(run: JobRun) -> None:
     figure = figure_within(run, "lag", SHANGHAI, TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 10
-    assert "read from the samples" in figure["meta"]["text"]
+    assert figure["meta"]["text"] == "steps of 10 s, read from samples"
     lag, age = figure["data"][:2]
     assert lag["y"] == [3 * second for second in range(600, 1200, 10)]
     assert age["y"][-1] == 1190 * 20
@@ -97,6 +100,35 @@ def test_without_samples_the_steps_of_the_report_stay(run: JobRun, lake: Path) -
     figure = figure_within(run, "lag", UTC, TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 600
     assert "as the report was computed" in figure["meta"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "step", "source"),
+    [(10, 60, "roll-ups of 1 min"), (1.5, 60, "roll-ups of 1 min")],
+)
+def test_where_samples_are_gone_roll_ups_are_read(
+    run: JobRun, lake: Path, minutes: float, step: int, source: str
+) -> None:
+    storage = open_storage(str(lake))
+    roll_by_hand(storage, 0, run.since, run.until)
+    before = figure_within(run, "lag", UTC, TEN_MINUTES)
+    assert before["meta"]["step_seconds"] == 10, "samples are finer while they are kept"
+    let_samples_go(storage)
+    window = Window(TEN_MINUTES.since, TEN_MINUTES.since + timedelta(minutes=minutes))
+    figure = figure_within(run, "lag", UTC, window)
+    assert figure["meta"]["step_seconds"] == step
+    assert figure["meta"]["text"] == f"steps of 1 min, read from {source}"
+    assert figure["data"][0]["y"][0] == 3 * 625, "the mean of the minute"
+    heat = lines(figure_within(run, "queues", UTC, window))
+    assert heat["orders broker-a 1"][0] == 2 * 625
+
+
+def test_skew_of_a_window_says_what_it_was_computed_from(run: JobRun) -> None:
+    run.summary["source"] = "rollup_queues_3600"
+    for window in (None, TEN_MINUTES):
+        meta = shown_figure(run, "skew", UTC, window)["meta"]
+        assert meta["text"] == "steps of 10 min, computed from roll-ups of 1 h"
+        assert not meta["closer"], "so that a report of the span is offered"
 
 
 def test_too_many_samples_are_not_read(

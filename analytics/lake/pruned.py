@@ -1,0 +1,133 @@
+"""Rows of one group, topic and span out of files that hold many; no Spark.
+
+Merged files are sorted by group, and every row group notes the least and the greatest
+value of each column: those that cannot hold a wanted row are not read. Names are read
+by their dictionaries, so that most of the rows that are left out cost no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from analytics import contracts as c
+from analytics.errors import LakeError
+from analytics.schemas import schema_of
+
+from .manifest import FileEntry
+from .storage import Storage
+
+_NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Rows of [since, until); an empty group or topic means all of them."""
+
+    since_ms: int
+    until_ms: int
+    group: str = ""
+    topic: str = ""
+
+    def mask(self, table: Any) -> Any:
+        """Return which rows of a table are wanted."""
+        time = table[c.TIME]
+        mask = pc.and_(
+            pc.greater_equal(time, moment(self.since_ms)),
+            pc.less(time, moment(self.until_ms)),
+        )
+        for name, value in ((c.GROUP, self.group), (c.TOPIC, self.topic)):
+            if value:
+                mask = pc.and_(mask, pc.equal(table[name].cast(pa.string()), value))
+        return mask
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many rows may be read yet; `LakeError` names the limit when it is spent."""
+
+    most: int
+    spent: int = 0
+
+    def spend(self, rows: int) -> None:
+        self.spent += rows
+        if self.spent > self.most:
+            raise LakeError(
+                f"{self.spent:,} rows or more lie in that span, at most {self.most:,}"
+            )
+
+
+def read_wanted(
+    storage: Storage,
+    dataset: str,
+    files: Iterable[FileEntry],
+    columns: Sequence[str],
+    *,
+    wanted: Wanted,
+    budget: Budget,
+) -> Any:
+    """Return the wanted rows of files in some columns, which include the time.
+
+    A file that retention took meanwhile is left out. Raises `LakeError` when more rows
+    would have to be read than the budget has left.
+    """
+    kinds = schema_of(dataset)
+    schema = pa.schema([pa.field(name, kinds.field(name).type) for name in columns])
+    parts: list[Any] = []
+    for file in files:
+        try:
+            with storage.open_input(file.path) as source:
+                parts += _parts(source, columns, wanted, budget)
+        except FileNotFoundError:  # retention was faster
+            continue
+    return pa.concat_tables(
+        [part.cast(schema) for part in (schema.empty_table(), *parts)]
+    )
+
+
+def moment(ms: int) -> Any:
+    """Return a time as Arrow compares it."""
+    return pa.scalar(ms, pa.timestamp("ms", tz="UTC"))
+
+
+def _parts(
+    source: Any, columns: Sequence[str], wanted: Wanted, budget: Budget
+) -> Iterator[Any]:
+    names = [name for name in _NAMES if name in columns]
+    file = parquet.ParquetFile(source, read_dictionary=names)
+    kept = _row_groups(file.metadata, wanted)
+    budget.spend(sum(file.metadata.row_group(each).num_rows for each in kept))
+    if kept:
+        table = file.read_row_groups(kept, columns=list(columns))
+        yield table.filter(wanted.mask(table))
+
+
+def _row_groups(metadata: Any, wanted: Wanted) -> list[int]:
+    places = {name: at for at, name in enumerate(metadata.schema.names)}
+    bounds: list[tuple[int, Any, Any]] = [
+        (places[c.TIME], _time(wanted.since_ms), _time(wanted.until_ms - 1))
+    ]
+    if wanted.group:
+        bounds.append((places[c.GROUP], wanted.group, wanted.group))
+    return [
+        number
+        for number in range(metadata.num_row_groups)
+        if all(_overlaps(metadata.row_group(number), *bound) for bound in bounds)
+    ]
+
+
+def _overlaps(row_group: Any, place: int, low: Any, high: Any) -> bool:
+    statistics = row_group.column(place).statistics
+    if statistics is None or not statistics.has_min_max:
+        return True
+    return bool(statistics.min <= high and statistics.max >= low)
+
+
+def _time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
