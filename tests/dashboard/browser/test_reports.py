@@ -69,11 +69,31 @@ async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
     assert len(zoomed["data"][0]["x"]) > 60
     assert zoomed["range"] == (await drawn(page, "skew"))["range"]
     note = page.locator("[data-zoom-note]").first
-    await expect(note).to_contain_text("read from the samples")
-    await page.get_by_role("button", name="Whole period").first.click()
-    await page.locator("#figure-lag[data-step='']").wait_for()
+    await expect(note).to_contain_text("steps of 10 s, read from samples")
+    links = "#figure-{} ~ .figure-line [data-zoom-report]"
+    offer = page.locator(links.format("skew"))
+    await expect(page.locator(links.format("lag"))).to_be_hidden()
+    await expect(offer).to_be_visible()
+    assert "since=2026-03-13T0" in (await offer.get_attribute("href") or "")
+    reset = page.get_by_role("button", name="Whole period")
+    await reset.first.click()
+    await page.locator("#figure-lag[data-step='600']").wait_for()
     assert (await drawn(page, "lag"))["data"] == whole["data"]
-    await expect(note).to_be_hidden()
+    await expect(note).to_contain_text("steps of 10 min, as the report was computed")
+    await expect(reset).to_have_count(0)
+    await expect(offer).to_be_hidden()
+
+
+async def test_members_are_shown_under_another_strategy(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/")
+    before = (await drawn(page, "members"))["data"][0]["y"]
+    await page.locator("select[name=strategy]").select_option("BALANCED")
+    await page.wait_for_url("**strategy=BALANCED**")
+    after = (await drawn(page, "members"))["data"][0]["y"]
+    assert (before[1], after[1]) == (30, 22.5)
+    assert page.url.endswith("#members")
 
 
 async def test_each_chart_has_its_table_with_the_same_numbers(
