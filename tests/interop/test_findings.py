@@ -12,6 +12,11 @@ import pytest
 
 from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import Admin
+from rmqcore.protocol.bodies import encode_set_request_mode
+from rmqcore.protocol.bodies.assignment import SetRequestMode
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport import ChannelPool
 from tests.dashboard.findings.looking_on import Onlooker, looking_on
 from tests.support.apache import ApacheCluster
 from tests.support.eventually import until
@@ -188,6 +193,42 @@ async def test_java_members_that_broadcast(
     await asyncio.to_thread(java.produce, name, 20)
     await told(onlooker, name, 2)
     assert await seen_now(onlooker, name) == {"broadcasting"}
+    await stop(java, name, *"ab")
+
+
+async def take_by_pop(admin: Admin, group: str) -> None:
+    """Set every broker to hand the group's messages out one by one (POP)."""
+    body = encode_set_request_mode(SetRequestMode(group, group, "POP", 8))
+    pool = ChannelPool()
+    try:
+        for broker in await admin.brokers():
+            request = RemotingCommand.request(
+                RequestCode.SET_MESSAGE_REQUEST_MODE, body=body
+            )
+            answer = await pool.request(str(broker.master), request)
+            assert answer.code == 0, answer.remark
+    finally:
+        await pool.close()
+
+
+async def test_java_members_that_take_by_pop_are_healthy(
+    java: JavaDriver, admin: Admin, onlooker: Onlooker, name: str
+) -> None:
+    await admin.create_topic(name, 2)
+    await take_by_pop(admin, name)
+    for member in "ab":
+        await start(java, name, member, pop="true")
+    await asyncio.to_thread(java.produce, name, 40)
+    await asyncio.to_thread(
+        java.wait_until,
+        lambda: sum(len(java.messages(f"{name}-{each}")) for each in "ab") >= 40,
+    )
+    await told(onlooker, name, 2)
+    assert await seen_now(onlooker, name) == set()
+    document = onlooker.document(name)
+    assert document is not None
+    assert document["kind"] == "shared_pop"
+    assert not any(queue["owner_source"] == "inferred" for queue in document["queues"])
     await stop(java, name, *"ab")
 
 

@@ -120,6 +120,12 @@ public final class Driver {
     if (options.containsKey("exact")) {
       tellEveryChange(consumer, name);
     }
+    if (options.containsKey("pop")) {
+      // The broker divides, and hands messages out one by one; clients before 5.0 cannot.
+      DefaultMQPushConsumer.class
+          .getMethod("setClientRebalance", boolean.class)
+          .invoke(consumer, false);
+    }
     // The class of the mode's enum moved between releases; its names did not.
     setMode(consumer, options.getOrDefault("mode", "CLUSTERING"));
     consumer.setConsumeFromWhere(
