@@ -23,6 +23,7 @@ from analytics.lake.reader import count_rows
 from analytics.lake.storage import Storage, open_storage
 from analytics.requests import JobRequest, Progress, iso
 from analytics.rollup import roll_up
+from analytics.session import check_address
 from analytics.sources import Chosen, Input, choose_source, moment, read_input
 from analytics.transforms.divisions import divisions, owners_in_use
 from analytics.transforms.epochs import (
@@ -99,13 +100,17 @@ def run_job(
         absorb(lake, dataset)
     if request.job == c.JOB_ROLLUP:
         progress(0.05, "starting")
-        return _rolled_up(start(), lake, progress)
+        spark = start()
+        check_address(spark, lake.url)
+        return _rolled_up(spark, lake, progress)
     chosen = choose_source(lake, request)
     progress(0.05, "starting")
     spark = start()
+    output = open_storage(request.output)
+    for each in (lake, output):
+        check_address(spark, each.url)
     _tune(spark, chosen)
     source = read_input(spark, lake, request, chosen)
-    output = open_storage(request.output)
     work = _Work(source, request, output, progress)
     tables = work.run()
     progress(0.95, "summary")

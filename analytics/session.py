@@ -14,16 +14,20 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from analytics.errors import JobError
 from analytics.jre import java_environment
+from analytics.lake.s3 import S3Settings
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _NEVER: Final = logging.CRITICAL + 1
+_S3_CLASS: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 _SHIPPED: Final = ("analytics", "rmqcore")
 
 
@@ -33,12 +37,15 @@ class SessionSettings:
 
     `work_dir` takes shuffle files, the Java shim and the shipped packages; `memory`
     is Spark's spelling of the heap of the driver, and of each executor of a cluster.
-    `extra` overrides any setting.
+    `jars` is a folder of jars beyond Spark's own, such as those for S3. `extra`
+    overrides any setting.
     """
 
     work_dir: Path
     master: str = "local[2]"
     memory: str = "1g"
+    jars: Path | None = None
+    s3: S3Settings = field(default_factory=S3Settings)
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -47,19 +54,22 @@ class SessionSettings:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> SessionSettings:
-        """Read ROCKETSCOPE_VAR_DIR, _SPARK_MASTER and _SPARK_MEMORY."""
+        """Read ROCKETSCOPE_VAR_DIR, _SPARK_MASTER, _MEMORY and _JARS, and _S3_…."""
         var_dir = Path(environ.get("ROCKETSCOPE_VAR_DIR") or ROOT / "var")
+        jars = environ.get("ROCKETSCOPE_SPARK_JARS", "").strip()
         return cls(
             work_dir=var_dir / "spark",
             master=environ.get("ROCKETSCOPE_SPARK_MASTER") or "local[2]",
             memory=environ.get("ROCKETSCOPE_SPARK_MEMORY") or "1g",
+            jars=Path(jars) if jars else None,
+            s3=S3Settings.from_environ(environ),
         )
 
 
 def start_session(settings: SessionSettings) -> SparkSession:
     """Return the process's session, started with these settings if there is none.
 
-    Raises `JavaError` when no Java can be found.
+    Raises `JavaError` when no Java can be found, `JobError` for a folder without jars.
     """
     settings.work_dir.mkdir(parents=True, exist_ok=True)
     shim_home = settings.work_dir.parent / "java-shim"
@@ -73,7 +83,26 @@ def start_session(settings: SessionSettings) -> SparkSession:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    # Not among the settings above: those stand on Java's command line, for all to see.
+    hadoop: Any = session.sparkContext._jsc.hadoopConfiguration()
+    for key, value in settings.s3.hadoop_configuration().items():
+        hadoop.set(key, value)
     return session
+
+
+def check_address(session: SparkSession, url: str) -> None:
+    """Raise `JobError` when this Spark lacks what it needs to read an address."""
+    if not url.startswith("s3a:"):
+        return
+    jvm: Any = session.sparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    try:
+        loader.loadClass(_S3_CLASS)
+    except Py4JJavaError as error:
+        raise JobError(
+            f"Spark cannot read {url} without hadoop-aws: put its jars into a folder "
+            "and name it in ROCKETSCOPE_SPARK_JARS, as docs/deployment.md shows"
+        ) from error
 
 
 def _configuration(settings: SessionSettings) -> dict[str, str]:
@@ -103,6 +132,8 @@ def _configuration(settings: SessionSettings) -> dict[str, str]:
         # Rows of one group are in one place: joins by more keys need no shuffle.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
     }
+    if settings.jars is not None:
+        common["spark.jars"] = ",".join(_jars_in(settings.jars))
     if settings.is_local:
         common |= {
             "spark.driver.host": "127.0.0.1",
@@ -115,6 +146,13 @@ def _configuration(settings: SessionSettings) -> dict[str, str]:
         common["spark.executor.memory"] = settings.memory
         common["spark.submit.pyFiles"] = str(_packed(settings.work_dir))
     return common | dict(settings.extra)
+
+
+def _jars_in(folder: Path) -> list[str]:
+    found = sorted(str(file) for file in folder.glob("*.jar"))
+    if not found:
+        raise JobError(f"ROCKETSCOPE_SPARK_JARS: there is no jar in {folder}")
+    return found
 
 
 def _let_workers_import_us() -> None:

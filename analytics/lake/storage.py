@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -21,6 +22,11 @@ from urllib.parse import urlsplit
 from pyarrow import fs
 
 from analytics.errors import LakeError
+
+from .s3 import SCHEMES, S3Settings, split_address
+from .s3_put import Keys, UnconditionalError, keys_in_hand, put_if_absent
+
+logger = logging.getLogger(__name__)
 
 _PIECE_BYTES: Final = 1024 * 1024
 
@@ -150,7 +156,7 @@ class ObjectStorage:
     """A bucket or another file system that pyarrow can write to.
 
     `write_new` looks first and then puts: two writers of one name are not kept
-    apart, so that manifests of an object store want a single compactor.
+    apart, so that manifests of such a store want a single compactor.
     """
 
     def __init__(self, url: str, filesystem: Any, root: str) -> None:
@@ -166,22 +172,27 @@ class ObjectStorage:
         return f"{self._url}/{path}"
 
     def write_new(self, path: str, data: bytes) -> bool:
-        full = f"{self._root}/{path}"
-        if self._filesystem.get_file_info(full).type != fs.FileType.NotFound:
-            return False
-        with self._filesystem.open_output_stream(full) as stream:
-            stream.write(data)
-        return True
+        return self._put(path, io.BytesIO(data))
 
     def write_file(self, path: str, source: Path) -> bool:
-        full = f"{self._root}/{path}"
+        with source.open("rb") as data:
+            return self._put(path, data)
+
+    def _put(self, path: str, source: BinaryIO) -> bool:
+        full = self._full(path)
         if self._filesystem.get_file_info(full).type != fs.FileType.NotFound:
             return False
-        with (
-            source.open("rb") as data,
-            self._filesystem.open_output_stream(full) as stream,
-        ):
-            shutil.copyfileobj(data, stream, _PIECE_BYTES)
+        stream = self._filesystem.open_output_stream(full)
+        try:
+            shutil.copyfileobj(source, stream, _PIECE_BYTES)
+        except BaseException:
+            # There is no giving up a stream: closing it shows what it has so far.
+            with contextlib.suppress(OSError):
+                stream.close()
+            with contextlib.suppress(OSError):
+                self._filesystem.delete_file(full)
+            raise
+        stream.close()
         return True
 
     def read(self, path: str) -> bytes:
@@ -190,28 +201,59 @@ class ObjectStorage:
 
     def list_files(self, prefix: str) -> list[StoredFile]:
         selector = fs.FileSelector(
-            f"{self._root}/{prefix}", allow_not_found=True, recursive=True
+            self._full(prefix).rstrip("/"), allow_not_found=True, recursive=True
         )
-        skip = len(self._root) + 1
+        skip = len(self._full(""))
         return sorted(
             (
                 StoredFile(info.path[skip:], info.size, info.mtime_ns // 1_000_000)
                 for info in self._filesystem.get_file_info(selector)
-                if info.type == fs.FileType.File and not info.base_name.startswith(".")
+                if info.type == fs.FileType.File and "/." not in f"/{info.path[skip:]}"
             ),
             key=lambda file: file.path,
         )
 
     def delete(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
-            self._filesystem.delete_file(f"{self._root}/{path}")
+            self._filesystem.delete_file(self._full(path))
 
     def delete_tree(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
-            self._filesystem.delete_dir(f"{self._root}/{path}")
+            self._filesystem.delete_dir(self._full(path))
 
     def open_input(self, path: str) -> Any:
-        return self._filesystem.open_input_file(f"{self._root}/{path}")
+        return self._filesystem.open_input_file(self._full(path))
+
+    def _full(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+
+class S3Storage(ObjectStorage):
+    """A folder of a bucket, where each name is written by one writer.
+
+    That takes keys in hand and a server that knows conditional writes, as Amazon's S3
+    and MinIO do; else it is as with any `ObjectStorage`.
+    """
+
+    def __init__(self, url: str, settings: S3Settings, keys: Keys | None) -> None:
+        self._bucket, self._folder = split_address(url)
+        root = "/".join(filter(None, (self._bucket, self._folder)))
+        # Spark's name for it.
+        super().__init__(f"s3a://{root}", settings.filesystem(), root)
+        self._settings = settings
+        self._keys = keys
+
+    def write_new(self, path: str, data: bytes) -> bool:
+        if self._keys is not None:
+            key = "/".join(filter(None, (self._folder, path)))
+            try:
+                return put_if_absent(
+                    self._settings, self._keys, self._bucket, key, data
+                )
+            except UnconditionalError as error:
+                logger.warning("writing without a condition: %s", error)
+                self._keys = None
+        return super().write_new(path, data)
 
 
 def open_storage(url: str) -> Storage:
@@ -224,15 +266,14 @@ def open_storage(url: str) -> Storage:
         raise LakeError("the lake's URL is empty; give a folder or an s3:// address")
     if parts.scheme in {"", "file"}:
         return LocalStorage(Path(parts.path if parts.scheme else url))
-    spelled = url
-    if parts.scheme in {"s3a", "s3n"}:  # Spark's spelling of what pyarrow calls s3
-        spelled = "s3" + url[len(parts.scheme) :]
+    if parts.scheme in SCHEMES:
+        settings = S3Settings.from_environ(os.environ)
+        return S3Storage(url, settings, keys_in_hand(settings, os.environ))
     try:
-        filesystem, root = fs.FileSystem.from_uri(spelled)
+        filesystem, root = fs.FileSystem.from_uri(url)
     except (ValueError, OSError) as error:
         raise LakeError(f"cannot open a lake at {url}: {error}") from error
-    without_query = url.split("?", 1)[0]
-    return ObjectStorage(without_query, filesystem, root)
+    return ObjectStorage(url, filesystem, root)
 
 
 def _write_synced(file: Path, source: BinaryIO) -> None:

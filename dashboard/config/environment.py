@@ -18,6 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
+from analytics.errors import LakeError
+from analytics.lake.s3 import S3Settings
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -180,6 +183,14 @@ def clusters(key: str) -> Mapping[str, ClusterSettings]:
             raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
         found[name] = _cluster(key, name, servers)
     return found
+
+
+def s3() -> S3Settings:
+    """Read how a lake on S3 is reached; analytics reads the same by itself."""
+    try:
+        return S3Settings.from_environ(os.environ)
+    except LakeError as error:
+        raise ImproperlyConfigured(str(error)) from None
 
 
 def time_zone(key: str, default: str) -> str:

@@ -32,6 +32,7 @@ ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
 ROCKETSCOPE_LAKE_URL = environment.text(
     f"{PREFIX}LAKE_URL", str(ROCKETSCOPE_VAR_DIR / "lake")
 )
+ROCKETSCOPE_LAKE_S3 = environment.s3()
 # Days that roll-ups are kept, by rung. Samples are kept for two.
 ROCKETSCOPE_ROLLUP_DAYS = environment.rising(
     {

@@ -58,6 +58,7 @@ def shown_settings() -> Sequence[ShownSetting]:
             without_password(str(settings.ROCKETSCOPE_LAKE_URL)),
             _("samples and roll-ups"),
         ),
+        *_s3(),
         *_retention(),
         (
             "LISTENERS",
@@ -73,6 +74,16 @@ def shown_settings() -> Sequence[ShownSetting]:
     return [
         ShownSetting(settings.PREFIX + key, str(value), purpose)
         for key, value, purpose in rows
+    ]
+
+
+def _s3() -> Sequence[tuple[str, str, str]]:
+    given = settings.ROCKETSCOPE_LAKE_S3
+    if not settings.ROCKETSCOPE_LAKE_URL.startswith("s3"):
+        return []
+    return [
+        ("S3_ENDPOINT", given.endpoint or "Amazon", _("server of the lake's bucket")),
+        ("S3_REGION", given.region, _("region of the lake's bucket")),
     ]
 
 

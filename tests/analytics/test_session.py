@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analytics.session import SessionSettings, _configuration
+from analytics.errors import JobError
+from analytics.session import SessionSettings, _configuration, check_address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +46,28 @@ def test_any_setting_can_be_overridden(tmp_path: Path) -> None:
     assert _configuration(settings)["spark.driver.memory"] == "9g"
 
 
+def test_jars_of_a_folder_are_given_to_spark(tmp_path: Path) -> None:
+    environ = {"ROCKETSCOPE_SPARK_JARS": str(tmp_path), "ROCKETSCOPE_S3_REGION": "eu"}
+    settings = SessionSettings.from_environ(environ)
+    assert settings.s3.region == "eu"
+    with pytest.raises(JobError, match=f"no jar in {tmp_path}"):
+        _configuration(settings)
+    for name in ("b.jar", "a.jar", "a.pom"):
+        (tmp_path / name).touch()
+    jars = f"{tmp_path}/a.jar,{tmp_path}/b.jar"
+    assert _configuration(settings)["spark.jars"] == jars
+
+
+def test_no_key_stands_on_the_command_line_of_java(tmp_path: Path) -> None:
+    keys = {
+        "ROCKETSCOPE_S3_ACCESS_KEY": "scope",
+        "ROCKETSCOPE_S3_SECRET_KEY": "not a secret",
+    }
+    settings = SessionSettings.from_environ(keys)
+    assert "not a secret" not in str(_configuration(settings))
+    assert "not a secret" not in repr(settings)
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_a_session_keeps_utc_and_its_peace(
@@ -56,3 +79,11 @@ def test_a_session_keeps_utc_and_its_peace(
         spark.sql("select * from nowhere")
     assert capfd.readouterr().err == ""
     assert logging.getLogger("py4j").level == logging.WARNING
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_jars_that_are_missing_are_asked_for(spark: SparkSession) -> None:
+    check_address(spark, "file:///srv/lake")
+    with pytest.raises(JobError, match="ROCKETSCOPE_SPARK_JARS"):
+        check_address(spark, "s3a://bucket/lake")

@@ -4,18 +4,19 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-KEY = re.compile(r"\bROCKETSCOPE_[A-Z][A-Z_]*[A-Z]\b")
+KEY = re.compile(r"\bROCKETSCOPE_[A-Z][A-Z0-9_]*[A-Z]\b")
 # Fixed figures and names that processes of one stack pass to each other.
 NOT_SETTINGS = {
     "ROCKETSCOPE_SIGN_IN_LINK_MINUTES",
     "ROCKETSCOPE_REAL_JAVA",
     "ROCKETSCOPE_ROLLUP_DAYS",
+    "ROCKETSCOPE_LAKE_S3",
 }
 
 
 def documented() -> set[str]:
     rows = (ROOT / "docs" / "settings.md").read_text("utf-8")
-    return set(re.findall(r"^\| `(ROCKETSCOPE_[A-Z_<>]+)`", rows, re.MULTILINE))
+    return set(re.findall(r"^\| `(ROCKETSCOPE_[A-Z0-9_<>]+)`", rows, re.MULTILINE))
 
 
 def read() -> set[str]:

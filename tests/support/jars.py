@@ -1,4 +1,4 @@
-"""Apache RocketMQ's published jars, fetched once with Maven and kept outside the tree.
+"""Published jars that tests need, fetched once with Maven and kept outside the tree.
 
 They land in ROCKETSCOPE_VAR_DIR when that is set, else in the user's cache. Several
 test processes may ask at once: one fetches, the others wait for it.
@@ -7,15 +7,18 @@ test processes may ask at once: one fetches, the others wait for it.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 VERSION_SETTING: Final = "ROCKETSCOPE_TEST_ROCKETMQ_VERSION"
 DEFAULT_VERSION: Final = "5.5.0"
 JAVA_DIRECTORY: Final = Path(__file__).parents[1] / "interop" / "java"
+S3_POM: Final = Path(__file__).parents[2] / "analytics" / "s3-jars.xml"
 _FETCH_SECONDS: Final = 600
 
 
@@ -33,38 +36,55 @@ def missing_tool() -> str | None:
 
 
 def cache_directory() -> Path:
-    """Return where fetched jars and compiled drivers are kept."""
-    var = os.environ.get("ROCKETSCOPE_VAR_DIR")
-    root = Path(var) if var else Path.home() / ".cache" / "rocketscope"
-    return root / "apache-rocketmq"
+    """Return where RocketMQ's jars and compiled drivers are kept."""
+    return _root() / "apache-rocketmq"
 
 
 def rocketmq_jars(version: str) -> Path:
     """Return the folder with the jars of that version, fetching them when absent."""
     target = cache_directory() / version
+    pom = JAVA_DIRECTORY / "pom.xml"
+    return _fetched(target, pom, f"-Drocketmq.version={version}")
+
+
+def s3_jars() -> Path:
+    """Return the folder with what Spark needs for S3, fetching it when absent.
+
+    A change of the list makes a folder of its own.
+    """
+    digest = hashlib.sha256(S3_POM.read_bytes()).hexdigest()[:12]
+    return _fetched(_root() / "s3-jars" / digest, S3_POM)
+
+
+def _root() -> Path:
+    var = os.environ.get("ROCKETSCOPE_VAR_DIR")
+    return Path(var) if var else Path.home() / ".cache" / "rocketscope"
+
+
+def _fetched(target: Path, pom: Path, *options: str) -> Path:
     stamp = target / ".complete"
     if stamp.exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
-    with (cache_directory() / f"{version}.lock").open("w") as lock:
+    with target.with_name(f"{target.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
-            _fetch(version, target)
+            _fetch(target, pom, options)
             stamp.touch()
     return target
 
 
-def _fetch(version: str, target: Path) -> None:
+def _fetch(target: Path, pom: Path, options: Sequence[str]) -> None:
     done = subprocess.run(
         [
             "mvn",
             "-B",
             "-q",
-            f"--file={JAVA_DIRECTORY / 'pom.xml'}",
+            f"--file={pom}",
             "dependency:copy-dependencies",
             f"-DoutputDirectory={target}",
             "-DincludeScope=runtime",
-            f"-Drocketmq.version={version}",
+            *options,
         ],
         capture_output=True,
         text=True,
@@ -72,4 +92,4 @@ def _fetch(version: str, target: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"mvn could not fetch RocketMQ {version}: {done.stdout}")
+        raise RuntimeError(f"mvn could not fetch what {pom} lists: {done.stdout}")
