@@ -22,6 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from analytics import contracts as c
 from analytics.errors import AnalyticsError
 from analytics.lake.carrying import Merge, add_batch, carry
+from analytics.lake.damaged import put_aside
 from analytics.lake.ladder import FAMILIES, PEAKS, QUEUES
 from analytics.lake.manifest import FileEntry
 from analytics.lake.naming import LANDING
@@ -53,7 +54,9 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
     `progress` may raise to stop the work; the next run goes on where it stopped.
     """
     check_checkpoint(lake)
-    files = len(unread_files(lake, c.SAMPLES, 0))
+    unread = unread_files(lake, c.SAMPLES, 0)
+    damaged = put_aside(lake, unread)
+    files = len(unread) - len(damaged)
     done = _stream(spark, lake, progress, batches=-(-files // FILES_A_BATCH))
     carried = 0
     for at, (lower, upper) in enumerate(
@@ -64,7 +67,12 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
             merge = _merge_with(spark, lake, family)
             now_ms = int(time.time() * 1000)
             carried += carry(lake, family, lower, upper, merge=merge, now_ms=now_ms)
-    return {"files": files, "batches": done, "carried": carried}
+    return {
+        "files": files,
+        "damaged": len(damaged),
+        "batches": done,
+        "carried": carried,
+    }
 
 
 def frame_of(
@@ -101,6 +109,8 @@ def _stream(
         # Folders are named by cluster and day; the columns are in the files.
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", FILES_A_BATCH)
+        # A batch that was cut short names files that were given up since, or put aside.
+        .option("ignoreMissingFiles", "true")
         .parquet(source)
         .writeStream.foreachBatch(write)
         .option("checkpointLocation", lake.uri(CHECKPOINT))

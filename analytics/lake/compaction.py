@@ -146,7 +146,7 @@ def _entry_or_none(storage: Storage, path: str, size: int) -> FileEntry | None:
         return read_entry(storage, path, size)
     except FileNotFoundError:
         return None
-    except LakeError as error:
+    except (LakeError, OSError) as error:
         logger.warning("file left out of the manifest: %s", error)
         return None
 

@@ -58,6 +58,10 @@ def read_entry(storage: Storage, path: str, size: int) -> FileEntry:
             first_ms, last_ms = _span(metadata)
     except (pa.ArrowException, ValueError) as error:
         raise LakeError(f"{path} is not a readable Parquet file: {error}") from error
+    except OSError as error:
+        if "thrift" not in str(error):  # else the file can be read, and makes no sense
+            raise
+        raise LakeError(f"{path} is not a readable Parquet file: {error}") from error
     return FileEntry(path, metadata.num_rows, size, first_ms, last_ms)
 
 

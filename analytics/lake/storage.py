@@ -29,6 +29,7 @@ from .s3_put import Keys, UnconditionalError, keys_in_hand, put_if_absent
 logger = logging.getLogger(__name__)
 
 _PIECE_BYTES: Final = 1024 * 1024
+_HALF: Final = ".tmp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,9 @@ class Storage(Protocol):
     def delete_tree(self, path: str) -> None:
         """Remove a folder with everything in it; one that is gone is no error."""
 
+    def delete_halves(self, prefix: str, before_ms: int) -> int:
+        """Remove what writers that were killed before that left; return how many."""
+
     def open_input(self, path: str) -> Any:
         """Return a pyarrow file for random reads; raises `FileNotFoundError`."""
 
@@ -101,7 +105,7 @@ class LocalStorage:
     def _write(self, path: str, source: BinaryIO) -> bool:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        hidden = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        hidden = target.with_name(f".{target.name}.{os.getpid()}{_HALF}")
         try:
             _write_synced(hidden, source)
             try:
@@ -136,6 +140,15 @@ class LocalStorage:
     def delete_tree(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self._root / path)
+
+    def delete_halves(self, prefix: str, before_ms: int) -> int:
+        deleted = 0
+        for file in (self._root / prefix).rglob(f".*{_HALF}"):
+            stored = self._stored(file)
+            if stored is not None and stored.modified_ms < before_ms:
+                self.delete(stored.path)
+                deleted += 1
+        return deleted
 
     def open_input(self, path: str) -> Any:
         return fs.LocalFileSystem().open_input_file(str(self._root / path))
@@ -220,6 +233,9 @@ class ObjectStorage:
     def delete_tree(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._filesystem.delete_dir(self._full(path))
+
+    def delete_halves(self, prefix: str, before_ms: int) -> int:
+        return 0  # there are none: an object is whole or is not there
 
     def open_input(self, path: str) -> Any:
         return self._filesystem.open_input_file(self._full(path))

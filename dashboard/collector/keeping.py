@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from django.db import DatabaseError
 
 from analytics import contracts as c
-from analytics.lake.writer import LandingWriter
+from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.gateway.bridge import DatabaseThread
 
 from .epochs import Epoch, EpochBook, EpochTurn
@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 PENDING_LIMIT: Final = 50_000
 ROWS_PER_WRITE: Final = 2_000
+TOLD_EVERY_MS: Final = 60_000
+"""The log is told this often that the lake still cannot be written."""
 
 
 class Keeper:
@@ -43,6 +45,8 @@ class Keeper:
     def __init__(self, cluster: str, cluster_id: int, lake: str, run_id: str) -> None:
         self.dropped = 0
         self.lake_error: str | None = None
+        """Why the lake could not be written of late; None when it could."""
+        self._told_ms = 0
         self._cluster = cluster
         self._cluster_id = cluster_id
         self._samples = LandingWriter(lake, c.SAMPLES, run_id=run_id)
@@ -146,18 +150,32 @@ class Keeper:
             self._epochs.append(epoch_columns(self._cluster, group, epoch, now_ms))
 
     def _flush(self, now_ms: int, *, force: bool = False) -> None:
-        self.lake_error = None
+        errors: list[str] = []
+        dropped = 0
         for writer in (self._samples, self._epochs):
             report = writer.flush(now_ms, force=force)
-            self.dropped += report.dropped_rows
+            dropped += report.dropped_rows
             if report.error:
-                self.lake_error = report.error
-                logger.warning(
-                    "cluster=%s pending=%s lake not written: %s",
-                    self._cluster,
-                    report.pending_rows,
-                    report.error,
-                )
+                errors.append(report.error)
+        self.dropped += dropped
+        before, self.lake_error = self.lake_error, errors[0] if errors else None
+        waiting = self._samples.pending_rows + self._epochs.pending_rows
+        if dropped:
+            logger.error(
+                "cluster=%s %d rows given up: the lake cannot be written (%s) and "
+                "memory holds no more than %d",
+                *(self._cluster, dropped, self.lake_error, MAX_PENDING_ROWS),
+            )
+        if self.lake_error is None:
+            if before is not None:
+                logger.info("cluster=%s the lake is written again", self._cluster)
+        elif self.lake_error != before or now_ms >= self._told_ms + TOLD_EVERY_MS:
+            self._told_ms = now_ms
+            logger.warning(
+                "cluster=%s the lake cannot be written (%s): %d rows wait in memory, "
+                "which holds %d of each kind before the oldest are given up",
+                *(self._cluster, self.lake_error, waiting, MAX_PENDING_ROWS),
+            )
 
     def _drop_beyond_limit(self) -> None:
         for waiting in (self._turns, self._handovers, self._ends):
@@ -168,6 +186,12 @@ class Keeper:
     def _last_words(self, now_ms: int) -> None:
         self._keep(None, now_ms)
         self._flush(now_ms, force=True)
+        if self.pending_rows:
+            logger.error(
+                "cluster=%s %d rows are lost: neither lake (%s) nor database took them "
+                "before the end",
+                *(self._cluster, self.pending_rows, self.lake_error or "written"),
+            )
 
 
 def epoch_columns(

@@ -150,6 +150,7 @@ class CollectorService:
                 **asdict(collector.figures),
                 "pending_rows": collector.keeper.pending_rows,
                 "dropped_rows": collector.keeper.dropped,
+                "lake_failing": int(collector.keeper.lake_error is not None),
             }
             for name, collector in self._collectors.items()
         }

@@ -16,7 +16,8 @@ from django.utils import timezone
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.epoch_retention import oldest_kept_ms, thin_epochs
-from analytics.lake.retention import RAW_KEPT_MS, expire, sweep
+from analytics.lake.naming import COMPACT, LANDING, MANIFEST
+from analytics.lake.retention import GRACE_MS, RAW_KEPT_MS, expire, sweep
 from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
@@ -62,6 +63,8 @@ def maintain_lake() -> dict[str, int]:
     kept_ms = dict(zip(c.ROLLUP_LEVELS, _rollup_kept_ms(), strict=True))
     done["retired"] += expire_rungs(storage, now_ms, kept_ms)
     done["deleted"] += sweep_rungs(storage, now_ms)
+    for folder in (LANDING, COMPACT, MANIFEST):
+        done["deleted"] += storage.delete_halves(folder, now_ms - GRACE_MS)
     absorb(storage, c.EPOCHS)
     compact(storage, c.EPOCHS, now_ms)
     done["epochs"] = thin_epochs(storage, oldest_kept_ms(storage, now_ms), now_ms)

@@ -38,6 +38,7 @@ CLUSTER_GAUGES: Final = {
     "sweep_ms": "How long the last sweep over all groups took, in ms.",
     "watched_ms": "How long the last sweep over watched groups took, in ms.",
     "pending_rows": "Rows that wait for the database or the lake.",
+    "lake_failing": "1 while the lake cannot be written and samples wait in memory.",
 }
 
 
@@ -117,7 +118,8 @@ def _filled(
 ) -> Metric:
     for worker, figures in workers.items():
         for cluster, numbers in figures.get("clusters", {}).items():
-            family.add_metric([worker, cluster], numbers[name])
+            if name in numbers:  # not of a collector that is older than this page
+                family.add_metric([worker, cluster], numbers[name])
     return family
 
 

@@ -59,6 +59,9 @@ class MemoryStorage:
         for file in self.list_files(path):
             self.delete(file.path)
 
+    def delete_halves(self, prefix: str, before_ms: int) -> int:
+        return 0
+
     def open_input(self, path: str) -> Any:
         return pa.BufferReader(self.read(path))
 

@@ -155,6 +155,30 @@ def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) ->
     assert_equal_to_scratch(spark, tmp_path)
 
 
+def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    land(tmp_path, 0, 1, 2)
+    storage = LocalStorage(tmp_path)
+    torn = storage.list_files("landing/samples")[1].path
+    whole = storage.read(torn)
+    (tmp_path / torn).write_bytes(whole[: len(whole) // 2])
+    done = roll_up(spark, tmp_path)
+    assert (done["files"], done["damaged"], done["batches"]) == (2, 1, 1)
+    assert_equal_to_scratch(spark, tmp_path)
+    assert storage.read(f"damaged/{torn}") == whole[: len(whole) // 2]
+    # A batch that was planned and not done may name a file that is gone since.
+    land(tmp_path, 3, 4, run="next")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, "put", 1)
+        with pytest.raises(OSError, match="No space left"):
+            roll_up(spark, tmp_path)
+    planned = sorted(unread_files(storage, c.SAMPLES, 0))
+    storage.delete(planned[0])
+    assert roll_up(spark, tmp_path)["batches"] == 1
+    assert len(unread_files(storage, c.SAMPLES, 0)) == 0
+
+
 def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, 0)
     roll_up(spark, tmp_path)

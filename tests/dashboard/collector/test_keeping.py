@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from django.db import DatabaseError
 from pyarrow import parquet
 
+from analytics.lake import storage
 from dashboard import models
 from dashboard.collector import keeping
 from dashboard.collector.epochs import EpochBook, EpochMember, EpochTurn, Membership
@@ -96,6 +99,52 @@ async def test_a_lake_that_cannot_be_written_keeps_its_rows(
     await keeper.keep(None, NOW + 240_000)
     assert (keeper.lake_error, keeper.pending_rows) == (None, 0)
     await keeper.close(NOW + 240_000)
+
+
+async def test_a_full_disk_is_told_once_a_minute_and_when_it_is_over(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def told(level: int) -> list[str]:
+        found = [r.getMessage() for r in caplog.records if r.levelno == level]
+        caplog.clear()
+        return found
+
+    caplog.set_level(logging.INFO, logger=keeping.__name__)
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_write_synced", full)
+        for number in range(1, 13):
+            await keeper.keep(samples(), NOW + number * 10_000)
+        # After 60 s the minute is over and must be written; it ends after 120 s.
+        first, _second = told(logging.WARNING)
+        assert "the lake cannot be written (OSError: [Errno 28] No space left" in first
+        assert "rows wait in memory, which holds 4000000" in first
+        assert keeper.pending_rows == 24
+        # Beyond what memory holds the oldest minute is given up, and that is said.
+        patch.setattr(keeper._samples, "_max_pending_rows", 20)
+        await keeper.keep(samples(), NOW + 180_000)
+        (given_up,) = told(logging.ERROR)
+        assert f"{keeper.dropped} rows given up" in given_up
+        assert keeper.dropped > 0
+        held = keeper.pending_rows
+    assert keeper.lake_error is not None
+    await keeper.keep(None, NOW + 240_000)
+    assert (keeper.lake_error, keeper.pending_rows) == (None, 0)
+    assert told(logging.INFO)[-1] == "cluster=east the lake is written again"
+    assert held > 0
+    await keeper.close(NOW + 240_000)
+    assert told(logging.ERROR) == []
+
+
+async def test_rows_that_are_lost_at_the_end_are_counted_in_the_log(
+    keeper: Keeper, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "lake").write_text("not a folder")
+    await keeper.keep(samples(), NOW)
+    await keeper.close(NOW + 1000)
+    assert "2 rows are lost: neither lake (NotADirectoryError" in caplog.text
 
 
 async def test_running_epochs_are_loaded_back(keeper: Keeper) -> None:

@@ -25,6 +25,7 @@ FIGURES = {
     "sweep_ms": 12,
     "watched_ms": 3,
     "pending_rows": 4,
+    "lake_failing": 0,
     "dropped_rows": 0,
 }
 
