@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.core.exceptions import ImproperlyConfigured
 
 from analytics.errors import LakeError
-from analytics.lake.s3 import S3Settings
+from analytics.lake.s3 import SCHEMES, S3Settings, split_address
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -183,6 +183,17 @@ def clusters(key: str) -> Mapping[str, ClusterSettings]:
             raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
         found[name] = _cluster(key, name, servers)
     return found
+
+
+def lake(key: str, default: str) -> str:
+    """Read where the lake is: a folder, or an address that names a bucket."""
+    value = text(key, default)
+    if urlsplit(value).scheme in SCHEMES:
+        try:
+            split_address(value)
+        except LakeError as error:
+            raise ImproperlyConfigured(f"{key}: {error}") from None
+    return value
 
 
 def s3() -> S3Settings:

@@ -29,7 +29,7 @@ ROCKETSCOPE_VAR_DIR = Path(
 ROCKETSCOPE_CLUSTERS = environment.clusters(f"{PREFIX}CLUSTERS")
 ROCKETSCOPE_REDIS_URL = environment.redis_url(f"{PREFIX}REDIS_URL")
 ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
-ROCKETSCOPE_LAKE_URL = environment.text(
+ROCKETSCOPE_LAKE_URL = environment.lake(
     f"{PREFIX}LAKE_URL", str(ROCKETSCOPE_VAR_DIR / "lake")
 )
 ROCKETSCOPE_LAKE_S3 = environment.s3()

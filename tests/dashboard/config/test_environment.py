@@ -70,6 +70,30 @@ def test_a_wrong_value_is_named_with_its_key_and_limit(
         assert part in str(refused.value)
 
 
+class TestLake:
+    def test_a_folder_and_a_bucket_are_taken_as_they_are(self, given: Set) -> None:
+        for value in ("/srv/lake", "s3://bucket/lake"):
+            given(value)
+            assert environment.lake(KEY, "") == value
+
+    def test_an_address_with_keys_is_refused_without_telling_them(
+        self, given: Set
+    ) -> None:
+        given("s3://me:hush@bucket/lake")
+        with pytest.raises(
+            ImproperlyConfigured, match=f"{KEY}: s3://bucket"
+        ) as refused:
+            environment.lake(KEY, "")
+        assert "hush" not in str(refused.value)
+
+    def test_half_a_pair_of_keys_is_refused(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ROCKETSCOPE_S3_SECRET_KEY", "hush")
+        with pytest.raises(ImproperlyConfigured, match="set both or none"):
+            environment.s3()
+
+
 class TestRising:
     READ: ClassVar = {"defaults": {f"{KEY}_A": 7, f"{KEY}_B": 30}, "low": 2}
 

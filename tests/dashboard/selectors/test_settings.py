@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
+from analytics.lake.s3 import S3Settings
 from dashboard.config.environment import ClusterSettings
 from dashboard.selectors.settings import (
     shown_clusters,
@@ -45,6 +46,19 @@ def test_every_setting_is_shown_and_no_secret(
     assert rows["ROCKETSCOPE_DATABASE_URL"] == "postgresql://db:5432/scope"
     assert not any("hush" in value for value in rows.values())
     assert settings.SECRET_KEY not in rows.values()
+
+
+def test_a_lake_on_s3_tells_its_server_and_no_key(settings: Any) -> None:
+    rows = {row.key: row.value for row in shown_settings()}
+    assert "ROCKETSCOPE_S3_ENDPOINT" not in rows
+    assert rows["ROCKETSCOPE_ROLLUP_HOURS_DAYS"] == "400"
+    settings.ROCKETSCOPE_LAKE_URL = "s3://bucket/lake"
+    given = S3Settings("http://minio:9000", "eu", "me", "hush")
+    settings.ROCKETSCOPE_LAKE_S3 = given
+    rows = {row.key: row.value for row in shown_settings()}
+    assert rows["ROCKETSCOPE_S3_ENDPOINT"] == "http://minio:9000"
+    assert rows["ROCKETSCOPE_S3_REGION"] == "eu"
+    assert not any("hush" in value for value in rows.values())
 
 
 def test_clusters_tell_whether_there_is_a_key(db: None, settings: Any) -> None:
