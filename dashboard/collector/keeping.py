@@ -18,6 +18,7 @@ from django.db import DatabaseError
 from analytics import contracts as c
 from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.gateway.bridge import DatabaseThread
+from dashboard.live.documents import LakeFault
 
 from .epochs import Epoch, EpochBook, EpochTurn
 from .records import (
@@ -61,6 +62,17 @@ class Keeper:
     def pending_rows(self) -> int:
         """Rows that wait for the database or the lake."""
         return self._waiting + self._samples.pending_rows + self._epochs.pending_rows
+
+    @property
+    def lake_fault(self) -> LakeFault | None:
+        """What pages tell while the lake cannot be written."""
+        if self.lake_error is None:
+            return None
+        return {
+            "error": self.lake_error,
+            "pending_rows": self._samples.pending_rows + self._epochs.pending_rows,
+            "dropped_rows": self.dropped,
+        }
 
     @property
     def _waiting(self) -> int:

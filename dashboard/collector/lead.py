@@ -197,6 +197,9 @@ class Lead:
                 self._numbering.next(self.cluster),
                 self._now_ms(),
             )
+            fault = self._keeper.lake_fault
+            if fault is not None:
+                document["lake"] = fault
             _checked(await self._publisher.overview(document))
 
     async def publish_failure(self, error: str) -> None:

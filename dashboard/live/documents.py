@@ -260,11 +260,20 @@ class OverviewTotals(TypedDict):
     brokers_answered: int
 
 
+class LakeFault(TypedDict):
+    """Why samples cannot be written; how many wait in memory or were given up."""
+
+    error: str
+    pending_rows: int
+    dropped_rows: int
+
+
 class Overview(TypedDict):
     """Everything shown about one cluster.
 
     `error` is why the last sweep failed as a whole, such as a name server that cannot
-    be reached; the rest is then as old as `taken_at` says.
+    be reached; the rest is then as old as `taken_at` says. `lake` is there while
+    samples, which reports are made of, cannot be written.
     """
 
     run: str
@@ -275,6 +284,7 @@ class Overview(TypedDict):
     totals: OverviewTotals
     groups: list[OverviewRow]
     error: NotRequired[str | None]
+    lake: NotRequired[LakeFault | None]
 
 
 def queue_key(queue: Queue) -> str:

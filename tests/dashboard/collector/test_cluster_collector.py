@@ -156,6 +156,28 @@ async def test_a_sweep_of_all_writes_documents_and_the_overview(make: Make) -> N
     assert shown("a")["run"] == overview["run"]
 
 
+async def test_the_overview_tells_that_the_lake_cannot_be_written(
+    make: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "one").write_text("a file where the lake's folder should be")
+    collector = make(Seen(divided("c1")))
+    await collector.sweep_all()
+    await collector.keeper.keep(None, now_ms() + 120_000)
+    await collector.sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    fault = overview.get("lake")
+    assert fault is not None
+    assert "NotADirectoryError" in fault["error"]
+    assert fault["pending_rows"] > 0
+    (tmp_path / "one").unlink()
+    await collector.keeper.keep(None, now_ms() + 240_000)
+    await collector.sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert "lake" not in overview
+
+
 async def test_members_of_groups_nobody_watches_are_asked_too(make: Make) -> None:
     source = Seen(divided("c1"))
     await make(source).sweep_all()

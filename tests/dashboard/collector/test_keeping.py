@@ -93,11 +93,12 @@ async def test_a_lake_that_cannot_be_written_keeps_its_rows(
     (tmp_path / "lake").write_text("not a folder")
     await keeper.keep(samples(), NOW)
     await keeper.keep(None, NOW + 120_000)
-    assert keeper.lake_error is not None
-    assert keeper.pending_rows == 2
+    assert keeper.lake_fault is not None
+    assert keeper.lake_fault["pending_rows"] == keeper.pending_rows == 2
+    assert "NotADirectoryError" in keeper.lake_fault["error"]
     (tmp_path / "lake").unlink()
     await keeper.keep(None, NOW + 240_000)
-    assert (keeper.lake_error, keeper.pending_rows) == (None, 0)
+    assert (keeper.lake_fault, keeper.pending_rows) == (None, 0)
     await keeper.close(NOW + 240_000)
 
 

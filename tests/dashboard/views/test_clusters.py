@@ -42,6 +42,19 @@ def test_the_overview_says_what_is_worst_and_what_is_not_known(
     )
 
 
+def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> None:
+    write(overview())
+    assert "lake" not in text_of(viewer.get(HOME))
+    fault = {"error": "OSError: [Errno 28] No space left", "pending_rows": 12_340}
+    write(overview(lake=fault | {"dropped_rows": 0}))
+    page = text_of(viewer.get(HOME))
+    assert "Samples cannot be written to the lake. OSError: [Errno 28] No space" in page
+    assert "12,340 rows wait in memory" in page
+    assert "given up" not in page
+    write(overview(lake=fault | {"dropped_rows": 1}))
+    assert "1 row was given up, because memory is full." in text_of(viewer.get(HOME))
+
+
 def test_unknown_is_a_dash_with_its_reason_and_never_zero(
     viewer: Client, write: Write
 ) -> None:
