@@ -38,7 +38,8 @@ def batch_columns(body: bytes) -> MessageColumns:
 
     Raises `BodyError` naming the message that does not fit, or cannot be in a batch.
     """
-    parts = _alike(body) or _one_by_one(body)
+    alike = _alike(body)
+    parts = _one_by_one(body) if alike is None else alike
     values = property_columns(parts[2])
     if values is None or b"DELAY" in values:
         return MessageColumns.of(_judged(parts))
@@ -47,6 +48,7 @@ def batch_columns(body: bytes) -> MessageColumns:
         values.get(b"UNIQ_KEY", ()),
         values.get(b"KEYS", ()),
         values.get(b"TAGS", ()),
+        None if alike is None else (len(alike[1][0]), len(alike[2][0])),
     )
 
 

@@ -42,7 +42,8 @@ class MessageColumns(NamedTuple):
 
     `properties` are as stored. `unique_keys`, `keys` and `tags` are the values of
     UNIQ_KEY, KEYS and TAGS, empty bytes where a message has none, and an empty column
-    where no message has any.
+    where no message has any. `lengths` are the bytes of a body and of properties, where
+    they are known to be those of every message.
     """
 
     flags: Sequence[int]
@@ -51,6 +52,7 @@ class MessageColumns(NamedTuple):
     unique_keys: Sequence[bytes] = ()
     keys: Sequence[bytes] = ()
     tags: Sequence[bytes] = ()
+    lengths: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, items: Iterable[BlockItem]) -> MessageColumns:
@@ -156,6 +158,8 @@ def encode_one(
 def record_sizes(envelope: Envelope, columns: MessageColumns) -> list[int]:
     """Return how many bytes the record of each message has."""
     overhead = envelope.form.overhead
+    if columns.lengths is not None:
+        return [overhead + sum(columns.lengths)] * len(columns.flags)
     lengths = zip(map(len, columns.bodies), map(len, columns.properties), strict=True)
     return [overhead + body + properties for body, properties in lengths]
 
@@ -175,6 +179,15 @@ def encode_block(
     its field.
     """
     form, (flags, bodies, properties, *_) = envelope.form, columns
+    body_lengths: Iterable[int]
+    backs: Iterable[bytes]
+    if columns.lengths is None:
+        body_lengths = map(len, bodies)
+        lengths = map(len, properties)
+        backs = map(form.back.pack, repeat(form.topic_part), lengths)
+    else:
+        body_lengths = repeat(columns.lengths[0])
+        backs = repeat(form.back.pack(form.topic_part, columns.lengths[1]))
     shared = form.shared.pack(
         envelope.sys_flag,
         envelope.born_timestamp,
@@ -194,10 +207,9 @@ def encode_block(
         count(queue_offset),
         log_offsets,
         repeat(shared),
-        map(len, bodies),
+        body_lengths,
     )
-    backs = map(form.back.pack, repeat(form.topic_part), map(len, properties))
-    records = zip(fronts, bodies, backs, properties, strict=True)
+    records = zip(fronts, bodies, backs, properties, strict=False)
     return b"".join(chain.from_iterable(records))
 
 
@@ -209,7 +221,7 @@ def key_entries(
     `distances` says where in its log file each message's record begins.
     """
     seed, crc32 = envelope.form.key_seed, zlib.crc32
-    _, _, _, unique_keys, keys, _ = columns
+    unique_keys, keys = columns.unique_keys, columns.keys
     hashed: list[Iterable[int]] = []
     # A column with exactly one key for each message needs no look at each.
     if all(unique_keys) and b" ".join(keys).split() == list(keys):
