@@ -87,6 +87,21 @@ def test_a_block_is_what_its_records_are_one_by_one(
     assert one == expected[0]
 
 
+def test_lengths_that_are_known_change_nothing() -> None:
+    text = properties(UNIQ_KEY="u1")
+    columns = made((1, b"one", text), (2, b"two", text))
+    alike = columns._replace(lengths=(3, len(text)))
+    sizes = record_sizes(envelope(), columns)
+    assert record_sizes(envelope(), alike) == sizes
+    first, second = (
+        encode_block(
+            envelope(), each, sizes, (0, 99), queue_offset=5, store_timestamp=START_MS
+        )
+        for each in (columns, alike)
+    )
+    assert first == second
+
+
 @given(st.lists(values, min_size=1, max_size=4))
 def test_the_keys_of_a_block_are_those_of_its_messages(
     messages: list[dict[str, str]],
