@@ -22,6 +22,9 @@ from rmqcore.client import Producer
 from rmqcore.errors import AccessDeniedError
 from rmqcore.model import Message
 from rmqcore.model.columns import Reason
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport import connect
 from tests.support.apache import ApacheCluster, start_cluster
 from tests.support.jars import rocketmq_version
 from tests.support.java_driver import JavaDriver
@@ -37,7 +40,9 @@ pytestmark = [
 ]
 
 KEYS: Final = AclCredentials("root", "sk-12345678")
+LIMITED: Final = AclCredentials("limited", "sk-87654321")
 _PROVIDER: Final = "org.apache.rocketmq.auth.authentication.provider"
+_AUTHORIZATION: Final = "org.apache.rocketmq.auth.authorization.provider"
 _USER: Final = {"accessKey": "root", "secretKey": "sk-12345678"}
 _SETTINGS: Final = {
     "authenticationEnabled": "true",
@@ -49,6 +54,11 @@ _SETTINGS: Final = {
         {"username": _USER["accessKey"], "password": _USER["secretKey"]}
     ),
     "innerClientAuthenticationCredentials": json.dumps(_USER),
+    "authorizationEnabled": "true",
+    "authorizationProvider": f"{_AUTHORIZATION}.DefaultAuthorizationProvider",
+    "authorizationMetadataProvider": (
+        f"{_AUTHORIZATION}.LocalAuthorizationMetadataProvider"
+    ),
 }
 
 
@@ -171,3 +181,73 @@ async def test_a_client_with_wrong_keys_is_told(
     async with Producer(guarded.nameserver, group="P", **options) as producer:
         with pytest.raises(AccessDeniedError, match=guarded.brokers["broker-a"]):
             await producer.send(Message("closed", b"x"))
+
+
+async def tell(cluster: ApacheCluster, code: int, field: str, body: object) -> None:
+    """Ask the broker to note a user, or what a user may do."""
+    assert isinstance(body, dict)
+    data = json.dumps(body).encode()
+    channel = await connect(cluster.brokers["broker-a"])
+    try:
+        fields = KEYS.sign({field: body[field]}, data)
+        response = await channel.request(
+            RemotingCommand.request(code, fields, data), timeout=20
+        )
+    finally:
+        await channel.close()
+    assert response.code == 0, response.remark
+
+
+def policy(resource: str, *actions: str, decision: str) -> dict[str, object]:
+    return {
+        "resource": resource,
+        "actions": actions,
+        "sourceIps": [],
+        "decision": decision,
+    }
+
+
+async def test_what_a_policy_denies_is_named_and_nothing_is_lost(
+    guarded: ApacheCluster, java: JavaDriver, name: str
+) -> None:
+    async with attach(guarded, KEYS) as admin:
+        await admin.create_topic(name, 2)
+    user = {
+        "username": LIMITED.access_key,
+        "password": LIMITED.secret_key,
+        "userType": "Normal",
+    }
+    await tell(guarded, RequestCode.AUTH_CREATE_USER, "username", user)
+    entries = [
+        policy(f"Topic:{name}", "Pub", decision="Deny"),
+        *(
+            policy(resource, "Sub", decision="Allow")
+            for resource in (f"Topic:{name}", f"Topic:%RETRY%{name}", f"Group:{name}")
+        ),
+    ]
+    rules = {
+        "subject": f"User:{LIMITED.access_key}",
+        "policies": [{"policyType": "Custom", "entries": entries}],
+    }
+    await tell(guarded, RequestCode.AUTH_CREATE_ACL, "subject", rules)
+
+    where = guarded.brokers["broker-a"]
+    address = guarded.nameserver
+    async with (
+        Producer(address, group=name, credentials=KEYS) as allowed,
+        Producer(address, group=name, credentials=LIMITED) as denied,
+        our_member(
+            Side(address, java), name, group=name, topic=name, credentials=LIMITED
+        ) as reader,
+    ):
+        for number in range(4):
+            await allowed.send(Message(name, b"m%d" % number))
+            refused = Message(name, b"refused")
+            with pytest.raises(
+                AccessDeniedError, match=rf"{where}.*limited.*Topic:{name}"
+            ):
+                await denied.send(refused)
+            with pytest.raises(AccessDeniedError, match=f"Topic:{name}"):
+                await denied.send_batch([refused, refused])
+        await until(lambda: len(reader.bodies) >= 4, lambda: reader.bodies)
+        assert sorted(reader.bodies) == ["m0", "m1", "m2", "m3"]

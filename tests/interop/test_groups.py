@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rmqcore.allocation import allocate_group
 from rmqcore.model import MessageQueue
+from tests.support.apache import start_cluster
 from tests.support.java_driver import JavaDriver
 from tests.support.our_clients import OurCommand
 
@@ -117,29 +120,46 @@ async def test_a_mixed_group_divides_every_queue_once(
         await group.divided(first, java=False)
 
 
-@pytest.fixture(scope="module")
-def rooms(java: JavaDriver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Side]:
-    """Our cluster with a broker in each of two machine rooms."""
-    directory = tmp_path_factory.mktemp("rooms")
+IN_ROOMS = ("east@broker-a", "west@broker-b")
+
+
+@contextmanager
+def our_rooms(directory: Path) -> Iterator[str]:
+    """Run our cluster with a broker in each of two machine rooms."""
     with OurCommand(directory, "nameserver", "--listen", "127.0.0.1:0") as server:
         address = server.wait_for(lambda line: "nameserver" in line)["nameserver"]
         options = ("--nameserver", address, "--listen", "127.0.0.1:0")
-        names = ("east@broker-a", "west@broker-b")
         brokers = [
             OurCommand(
                 directory / name,
                 *("broker", "--name", name, "--store", str(directory / name)),
                 *options,
             )
-            for name in names
+            for name in IN_ROOMS
         ]
         try:
             for broker in brokers:
                 broker.wait_for(lambda line: "broker" in line)
-            yield Side(address, java)
+            yield address
         finally:
             for broker in brokers:
                 broker.kill()
+
+
+@contextmanager
+def apache_rooms(directory: Path) -> Iterator[str]:
+    """Run an Apache cluster of the same two brokers."""
+    with start_cluster(directory, brokers=IN_ROOMS) as cluster:
+        yield cluster.nameserver
+
+
+@pytest.fixture(params=[our_rooms, apache_rooms])
+def rooms(
+    request: pytest.FixtureRequest, java: JavaDriver, tmp_path: Path
+) -> Iterator[Side]:
+    """Each kind of cluster, with a broker in each of two machine rooms."""
+    with request.param(tmp_path) as nameserver:
+        yield Side(nameserver, java)
 
 
 async def test_members_of_a_machine_room_divide_its_queues(

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase
 from types import TracebackType
 from typing import Any, Final
 
@@ -130,7 +131,7 @@ def mqadmin(
 def start_cluster(
     directory: Path,
     *,
-    brokers: int = 1,
+    brokers: int | Sequence[str] = 1,
     name: str = "interop",
     version: str | None = None,
     settings: Mapping[str, object] | None = None,
@@ -138,6 +139,8 @@ def start_cluster(
     jvm_options: Sequence[str] = (),
 ) -> ApacheCluster:
     """Start a name server and `brokers` masters; return when all are registered.
+
+    They have the names given, or are `broker-a`, `broker-b` and so on.
 
     `jvm_options` are for every process, after our own, which they override.
 
@@ -168,14 +171,16 @@ def start_cluster(
 
 def _start_all(
     cluster: ApacheCluster,
-    brokers: int,
+    brokers: int | Sequence[str],
     settings: Mapping[str, object] | None,
     seed: SeedStore | None,
 ) -> None:
-    ports = free_broker_ports(brokers)
+    if isinstance(brokers, int):
+        brokers = [f"broker-{letter}" for letter in ascii_lowercase[:brokers]]
+    ports = free_broker_ports(len(brokers))
     _start_nameserver(cluster)
-    for index, port in enumerate(ports):
-        start_broker(cluster, f"broker-{chr(ord('a') + index)}", port, settings, seed)
+    for name, port in zip(brokers, ports, strict=True):
+        start_broker(cluster, name, port, settings, seed)
     wait_until_registered(cluster)
 
 
