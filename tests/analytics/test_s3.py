@@ -25,7 +25,7 @@ from analytics.requests import JobRequest
 from dashboard.jobs.child import AnalyticsChild
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import HOUR, MINUTE, START_MS, sample_columns
-from tests.support.jars import s3_jars
+from tests.support.jars import S3_POM, s3_jars
 from tests.support.s3 import make_bucket, s3_server
 
 MINUTES = 12
@@ -155,3 +155,12 @@ def _told(row: dict[str, Any]) -> str:
     """Sums in another order differ in the last digits."""
     values = row.items()
     return repr([(k, round(v, 9) if type(v) is float else v) for k, v in values])
+
+
+def test_the_jars_for_s3_belong_to_the_hadoop_of_pyspark() -> None:
+    import pyspark
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    (client,) = jars.glob("hadoop-client-api-*.jar")
+    version = client.stem.removeprefix("hadoop-client-api-")
+    assert f"<hadoop.version>{version}</hadoop.version>" in S3_POM.read_text()
