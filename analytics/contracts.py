@@ -132,6 +132,10 @@ MOVES: Final = "moves"
 MOVES_PER_CHANGE: Final = "moves_per_change"
 """Queues that move when an epoch ends and the next begins, in the mean."""
 RANK: Final = "rank"
-"""1 is the strategy with the evenest load; of equal ones, the one that moves least."""
+"""1 is the strategy with the evenest load; of equal ones, the one that moves least.
+
+The balanced plan, and members more or fewer, stand beside the ranking: null, as where
+the load is not known.
+"""
 EPOCH_COUNT: Final = "epoch_count"
 IN_USE: Final = "in_use"

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
 from analytics.division import IN_USE, MEMBER_IDS, Candidate
+from rmqcore.allocation import BALANCED
 from rmqcore.allocation.drain import ROUNDING
 
 from .epochs import EPOCH_KEY, GROUP_NO, MEMBER, QUEUE_NO, group_names
@@ -231,19 +232,25 @@ def strategy_totals(by_time: DataFrame, moved: DataFrame) -> DataFrame:
         _seconds_while(c.NEVER_DRAINS).alias(c.NEVER_SECONDS),
         F.max(c.UNOWNED_COUNT).alias(c.UNOWNED_COUNT),
     )
-    evenest = Window.partitionBy(c.CLUSTER, c.GROUP).orderBy(
+    is_ranked = F.col(f"{c.LOAD}_{c.MAX_TO_MEAN}").isNotNull() & _is_strategy()
+    evenest = Window.partitionBy(c.CLUSTER, c.GROUP, is_ranked).orderBy(
         # Rounded, since equal loads summed in another order differ in the last digits.
-        F.round(f"{c.LOAD}_{c.MAX_TO_MEAN}", 9).asc_nulls_last(),
+        F.round(f"{c.LOAD}_{c.MAX_TO_MEAN}", 9),
         c.MOVES,
         c.STRATEGY,
     )
     changes = F.col(c.EPOCH_COUNT) - 1
-    is_scored = F.col(f"{c.LOAD}_{c.MAX_TO_MEAN}").isNotNull()
     return (
         totals.join(moved, on=list(_KEY), how="left")
         .withColumn(c.MOVES_PER_CHANGE, _over(F.col(c.MOVES), changes))
-        .withColumn(c.RANK, F.when(is_scored, F.row_number().over(evenest)))
+        .withColumn(c.RANK, F.when(is_ranked, F.row_number().over(evenest)))
     )
+
+
+def _is_strategy() -> Column:
+    """Say which rows are strategies of RocketMQ's, with the members that there were."""
+    is_variant = F.col(c.STRATEGY).startswith(IN_USE)
+    return ~is_variant & (F.col(c.STRATEGY) != BALANCED)
 
 
 def moves_between_epochs(

@@ -274,8 +274,12 @@ WITH moved AS (
   FROM by_time GROUP BY ALL
 )
 SELECT *, moves / nullif(epoch_count - 1, 0) AS moves_per_change,
-  row_number() OVER (PARTITION BY cluster, "group"
-    ORDER BY round(load_max_to_mean, 9) NULLS LAST, moves, strategy) AS "rank"
+  CASE WHEN load_max_to_mean IS NOT NULL AND strategy <> 'BALANCED'
+    AND NOT starts_with(strategy, 'in_use')
+  THEN row_number() OVER (PARTITION BY cluster, "group",
+      load_max_to_mean IS NULL OR strategy = 'BALANCED'
+      OR starts_with(strategy, 'in_use')
+    ORDER BY round(load_max_to_mean, 9), moves, strategy) END AS "rank"
 FROM scored LEFT JOIN moved USING (cluster, "group", strategy)
 """
 

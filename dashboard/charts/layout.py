@@ -119,6 +119,17 @@ def axis_name(text: str, top: float) -> dict[str, Any]:
     }
 
 
+def legend_below() -> dict[str, Any]:
+    """Return a legend at the lower edge of the figure, clear of the axis's labels."""
+    return {
+        "orientation": "h",
+        "yref": "container",
+        "y": 0,
+        "yanchor": "bottom",
+        "font": {"size": 11},
+    }
+
+
 def hatch(
     axis: Axis, gaps: Sequence[tuple[datetime, datetime]], height: float
 ) -> dict[str, Any]:

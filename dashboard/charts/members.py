@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.collector.group_document import label_of
 
-from .layout import axis_name, count_axis, hatch, shared_layout
+from .layout import axis_name, count_axis, hatch, legend_below, shared_layout
 from .series import Axis, QueueRow, broken, gaps
 from .skew import DASHES
 
@@ -51,7 +51,7 @@ def members_over_time(axis: Axis, lines: Sequence[QueueRow]) -> dict[str, Any]:
     if missing:
         data.append(hatch(axis, missing, max(top, 1)) | {"showlegend": False})
     layout = shared_layout(axis) | {"height": 280, "showlegend": True}
-    layout["legend"] = {"orientation": "h", "y": -0.24, "font": {"size": 11}}
+    layout["legend"] = legend_below()
     layout["yaxis"] = count_axis(top, _DOMAIN)
     layout["annotations"] = [axis_name(_("msg/s"), _DOMAIN[1])]
     return {"data": data, "layout": layout}

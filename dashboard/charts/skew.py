@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .layout import hatch, shared_layout
+from .layout import hatch, legend_below, shared_layout
 from .series import Axis, SkewSeries, broken, gaps
 
 COLORS: Final = (1, 6, 3, 11, 7, 5, 2, 8)
@@ -39,7 +39,7 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
     if missing:
         data.append(hatch(axis, missing, 1) | {"yaxis": "y2", "showlegend": False})
     layout = shared_layout(axis) | {"height": 250, "showlegend": True}
-    layout["legend"] = {"orientation": "h", "y": -0.24, "font": {"size": 11}}
+    layout["legend"] = legend_below()
     layout["yaxis"] = {
         "nticks": 5,
         "gridcolor": "--line",

@@ -14,15 +14,14 @@ EVEN: Final = 1.0
 _BAR_PX: Final = 26
 
 Strategy = tuple[str, float | None, bool]
-"""Its name, its max / mean (None is unknown), and whether it is in use."""
+"""Its name, its max / mean (None is unknown), and whether it is the best."""
 
 
 def strategies_compared(strategies: Sequence[Strategy]) -> dict[str, Any]:
     """Return the figure of max / mean by strategy, in the order given."""
-    names = [name for name, _skew, _in_use in strategies]
-    skews = [skew for _name, skew, _in_use in strategies]
+    names = [name for name, _skew, _best in strategies]
+    skews = [skew for _name, skew, _best in strategies]
     known = [skew for skew in skews if skew is not None]
-    best = min(known, default=None)
     data = [
         {
             "type": "bar",
@@ -38,8 +37,8 @@ def strategies_compared(strategies: Sequence[Strategy]) -> dict[str, Any]:
             "cliponaxis": False,
             "marker": {
                 "color": [
-                    "--accent" if skew is not None and skew == best else "--line-strong"
-                    for skew in skews
+                    "--accent" if is_best else "--line-strong"
+                    for _name, _skew, is_best in strategies
                 ]
             },
             "hovertemplate": "%{y}: %{customdata:.2f}×<extra></extra>",

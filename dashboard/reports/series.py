@@ -111,8 +111,12 @@ def _weighted(values: Sequence[tuple[float, float]]) -> float | None:
 
 
 def strategies_of(run: JobRun) -> list[Strategy]:
-    """Return the strategies with their max / mean load, in fixed order."""
-    return [(row.title, row.max_to_mean, row.in_use) for row in strategy_rows(run)]
+    """Return the strategies with their max / mean load; the one in use is named so."""
+    return [(_used(row), row.max_to_mean, row.is_best) for row in strategy_rows(run)]
+
+
+def _used(row: StrategyRow) -> str:
+    return f"{row.title} ({row.use_word})" if row.in_use else row.title
 
 
 def rows_or_none(run: JobRun, dataset: str, order: Sequence[str]) -> list[Row]:

@@ -96,13 +96,24 @@ class StrategyRow:
 
 
 def strategy_rows(run: JobRun) -> list[StrategyRow]:
-    """Return the strategies of a run over one group, by rank, the unknown ones last."""
+    """Return the strategies of a run over one group, by rank, the unknown ones last.
+
+    The balanced plan and other numbers of members, which have no rank, follow them.
+    """
     if not run.group:
         return []
     rows = read_rows(run, c.STRATEGIES)
     ranks = _ranks(rows)
     found = [_row(row, ranks.get(row[c.STRATEGY])) for row in rows]
-    return sorted(found, key=lambda row: (row.rank or _LAST, row.is_balanced, row.name))
+    return sorted(
+        found,
+        key=lambda row: (
+            not row.is_strategy,
+            abs(row.added),
+            row.rank or _LAST,
+            row.name,
+        ),
+    )
 
 
 def in_use_name(rows: Sequence[StrategyRow]) -> str:
@@ -145,7 +156,13 @@ def _ranks(rows: Sequence[Row]) -> dict[str, int]:
     """Return the job's ranks; those of runs that had none yet, by the same rule."""
     if any(row.get(c.RANK) is not None for row in rows):
         return {row[c.STRATEGY]: row[c.RANK] for row in rows}
-    known = [row for row in rows if row["load_max_to_mean"] is not None]
+    known = [
+        row
+        for row in rows
+        if row["load_max_to_mean"] is not None
+        and row[c.STRATEGY] != BALANCED
+        and not added_members(row[c.STRATEGY])
+    ]
     known.sort(
         key=lambda row: (
             round(row["load_max_to_mean"], 9),

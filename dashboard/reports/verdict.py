@@ -219,9 +219,10 @@ def _with_members(rows: Sequence[StrategyRow], used: StrategyRow) -> Iterator[st
     """Say what members more or fewer would have meant: their max / mean would not."""
     for row in rows:
         if row.added and row.overload is not None and used.overload is not None:
-            if row.overload == used.overload == _NOTHING:
-                yield _("%(title)s: no time overloaded either way.") % {
-                    "title": row.title
+            if row.overload == used.overload:
+                yield _("%(title)s: overloaded as long, %(span)s.") % {
+                    "title": row.title,
+                    "span": span(used.overload),
                 }
             else:
                 yield _("%(title)s: overloaded for %(span)s, not %(span_used)s.") % {

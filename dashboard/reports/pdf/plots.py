@@ -161,19 +161,19 @@ def _lines_plot(
 
 def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:
     """Draw a bar a strategy from 1, which is even, to its max / mean load."""
-    known = [skew for _name, skew, _in_use in strategies if skew is not None]
+    known = [skew for _name, skew, _best in strategies if skew is not None]
     if not known:
         return
     sheet.room(len(strategies) * _BAR + 2)
-    top, best = max([*known, 1.1]), min(known)
+    top = max([*known, 1.1])
     left = MARGIN + _NAME
     wide = sheet.epw - _NAME - 14
-    for name, skew, in_use in strategies:
+    for name, skew, is_best in strategies:
         y = sheet.get_y() + _BAR / 2
-        sheet.ink("ink-2", SMALL, bold=in_use)
+        sheet.ink("ink-2", SMALL, bold=is_best)
         sheet.label(left - 2, y, name, align="R", width=_NAME - 2)
         width = 0.0 if skew is None else (skew - EVEN) / (top - EVEN) * wide
-        sheet.ground("accent" if skew == best else "line-strong")
+        sheet.ground("accent" if is_best else "line-strong")
         sheet.rect(left, y - 1.4, max(width, 0.3), 2.8, style="F")
         sheet.ink("ink-2", SMALL)
         text = _("unknown") if skew is None else f"{skew:.2f}×"

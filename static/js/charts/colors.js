@@ -31,8 +31,18 @@ const MARGINS_PX = 90;
 const widthOf = (text) =>
   [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? IDEOGRAPH_PX : LETTER_PX), 0);
 
-/** Leave out the labels of epochs, in place, that are wider than their epoch. */
-export function fitted(layout, width) {
+const NARROW_PX = 520;
+const LEGEND_LINE_PX = 19;
+
+/**
+ * Leave out the labels of epochs, in place, that are wider than their epoch; on a
+ * narrow page make room for the lines of the legend.
+ */
+export function fitted(layout, width, data = []) {
+  if (layout.showlegend && width < NARROW_PX) {
+    const named = data.filter((trace) => trace.showlegend !== false).length;
+    layout.height += LEGEND_LINE_PX * Math.ceil(named / 2);
+  }
   layout.annotations = (layout.annotations ?? []).filter(({ name, text }) => {
     const [kind, share] = (name ?? "").split(" ");
     return kind !== "epoch" || share * (width - MARGINS_PX) > widthOf(text);

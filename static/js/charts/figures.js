@@ -51,8 +51,8 @@ class Figure {
     if (!this.document) return;
     const style = getComputedStyle(document.documentElement);
     const { data, layout } = colored(this.document, style);
-    this.place.style.height = `${layout.height}px`;
-    const fit = fitted(layout, this.place.clientWidth);
+    const fit = fitted(layout, this.place.clientWidth, data);
+    this.place.style.height = `${fit.height}px`;
     globalThis.Plotly.react(this.place, data, fit, CONFIG);
     this.listen();
     this.place.dataset.state = "drawn";
@@ -79,7 +79,7 @@ class Figure {
     const meta = this.document.meta;
     if (!note || !reset) return;
     reset.hidden = !span;
-    note.textContent = meta?.text ?? "";
+    note.textContent = this.hasTime ? (meta?.text ?? "") : "";
     this.place.dataset.step = meta?.step_seconds ?? "";
     this.offer(span);
   }

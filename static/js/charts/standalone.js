@@ -11,8 +11,9 @@ function draw() {
   const style = getComputedStyle(root);
   for (const place of document.querySelectorAll("[data-figure]")) {
     const { data, layout } = colored(figures[place.dataset.figure], style);
-    place.style.height = `${layout.height}px`;
-    globalThis.Plotly.react(place, data, fitted(layout, place.clientWidth), CONFIG);
+    const fit = fitted(layout, place.clientWidth, data);
+    place.style.height = `${fit.height}px`;
+    globalThis.Plotly.react(place, data, fit, CONFIG);
     place.dataset.state = "drawn";
   }
 }

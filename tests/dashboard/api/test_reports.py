@@ -149,8 +149,9 @@ def test_facts_figures_and_files_are_those_of_the_page(
     assert facts["peak"] == page.peak
     assert facts["behind_seconds"] == 180
     ranked = {row["name"]: row for row in facts["strategies"]}
-    assert next(iter(ranked)) == "BALANCED"
-    assert ranked["BALANCED"]["rank"] == 1
+    assert next(iter(ranked)) == "AVG_BY_CIRCLE"
+    assert ranked["AVG_BY_CIRCLE"]["rank"] == 1
+    assert ranked["BALANCED"]["rank"] is None, "it stands beside the ranking"
     assert (ranked["AVG"]["never"], ranked["in_use+1"]["never"]) == (120, None)
     assert facts["verdict"]["answer"] == "change"
     figure = client.get(f"{BASE}/runs/{run.pk}/figures/lag").json()

@@ -65,10 +65,10 @@ def _strategy(
 
 STRATEGY_ROWS: Final = (
     _strategy("CONSISTENT_HASH", None, None, 1, drain=(None, None), overload=None),
-    _strategy("AVG", 4, 1.5, 4, drain=(600.0, 120.0), overload=60.0),
-    _strategy("in_use+1", 3, 1.4, 3, drain=(None, None), overload=30.0),
-    _strategy("BALANCED", 1, 1.125, 2, drain=(30.0, 0.0), overload=0.0),
-    _strategy("AVG_BY_CIRCLE", 2, 1.25, 9, drain=(90.5, 0.0), overload=0.0),
+    _strategy("AVG", 2, 1.5, 4, drain=(600.0, 120.0), overload=60.0),
+    _strategy("in_use+1", None, 1.4, 3, drain=(None, None), overload=30.0),
+    _strategy("BALANCED", None, 1.125, 2, drain=(30.0, 0.0), overload=0.0),
+    _strategy("AVG_BY_CIRCLE", 1, 1.25, 9, drain=(90.5, 0.0), overload=0.0),
 )
 """AVG, in use, never drains for two minutes; of one strategy nothing is known."""
 

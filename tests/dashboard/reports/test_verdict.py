@@ -129,7 +129,7 @@ def test_what_speaks_against_it_is_said_too() -> None:
 
 def test_members_that_change_nothing_are_said_to() -> None:
     found = judged(row("AVG", 1.0, in_use=True), row("in_use-1", 1.0, 2))
-    assert found.further == ["1 member fewer: no time overloaded either way."]
+    assert found.further == ["1 member fewer: overloaded as long, 0 s."]
 
 
 def test_unknown_overload_is_not_told() -> None:
