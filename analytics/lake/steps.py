@@ -46,12 +46,14 @@ _KNOWN: Final = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
 class Steps:
     """Arrow tables in the columns of the data sets of the same names, without rates.
 
-    `source` is the data set that the beginning of the span was read from.
+    `source` is the data set that the beginning of the span was read from, `rows_read`
+    how many rows had to be, wanted or not.
     """
 
     by_queue: Any
     by_group: Any
     source: str
+    rows_read: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ def read_steps(
         by_queue,
         _by_group(pa.concat_tables(peaks), by_queue),
         dataset_of(QUEUES, rung.level) if is_rung else c.SAMPLES,
+        budget.spent,
     )
 
 

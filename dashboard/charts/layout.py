@@ -120,7 +120,7 @@ def axis_name(text: str, top: float) -> dict[str, Any]:
 
 
 def legend_below() -> dict[str, Any]:
-    """Return a legend at the lower edge of the figure, clear of the axis's labels."""
+    """Return a legend at the lower edge of the figure; its page makes room for it."""
     return {
         "orientation": "h",
         "yref": "container",

@@ -50,7 +50,7 @@ def members_over_time(axis: Axis, lines: Sequence[QueueRow]) -> dict[str, Any]:
     missing = gaps(axis, sorted({at for line in lines for at in line.values}))
     if missing:
         data.append(hatch(axis, missing, max(top, 1)) | {"showlegend": False})
-    layout = shared_layout(axis) | {"height": 280, "showlegend": True}
+    layout = shared_layout(axis) | {"height": 230, "showlegend": True}
     layout["legend"] = legend_below()
     layout["yaxis"] = count_axis(top, _DOMAIN)
     layout["annotations"] = [axis_name(_("msg/s"), _DOMAIN[1])]

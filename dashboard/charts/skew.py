@@ -38,7 +38,7 @@ def skew_over_time(axis: Axis, series: Sequence[SkewSeries]) -> dict[str, Any]:
     missing = gaps(axis, sorted({at for each in series for at, _value in each.points}))
     if missing:
         data.append(hatch(axis, missing, 1) | {"yaxis": "y2", "showlegend": False})
-    layout = shared_layout(axis) | {"height": 250, "showlegend": True}
+    layout = shared_layout(axis) | {"height": 230, "showlegend": True}
     layout["legend"] = legend_below()
     layout["yaxis"] = {
         "nticks": 5,

@@ -219,7 +219,7 @@ def _with_members(rows: Sequence[StrategyRow], used: StrategyRow) -> Iterator[st
     """Say what members more or fewer would have meant: their max / mean would not."""
     for row in rows:
         if row.added and row.overload is not None and used.overload is not None:
-            if row.overload == used.overload:
+            if span(row.overload) == span(used.overload):
                 yield _("%(title)s: overloaded as long, %(span)s.") % {
                     "title": row.title,
                     "span": span(used.overload),

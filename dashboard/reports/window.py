@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 CLOSER: Final = ("lag", "queues")
 """Figures that are read again; the others are only cut to the window."""
 
-MOST_ROWS_OF_ALL: Final = 6_000_000
+MOST_ROWS_OF_ALL: Final = 2_000_000
 """Rows read for a window over all groups, where none can be skipped."""
 
 SHORTEST: Final = timedelta(seconds=30)

@@ -31,17 +31,26 @@ const MARGINS_PX = 90;
 const widthOf = (text) =>
   [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? IDEOGRAPH_PX : LETTER_PX), 0);
 
-const NARROW_PX = 520;
+const SWATCH_PX = 56;
 const LEGEND_LINE_PX = 19;
 
+/** Return how many lines the legend takes below a figure of that width. */
+function legendLines(data, width) {
+  const names = data.filter((trace) => trace.name && trace.showlegend !== false);
+  const widest = Math.max(0, ...names.map((trace) => widthOf(trace.name) + SWATCH_PX));
+  const columns = Math.max(1, Math.floor((width - MARGINS_PX) / Math.max(widest, 1)));
+  return Math.ceil(names.length / columns);
+}
+
 /**
- * Leave out the labels of epochs, in place, that are wider than their epoch; on a
- * narrow page make room for the lines of the legend.
+ * Leave out the labels of epochs, in place, that are wider than their epoch, and make
+ * room below the axis for the lines of the legend.
  */
 export function fitted(layout, width, data = []) {
-  if (layout.showlegend && width < NARROW_PX) {
-    const named = data.filter((trace) => trace.showlegend !== false).length;
-    layout.height += LEGEND_LINE_PX * Math.ceil(named / 2);
+  if (layout.showlegend) {
+    const more = LEGEND_LINE_PX * legendLines(data, width);
+    layout.height += more;
+    layout.margin.b += more;
   }
   layout.annotations = (layout.annotations ?? []).filter(({ name, text }) => {
     const [kind, share] = (name ?? "").split(" ");
