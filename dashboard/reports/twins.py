@@ -120,7 +120,7 @@ def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
             _("Worst time to drain"),
             _("Never drains for"),
             _("Overloaded for"),
-            _("Queues without owner"),
+            _("No owner"),
         ),
         [_strategy(row) for row in strategy_rows(run)],
     )
@@ -134,7 +134,7 @@ def _strategy(row: StrategyRow) -> Sequence[Cell]:
     return (
         row.title,
         row.use_word,
-        _written(row.rank, figures.count),
+        _written(row.rank, figures.count) if row.is_strategy else "",
         *(_written(score, skew_text) for score in scores),
         _written(row.idle_share, percent_text),
         _written(row.moves, figures.count),

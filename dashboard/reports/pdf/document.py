@@ -32,6 +32,8 @@ from .sheet import BODY, HEAD, MARGIN, SMALL, TITLE, new_sheet
 _ROW: Final = 5.0
 _STAT: Final = 17.0
 _MOST_COLUMNS: Final = 6
+_KEPT_TOGETHER: Final = 10
+"""Rows of a table that a page is not left for."""
 _UNKNOWN: Final = "—"
 TWIN_ROWS: Final = 400
 """Rows of a table on paper; a longer one is said to go on in the other formats."""
@@ -162,7 +164,7 @@ def _pieces(twin: Twin) -> Iterator[Twin]:
 
 def _piece(sheet: Any, twin: Twin) -> None:
     """Write a table; its head stands on every page that it reaches."""
-    sheet.room(_ROW * 3)
+    sheet.room(_ROW * (1 + min(len(twin.rows), _KEPT_TOGETHER)))
     widths = _widths(sheet, twin)
 
     def head() -> None:
