@@ -28,7 +28,7 @@ from dashboard.models import Grouping, JobRun
 
 from .figures import figure_of
 from .series import heat_lines, lines_of, shown_grouping
-from .steps import Row, axis_of, epoch_bands, highest, lag_steps, total
+from .steps import Row, axis_of, epoch_bands, lag_steps
 from .words import source_word, step_word
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 CLOSER: Final = ("lag", "queues")
 """Figures that are read again; the others are only cut to the window."""
 
-MOST_ROWS_OF_ALL: Final = 2_000_000
+MOST_ROWS_OF_ALL: Final = 4_000_000
 """Rows read for a window over all groups, where none can be skipped."""
 
 SHORTEST: Final = timedelta(seconds=30)
@@ -129,12 +129,15 @@ def _closer(
     if found is None:
         return None
     axis, steps = found
-    per_queue = name == "queues" or bool(run.topic)
-    rows: list[Row] = (steps.by_queue if per_queue else steps.by_group).to_pylist()
-    if name == "queues" and grouping is not Grouping.QUEUE:
-        rows = _summed(rows, grouping)
-    elif name == "lag" and run.topic:
-        rows = _with_peaks(_summed(rows, Grouping.TOPIC), steps)
+    rows: list[Row]
+    if name == "lag" and run.topic:
+        rows = _with_peaks(_by_topic(steps.by_queue), steps)
+    elif name == "lag" or grouping is Grouping.GROUP:
+        rows = steps.by_group.to_pylist()
+    elif grouping is Grouping.TOPIC:
+        rows = _by_topic(steps.by_queue)
+    else:
+        rows = steps.by_queue.to_pylist()
     return (axis, rows, steps.source) if rows else None
 
 
@@ -185,23 +188,34 @@ def _with_peaks(rows: Sequence[Row], steps: Steps) -> list[Row]:
     return [{**row, c.LAG_PEAK: peaks.get(row[c.SINCE])} for row in rows]
 
 
-def _summed(rows: Sequence[Row], grouping: Grouping) -> list[Row]:
-    """Sum queues over each group or topic; what is not known adds nothing."""
-    key = c.GROUP if grouping is Grouping.GROUP else c.TOPIC
-    lines: dict[tuple[str, datetime], list[Row]] = defaultdict(list)
-    for row in rows:
-        lines[row[key], row[c.SINCE]].append(row)
-    return [
-        {
-            key: name,
-            c.SINCE: since,
-            c.LAG_MEAN: total(row[c.LAG_MEAN] for row in each),
-            c.LAG_MS_PEAK: highest(row[c.LAG_MS_PEAK] for row in each),
-            c.QUEUE_COUNT: len(each),
-            c.KNOWN_QUEUES: sum(1 for row in each if row[c.SECONDS] > 0),
-        }
-        for (name, since), each in lines.items()
-    ]
+def _by_topic(table: Any) -> list[Row]:
+    """Sum queues over each topic; what is not known adds nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
+    has_known = pc.greater(table[c.SECONDS], 0.0).cast(pa.int64())
+    summed = (
+        table.append_column(c.KNOWN_QUEUES, has_known)
+        .group_by([c.TOPIC, c.SINCE])
+        .aggregate(
+            [
+                (c.LAG_MEAN, "sum", known),
+                (c.LAG_MS_PEAK, "max"),
+                (c.QUEUE_ID, "count"),
+                (c.KNOWN_QUEUES, "sum"),
+            ]
+        )
+    )
+    names = {
+        f"{c.LAG_MEAN}_sum": c.LAG_MEAN,
+        f"{c.LAG_MS_PEAK}_max": c.LAG_MS_PEAK,
+        f"{c.QUEUE_ID}_count": c.QUEUE_COUNT,
+        f"{c.KNOWN_QUEUES}_sum": c.KNOWN_QUEUES,
+    }
+    columns = [names.get(name, name) for name in summed.column_names]
+    rows: list[Row] = summed.rename_columns(columns).to_pylist()
+    return rows
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
