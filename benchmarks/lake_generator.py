@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -82,9 +83,9 @@ class Groups:
         self.joined = self.count.copy()
         self.epoch = np.ones(shape.groups, dtype=np.int64)
 
-    def step(self, now_ms: int) -> None:
-        """Let ten seconds pass."""
-        seconds = SWEEP_MS / 1000
+    def step(self, now_ms: int, ms: int = SWEEP_MS) -> None:
+        """Let ten seconds pass, or a span of another length."""
+        seconds = ms / 1000
         wave = 1 + 0.8 * np.sin(2 * np.pi * now_ms / DAY_MS + self.hour)
         rates = (self.mean * wave)[:, None] * self.share
         self.top += self.rng.poisson(rates * seconds)
@@ -93,10 +94,10 @@ class Groups:
         taken = np.minimum(lag, share * (self.capacity * seconds)[:, None])
         self.done += np.floor(taken)
 
-    def change_members(self) -> list[int]:
+    def change_members(self, ms: int = SWEEP_MS) -> list[int]:
         """Let members join and leave; return the groups in which they did."""
         shape = self.shape
-        chance = shape.changes * SWEEP_MS / DAY_MS
+        chance = shape.changes * ms / DAY_MS
         changed = np.flatnonzero(self.rng.random(shape.groups) < chance)
         for group in changed:
             joins = self.count[group] == 1 or self.rng.random() < 0.5
@@ -138,26 +139,8 @@ class Groups:
 
 def generate(lake: str, shape: Shape) -> int:
     """Write the lake, and its strategies' options beside it; return the samples."""
-    groups = Groups(shape)
-    samples = LandingWriter(lake, c.SAMPLES, run_id=f"seed{shape.seed}")
-    epochs = LandingWriter(lake, c.EPOCHS, run_id=f"seed{shape.seed}")
-    names = _names(shape)
-    rows = 0
-    for group in range(shape.groups):
-        epochs.append(_epoch(groups, group, shape.start_ms))
-    for sweep in range(shape.sweeps):
-        now_ms = shape.start_ms + sweep * SWEEP_MS
-        groups.step(now_ms)
-        for group in groups.change_members():
-            epochs.append(_epoch(groups, group, now_ms))
-        rows += samples.append(_samples(groups, names, now_ms, sweep))
-        for writer in (samples, epochs):
-            _checked(writer.flush(now_ms))
-    _checked(samples.close(shape.start_ms))
-    _checked(epochs.close(shape.start_ms))
+    rows = land(lake, shape)
     storage = open_storage(lake)
-    options = json.dumps(groups.strategy_options())
-    storage.write_new(OPTIONS, options.encode())
     for dataset in (c.SAMPLES, c.EPOCHS):
         absorb(storage, dataset)
         compact(
@@ -166,23 +149,57 @@ def generate(lake: str, shape: Shape) -> int:
     return rows
 
 
+def land(lake: str, shape: Shape) -> int:
+    """Write landing files, as the collector does, and the options."""
+    groups = Groups(shape)
+    samples = LandingWriter(lake, c.SAMPLES, run_id=f"seed{shape.seed}")
+    epochs = LandingWriter(lake, c.EPOCHS, run_id=f"seed{shape.seed}")
+    names = key_columns(shape)
+    rows = 0
+    epochs.append(epochs_of(groups, range(shape.groups), shape.start_ms))
+    for sweep in range(shape.sweeps):
+        now_ms = shape.start_ms + sweep * SWEEP_MS
+        groups.step(now_ms)
+        changed = groups.change_members()
+        if changed:
+            epochs.append(epochs_of(groups, changed, now_ms))
+        rows += samples.append(_samples(groups, names, now_ms, sweep))
+        for writer in (samples, epochs):
+            _checked(writer.flush(now_ms))
+    _checked(samples.close(shape.start_ms))
+    _checked(epochs.close(shape.start_ms))
+    write_options(lake, groups)
+    return rows
+
+
+def write_options(lake: str, groups: Groups) -> None:
+    """Write the options of the strategies that need some, for all members so far."""
+    options = json.dumps(groups.strategy_options())
+    open_storage(lake).write_new(OPTIONS, options.encode())
+
+
 def _checked(report: Any) -> None:
     if report.error:
         raise SystemExit(f"the lake cannot be written: {report.error}")
 
 
-def _names(shape: Shape) -> dict[str, Any]:
+def key_columns(shape: Shape) -> dict[str, Any]:
     """Return the key columns of a whole sweep, group by group."""
-    group = np.repeat(np.arange(shape.groups), shape.queues)
-    queue = np.tile(np.arange(shape.queues), shape.groups)
+    group = np.repeat(np.arange(shape.groups), shape.queues).tolist()
+    queue = np.tile(np.arange(shape.queues), shape.groups).tolist()
     keys = [shape.queue(*pair) for pair in zip(group, queue, strict=True)]
     topics, brokers, ids = zip(*keys, strict=True)
     return {
-        c.GROUP: pa.array([f"group-{number:05d}" for number in group]),
+        c.GROUP: pa.array([group_name(number) for number in group]),
         c.TOPIC: pa.array(topics),
         c.BROKER: pa.array(brokers),
         c.QUEUE_ID: pa.array(ids, pa.int32()),
     }
+
+
+def group_name(number: int) -> str:
+    """Return the name of a group."""
+    return f"group-{number:05d}"
 
 
 def _broker(number: int) -> str:
@@ -221,22 +238,25 @@ def _samples(
     }
 
 
-def _epoch(groups: Groups, group: int, now_ms: int) -> dict[str, Any]:
+def epochs_of(groups: Groups, which: Sequence[int], now_ms: int) -> dict[str, Any]:
+    """Return the epochs that begin now in some of the groups."""
     shape = groups.shape
+    count = len(which)
     return {
-        c.CLUSTER: [shape.cluster],
-        c.GROUP: [f"group-{group:05d}"],
-        c.EPOCH: [int(groups.epoch[group])],
-        c.TIME: [now_ms],
-        c.BEGAN: [now_ms],
-        c.MODE: ["CLUSTERING"],
-        c.STRATEGY: ["AVG"],
-        c.STRATEGY_SOURCE: ["reported"],
+        c.CLUSTER: [shape.cluster] * count,
+        c.GROUP: [group_name(group) for group in which],
+        c.EPOCH: [int(groups.epoch[group]) for group in which],
+        c.TIME: [now_ms] * count,
+        c.BEGAN: [now_ms] * count,
+        c.MODE: ["CLUSTERING"] * count,
+        c.STRATEGY: ["AVG"] * count,
+        c.STRATEGY_SOURCE: ["reported"] * count,
         c.MEMBERS: [
             [
                 {c.CLIENT_ID: client_id, c.STRATEGY: "AVG", c.SUBSCRIPTIONS: None}
                 for client_id in groups.members_of(group)
             ]
+            for group in which
         ],
         c.QUEUES: [
             [
@@ -249,6 +269,7 @@ def _epoch(groups: Groups, group: int, now_ms: int) -> dict[str, Any]:
                 )
                 for queue in range(shape.queues)
             ]
+            for group in which
         ],
     }
 

@@ -33,6 +33,10 @@ from .naming import COMPACT
 from .reader import read_entry
 from .storage import Storage
 
+MOST_MERGED_ROWS: Final = 1_000_000
+"""Files with more rows than this together stay apart: they are few and large already,
+and what is merged goes through memory as a whole."""
+
 Merge = Callable[[list[FileEntry], int], Any]
 """Takes files and ms of a step, gives their rows merged into such steps."""
 
@@ -114,7 +118,7 @@ def list_files(
 
 
 def _unmerged(storage: Storage, below: str, above: str, size: int) -> list[Span]:
-    """Return the spans above whose batches are still in several files below."""
+    """Return the spans above whose batches are in several files below, small ones."""
     lower = load_manifest(storage, below)
     spans = {span_of(file.path) for file in load_manifest(storage, above).files}
     return sorted(
@@ -123,6 +127,7 @@ def _unmerged(storage: Storage, below: str, above: str, size: int) -> list[Span]
             for span in spans
             if span.last - span.first + 1 == size
             and any(span_of(file.path) != span for file in files_in(lower, span))
+            and sum(file.rows for file in files_in(lower, span)) <= MOST_MERGED_ROWS
         ),
         key=lambda span: span.first,
     )

@@ -142,6 +142,27 @@ def test_work_that_was_cut_short_is_done_once(
         assert len(minutes) == len(ten_minutes) == 1
 
 
+def test_files_that_are_large_already_are_carried_but_not_merged(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analytics import rollup
+    from analytics.lake import carrying
+
+    monkeypatch.setattr(rollup, "FILES_A_BATCH", 1)
+    monkeypatch.setattr(carrying, "MOST_MERGED_ROWS", 0)
+    land(tmp_path, *range(CARRY))
+    for _run in range(2):
+        roll_up(spark, tmp_path)
+        storage = LocalStorage(tmp_path)
+        for family in FAMILIES:
+            files = [
+                len(load_manifest(storage, dataset_of(family, level)).files)
+                for level in (60, 600)
+            ]
+            assert files == [CARRY, 1]
+    assert_equal_to_scratch(spark, tmp_path)
+
+
 def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, 0)
 
