@@ -5,8 +5,10 @@ python -m benchmarks.rollup_kills [--kills 20] [--seed 1]
 A writer lands minutes as fast as it can; a worker, as the Celery worker does, keeps an
 analytics process, runs roll-ups one after another and keeps the lake in order between
 them: merges files, and deletes what the stream has read. One of the three is killed
-with SIGKILL after a random time, and started again. In the end the ladder must equal
-what all samples give at once, and every minute that the writer reported must be whole.
+with SIGKILL, and started again: two kills in three once a roll-up has begun to read,
+the others whenever it happens, so that starts and pauses are hit, too. In the end the
+ladder must equal what all samples give at once, and every minute that the writer
+reported must be whole.
 """
 
 from __future__ import annotations
@@ -50,8 +52,12 @@ QUEUE_COUNT: Final = 8
 SWEEPS: Final = 6
 MINUTE_SECONDS: Final = 2.0
 """How long the writer takes for what stands for a minute."""
+WHILE_AT_WORK: Final = 2 / 3
+LONGEST_PAUSE: Final = 10.0
 GRACE_MS: Final = 30_000
 """How long files stay after they were merged."""
+AT_WORK: Final = ("samples", "rollup_")
+"""Phases in which a roll-up writes."""
 MOST_SECONDS: Final = 900
 """Longer than this the worker is not waited for."""
 
@@ -75,7 +81,9 @@ def _campaign(kills: int, seed: int) -> None:
         writer, worker = Writer(lake), Worker(lake)
         for number in range(1, kills + 1):
             victim = chance.choice(["job", "worker", "writer"])
-            time.sleep(chance.uniform(0.5, 25.0))
+            if chance.random() < WHILE_AT_WORK:
+                worker.wait_for_work()
+            time.sleep(chance.uniform(0.0, LONGEST_PAUSE))
             pid = _kill(victim, writer, worker)
             for each in (writer, worker):
                 each.read()
@@ -170,11 +178,12 @@ class Worker(Process):
         self.runs = 0
         self.failed = 0
         self._job: int | None = None
+        self._phase = ""
         super().__init__(lake)
 
     def kill(self) -> int:
         pid = super().kill()
-        self._job = None
+        self._job, self._phase = None, ""
         return pid
 
     def kill_job(self) -> int:
@@ -190,6 +199,14 @@ class Worker(Process):
                 self._job = None
             self._wait(deadline)
 
+    def wait_for_work(self) -> None:
+        """Wait until a roll-up reads samples, or carries."""
+        self._phase = ""
+        deadline = time.monotonic() + MOST_SECONDS
+        while not self._phase.startswith(AT_WORK):
+            self._wait(deadline)
+            self.read()
+
     def finish(self) -> None:
         """Wait for two whole runs, the second of which begins after now."""
         self.read()
@@ -202,6 +219,7 @@ class Worker(Process):
 
     def take(self, told: dict[str, Any]) -> None:
         self._job = told["pid"]
+        self._phase = told.get("phase", "")
         self.runs += told["event"] == "done"
         if told["event"] == "failed":
             self.failed += 1

@@ -50,7 +50,7 @@ def main() -> None:
     """Make the lakes, run the contenders, print figures and ratios."""
     given = _arguments()
     sizes = given.sizes or [1, 10, *([50] if given.fifty else [])]
-    lakes = {size: _lake(given.lakes, size) for size in sorted(sizes)}
+    lakes = {size: lake_of(given.lakes, size) for size in sorted(sizes)}
     results: Results = {}
     with tempfile.TemporaryDirectory(prefix="backtest-out-") as folder:
         for name in NAMES:
@@ -60,7 +60,7 @@ def main() -> None:
     _print_ratios(results, sorted(lakes))
 
 
-def _lake(folder: Path, millions: int) -> Path:
+def lake_of(folder: Path, millions: int) -> Path:
     """Return the lake of that size, made if it is not there yet."""
     lake = folder / f"lake-{millions}m"
     done = lake / "made"
@@ -88,12 +88,12 @@ def _run(name: str, lakes: Mapping[int, Path], folder: Path, results: Results) -
     smallest = min(lakes)
     try:
         # The first run only warms: files, code, the compilers of Java.
-        _once(process, lakes[smallest], folder / name / "warm")
+        run_once(process, lakes[smallest], folder / name / "warm")
         for size, lake in lakes.items():
             if name == "pandas" and size > MOST_FOR_PANDAS:
                 continue
             with Watch(process.pid) as watch:
-                _once(process, lake, folder / name / str(size))
+                run_once(process, lake, folder / name / str(size))
             results[name, size] = watch.usage
             _print_usage(name, size, watch.usage)
             if size != smallest:
@@ -102,7 +102,7 @@ def _run(name: str, lakes: Mapping[int, Path], folder: Path, results: Results) -
         _end(process)
 
 
-def _once(process: subprocess.Popen[str], lake: Path, output: Path) -> None:
+def run_once(process: subprocess.Popen[str], lake: Path, output: Path) -> None:
     assert process.stdin is not None
     assert process.stdout is not None
     line = json.dumps({"lake": str(lake), "output": str(output)})

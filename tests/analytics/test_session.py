@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analytics.errors import JobError
-from analytics.session import SessionSettings, _configuration, check_address
+from analytics.session import SessionSettings, check_address, configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,16 +34,16 @@ def test_without_settings_spark_is_local_and_small() -> None:
 
 def test_a_remote_master_gets_our_packages(tmp_path: Path) -> None:
     settings = SessionSettings(tmp_path, master="spark://host:7077")
-    archive = _configuration(settings)["spark.submit.pyFiles"]
+    archive = configuration(settings)["spark.submit.pyFiles"]
     with zipfile.ZipFile(archive) as packed:
         names = set(packed.namelist())
     assert {"analytics/transforms/divisions.py", "rmqcore/errors.py"} <= names
-    assert "spark.driver.host" not in _configuration(settings)
+    assert "spark.driver.host" not in configuration(settings)
 
 
 def test_any_setting_can_be_overridden(tmp_path: Path) -> None:
     settings = SessionSettings(tmp_path, extra={"spark.driver.memory": "9g"})
-    assert _configuration(settings)["spark.driver.memory"] == "9g"
+    assert configuration(settings)["spark.driver.memory"] == "9g"
 
 
 def test_jars_of_a_folder_are_given_to_spark(tmp_path: Path) -> None:
@@ -51,11 +51,11 @@ def test_jars_of_a_folder_are_given_to_spark(tmp_path: Path) -> None:
     settings = SessionSettings.from_environ(environ)
     assert settings.s3.region == "eu"
     with pytest.raises(JobError, match=f"no jar in {tmp_path}"):
-        _configuration(settings)
+        configuration(settings)
     for name in ("b.jar", "a.jar", "a.pom"):
         (tmp_path / name).touch()
     jars = f"{tmp_path}/a.jar,{tmp_path}/b.jar"
-    assert _configuration(settings)["spark.jars"] == jars
+    assert configuration(settings)["spark.jars"] == jars
 
 
 def test_no_key_stands_on_the_command_line_of_java(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_no_key_stands_on_the_command_line_of_java(tmp_path: Path) -> None:
         "ROCKETSCOPE_S3_SECRET_KEY": "not a secret",
     }
     settings = SessionSettings.from_environ(keys)
-    assert "not a secret" not in str(_configuration(settings))
+    assert "not a secret" not in str(configuration(settings))
     assert "not a secret" not in repr(settings)
 
 
