@@ -43,7 +43,9 @@ async def test_java_clients_are_measured_like_ours(
         size=16,
     )
     assert list(theirs) == [*(each.name for each in sent), "consume"]
-    assert all(each.rate > 0 and each.cpu_us > 0 for each in theirs.values())
+    assert all(each.rate > 0 for each in theirs.values())
+    # The kernel counts in hundredths of a second: one way alone may take less.
+    assert sum(each.cpu_us for each in theirs.values()) > 0
 
 
 def test_a_java_group_goes_through_the_same_churn(tmp_path: Path) -> None:
