@@ -12,6 +12,7 @@ it makes a part of its own, which adds up with what was there before.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -76,7 +77,7 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
 
 
 def frame_of(
-    spark: SparkSession, lake: Storage, family: str, files: list[FileEntry]
+    spark: SparkSession, lake: Storage, family: str, files: Sequence[FileEntry]
 ) -> DataFrame:
     """Return the parts, or peaks, in files of the ladder."""
     schema = from_arrow_schema(_SCHEMAS[family])

@@ -10,7 +10,7 @@ than that of the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from analytics.lake.ladder import (
     PEAKS,
     QUEUES,
     dataset_of,
-    rung_files,
     view_from,
 )
 from analytics.lake.manifest import FileEntry, load_manifest
@@ -188,7 +187,7 @@ class _Reader:
         return self._within(self.files(c.SAMPLES, listed))
 
     def rung(self, family: str, level: int) -> DataFrame:
-        listed = rung_files(
+        view = view_from(
             self._lake,
             family,
             level,
@@ -196,9 +195,9 @@ class _Reader:
             until_ms=self._until_ms,
             clusters=self._request.clusters or None,
         )
-        return self._within(self.files(dataset_of(family, level), listed))
+        return self._within(self.files(dataset_of(family, level), view.files))
 
-    def files(self, dataset: str, listed: list[FileEntry]) -> DataFrame:
+    def files(self, dataset: str, listed: Sequence[FileEntry]) -> DataFrame:
         if not listed:
             return self.empty(dataset)
         paths = sorted({self._lake.uri(file.path) for file in listed})

@@ -33,7 +33,7 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
-from analytics.lake.ladder import PEAKS, QUEUES, rung_files
+from analytics.lake.ladder import PEAKS, QUEUES, view_from
 from analytics.lake.manifest import load_manifest
 from analytics.lake.retention import sweep
 from analytics.lake.storage import open_storage
@@ -311,7 +311,7 @@ def _check(lake: Path, reported: Mapping[int, int]) -> None:
     ]
     for level in c.ROLLUP_LEVELS:
         for family, merged, scratch in families:
-            files = rung_files(storage, family, level)
+            files = view_from(storage, family, level).files
             found = merged(frame_of(spark, storage, family, files), level * 1000)
             wanted = scratch(samples, level * 1000).select(*found.columns)
             apart = found.exceptAll(wanted).count() + wanted.exceptAll(found).count()

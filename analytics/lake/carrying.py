@@ -7,17 +7,15 @@ taken once, and one change of a manifest lists the files of all clusters.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any, Final
-from urllib.parse import quote
 
-import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.errors import ManifestConflictError
 
+from .compaction import parquet_bytes
 from .ladder import (
     CARRY,
     Span,
@@ -29,7 +27,7 @@ from .ladder import (
     with_batches,
 )
 from .manifest import FileEntry, Manifest, load_manifest, update_manifest
-from .naming import COMPACT
+from .naming import COMPACT, partition
 from .reader import read_entry
 from .storage import Storage
 
@@ -82,11 +80,10 @@ def put(storage: Storage, dataset: str, table: Any, span: Span) -> list[FileEntr
     for cluster in table[c.CLUSTER].unique().to_pylist():
         part = table.filter(pc.equal(table[c.CLUSTER], cluster))
         part = part.sort_by([(name, "ascending") for name in _order(part)])
-        sink = pa.BufferOutputStream()
-        parquet.write_table(part, sink, compression="zstd", row_group_size=250_000)
+        data = parquet_bytes(part)
         path = _path(dataset, cluster, part, span)
-        storage.write_new(path, sink.getvalue().to_pybytes())
-        entries.append(read_entry(storage, path, sink.getvalue().size))
+        storage.write_new(path, data)
+        entries.append(read_entry(storage, path, len(data)))
     return entries
 
 
@@ -141,9 +138,5 @@ def _order(table: Any) -> list[str]:
 
 
 def _path(dataset: str, cluster: str, table: Any, span: Span) -> str:
-    first = pc.min(table[c.TIME]).as_py()
-    day = datetime.fromtimestamp(first.timestamp(), UTC)
-    return (
-        f"{COMPACT}/{dataset}/cluster={quote(cluster, safe='')}/day={day:%Y-%m-%d}/"
-        f"{span.name}.parquet"
-    )
+    day = pc.min(table[c.TIME]).as_py().astimezone(UTC)
+    return f"{COMPACT}/{dataset}/{partition(cluster, day)}/{span.name}.parquet"

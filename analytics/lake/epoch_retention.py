@@ -24,7 +24,7 @@ from .compaction import FEWEST_FILES, parquet_bytes
 from .ladder import FAMILIES, dataset_of
 from .manifest import FileEntry, Manifest, load_manifest, update_manifest
 from .naming import MINUTE_MS, compact_path
-from .reader import read_file
+from .reader import moment, read_file
 from .retention import RAW_KEPT_MS
 from .storage import Storage
 
@@ -90,11 +90,11 @@ def _over(rows: Any, horizon: int) -> set[tuple[str, int]]:
 
     One that a killed collector left open ended where the group's next one began.
     """
-    moment = pa.scalar(horizon, pa.timestamp("ms", tz="UTC"))
+    limit = moment(horizon)
     has_end = set(_keys(rows.filter(pc.is_valid(rows[c.ENDED_BEFORE]))))
-    ended = set(_keys(rows.filter(pc.less(rows[c.ENDED_BEFORE], moment))))
+    ended = set(_keys(rows.filter(pc.less(rows[c.ENDED_BEFORE], limit))))
     newest: dict[str, int] = {}
-    for group, number in _keys(rows.filter(pc.less(rows[c.BEGAN], moment))):
+    for group, number in _keys(rows.filter(pc.less(rows[c.BEGAN], limit))):
         newest[group] = max(number, newest.get(group, number))
     followed = {
         (group, number)

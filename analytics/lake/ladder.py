@@ -126,27 +126,6 @@ def view_from(
     return RungView(tuple(found), manifests[0].whole_from_ms)
 
 
-def rung_files(
-    storage: Storage,
-    family: str,
-    seconds: int,
-    *,
-    since_ms: int | None = None,
-    until_ms: int | None = None,
-    clusters: Collection[str] | None = None,
-) -> list[FileEntry]:
-    """Return the files that have every batch once, seen from a rung."""
-    view = view_from(
-        storage,
-        family,
-        seconds,
-        since_ms=since_ms,
-        until_ms=until_ms,
-        clusters=clusters,
-    )
-    return list(view.files)
-
-
 def rung_above(seconds: int) -> int | None:
     """Return the next rung upwards; None above the last."""
     return next((level for level in c.ROLLUP_LEVELS if level > seconds), None)

@@ -25,7 +25,7 @@ def landing_path(
     """Return the path of the `number`th landing file that a writer run makes."""
     minute = datetime.fromtimestamp(minute_ms / 1000, UTC)
     return (
-        f"{LANDING}/{dataset}/{_partition(cluster, minute)}/"
+        f"{LANDING}/{dataset}/{partition(cluster, minute)}/"
         f"{minute:%H%M}-{run}-{number:06d}.parquet"
     )
 
@@ -36,7 +36,7 @@ def compact_path(
     """Return the path of a compacted file; `name` tells apart equal spans."""
     day = datetime.fromtimestamp(first_ms / 1000, UTC)
     return (
-        f"{COMPACT}/{dataset}/{_partition(cluster, day)}/"
+        f"{COMPACT}/{dataset}/{partition(cluster, day)}/"
         f"{first_ms}-{last_ms}-{name}.parquet"
     )
 
@@ -54,5 +54,6 @@ def cluster_of(path: str) -> str:
     raise ValueError(f"no cluster=… in the path {path!r}")
 
 
-def _partition(cluster: str, moment: datetime) -> str:
+def partition(cluster: str, moment: datetime) -> str:
+    """Return the folders of a cluster's files of a day."""
     return f"cluster={quote(cluster, safe='')}/day={moment:%Y-%m-%d}"

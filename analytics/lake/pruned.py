@@ -21,6 +21,7 @@ from analytics.errors import LakeError
 from analytics.schemas import schema_of
 
 from .manifest import FileEntry
+from .reader import moment
 from .storage import Storage
 
 _NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER)
@@ -89,11 +90,6 @@ def read_wanted(
     return pa.concat_tables(
         [part.cast(schema) for part in (schema.empty_table(), *parts)]
     )
-
-
-def moment(ms: int) -> Any:
-    """Return a time as Arrow compares it."""
-    return pa.scalar(ms, pa.timestamp("ms", tz="UTC"))
 
 
 def _parts(

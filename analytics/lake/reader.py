@@ -112,13 +112,14 @@ def _read(
 
 def _within(table: Any, since_ms: int | None, until_ms: int | None) -> Any:
     if since_ms is not None:
-        table = table.filter(pc.greater_equal(table[c.TIME], _moment(since_ms)))
+        table = table.filter(pc.greater_equal(table[c.TIME], moment(since_ms)))
     if until_ms is not None:
-        table = table.filter(pc.less(table[c.TIME], _moment(until_ms)))
+        table = table.filter(pc.less(table[c.TIME], moment(until_ms)))
     return table
 
 
-def _moment(ms: int) -> Any:
+def moment(ms: int) -> Any:
+    """Return a time as Arrow compares it."""
     return pa.scalar(ms, pa.timestamp("ms", tz="UTC"))
 
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from analytics import contracts as c
 from analytics.lake.carrying import add_batch, carry
-from analytics.lake.ladder import PEAKS, rung_files
+from analytics.lake.ladder import PEAKS, view_from
 from analytics.lake.manifest import FileEntry
 from analytics.lake.reader import read_file
 from analytics.lake.storage import Storage
@@ -45,7 +45,7 @@ def batches_seen(storage: Storage, level: int) -> list[tuple[int, str]]:
     """Return batch and cluster of each row that is seen from a rung, in order."""
     return sorted(
         (int(row[c.GROUP]), row[c.CLUSTER])
-        for file in rung_files(storage, PEAKS, level)
+        for file in view_from(storage, PEAKS, level).files
         for row in read_file(storage, LOWEST, file.path).to_pylist()
     )
 

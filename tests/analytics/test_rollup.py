@@ -58,7 +58,7 @@ def roll_up(spark: SparkSession, lake: Path, progress: Any = None) -> dict[str, 
 
 def assert_equal_to_scratch(spark: SparkSession, lake: Path) -> None:
     """Compare each rung with what all samples give at once."""
-    from analytics.lake.ladder import rung_files
+    from analytics.lake.ladder import view_from
     from analytics.rollup import frame_of
     from analytics.transforms.parts import (
         merged_parts,
@@ -76,7 +76,7 @@ def assert_equal_to_scratch(spark: SparkSession, lake: Path) -> None:
             (QUEUES, merged_parts, parts_of),
             (PEAKS, merged_peaks, peaks_of),
         ):
-            listed = rung_files(storage, family, level)
+            listed = view_from(storage, family, level).files
             found = merged(frame_of(spark, storage, family, listed), ms)
             wanted = scratch(samples, ms).select(*found.columns)
             assert found.exceptAll(wanted).count() == 0, (level, family)

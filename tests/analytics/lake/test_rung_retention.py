@@ -16,7 +16,6 @@ from analytics.lake.ladder import (
     PEAKS,
     carried_until,
     dataset_of,
-    rung_files,
     view_from,
 )
 from analytics.lake.manifest import Manifest, load_manifest
@@ -219,7 +218,7 @@ def test_a_reader_between_a_carry_and_an_expiry_looks_again(
         return manifest
 
     monkeypatch.setattr(ladder, "load_manifest", load)
-    files = rung_files(lake.storage, PEAKS, TEN_MINUTES)
+    files = view_from(lake.storage, PEAKS, TEN_MINUTES).files
     assert sum(file.rows for file in files) == CARRY
 
 
