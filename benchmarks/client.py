@@ -180,7 +180,7 @@ async def consume_all(
     nameserver: str, total: int, topic: str = TOPIC
 ) -> list[Measured]:
     """Consume everything three times: on the loop, in place, in threads."""
-    results = []
+    results: list[Measured] = []
     for name, way, blocking in (
         ("consume, coroutine listener", "coroutine", False),
         ("consume, plain, not blocking", "plain", False),

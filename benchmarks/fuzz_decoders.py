@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rmqcore.errors import RmqError
@@ -127,7 +128,7 @@ def targets() -> list[Target]:
     ]
     for kind in ("zlib", "lz4", "zstd"):
         sample = deflate(b"sample " * 500, kind)
-        found.append(Target(kind, lambda data, k=kind: inflate(data, k), [sample]))
+        found.append(Target(kind, partial(inflate, kind=kind), [sample]))
     decoders = [name for name in bodies.__all__ if name.startswith("decode_")]
     found += [Target(name, getattr(bodies, name), texts) for name in decoders]
     return found
@@ -191,7 +192,7 @@ def cut_off(rng: random.Random, data: bytearray, _: Sequence[bytes]) -> None:
 
 
 def flip_bits(rng: random.Random, data: bytearray, _: Sequence[bytes]) -> None:
-    for _ in range(rng.randint(1, 8) if data else 0):
+    for _bit in range(rng.randint(1, 8) if data else 0):
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
 
 

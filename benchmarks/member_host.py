@@ -25,6 +25,7 @@ from rmqcore.client import (
     PushConsumer,
     PushSettings,
 )
+from rmqcore.client.push_member import PushMember
 from rmqcore.model import MessageExt, MessageQueue
 
 
@@ -110,7 +111,9 @@ class Host:
         self._members[name] = consumer
         await consumer.start()
         # Nothing is held before the loop's next turn.
-        consumer.instance.members[group].context.held = Told(name)
+        member = consumer.instance.members[group]
+        assert isinstance(member, PushMember)
+        member.context.held = Told(name)
         say("started", name=name, client_id=consumer.client_id)
 
     async def _stop(self, name: str) -> None:

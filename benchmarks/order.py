@@ -51,10 +51,10 @@ def judge(
     for numbers in sent.values():
         before: tuple[int, Delivery] | None = None
         for number in numbers:
-            delivery = first.get(number)
-            if delivery is None:
+            if number not in first:
                 lost.append(number)
                 continue
+            delivery = first[number]
             if before is not None:
                 if not _follows(before[1], delivery):
                     broken.append((before[0], number))

@@ -34,16 +34,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analytics import contracts as c
+from analytics.lake.carrying import list_files, put
 from analytics.lake.compaction import absorb, compact
-from analytics.lake.ladder import (
-    CARRY,
-    PEAKS,
-    QUEUES,
-    Span,
-    dataset_of,
-    list_files,
-    put,
-)
+from analytics.lake.ladder import CARRY, PEAKS, QUEUES, Span, dataset_of
 from analytics.lake.manifest import load_manifest
 from analytics.lake.naming import LANDING
 from analytics.lake.retention import RAW_KEPT_MS, sweep
@@ -229,7 +222,7 @@ def make_ladder(lake: str, shape: Shape) -> None:
 
 def _put(storage: Any, family: str, level: int, table: pa.Table, span: Span) -> None:
     dataset = dataset_of(family, level)
-    list_files(storage, dataset, put(storage, dataset, table, span))
+    list_files(storage, dataset, put(storage, dataset, table, span), span)
 
 
 def _parts(groups: Groups, names: dict[str, Any], now_ms: int) -> pa.Table:

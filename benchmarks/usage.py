@@ -15,6 +15,9 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 EVERY_SECONDS: Final = 0.2
 
+Name = tuple[int, str]
+"""A process: its id and when it began, for ids are used again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -26,19 +29,24 @@ class Usage:
 
 
 class Watch:
-    """Measures from entry to exit; memory is sampled five times a second.
+    """Measures from entry to exit; everything is sampled five times a second.
 
-    Pages that several processes share are counted for each of them.
+    Pages that several processes share are counted for each of them. A process that
+    ended counts with what it had used when it was last seen: nobody may have waited
+    for it (a JVM outlives the Python that started it), and then no parent knows.
     """
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._peak = 0
+        self._used: dict[Name, float] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
 
     def __enter__(self) -> Watch:
-        self._cpu = processor_seconds(self._pid)
+        before = processor_seconds(self._pid)
+        self._before = sum(before.values())
+        self._used.update(before)
         self._began = perf_counter()
         self._thread.start()
         return self
@@ -51,26 +59,27 @@ class Watch:
     ) -> None:
         self._ended.set()
         self._thread.join()
-        self.usage = Usage(
-            perf_counter() - self._began,
-            processor_seconds(self._pid) - self._cpu,
-            self._peak,
-        )
+        clock = perf_counter() - self._began
+        self._used.update(processor_seconds(self._pid))
+        self.usage = Usage(clock, sum(self._used.values()) - self._before, self._peak)
 
     def _sample(self) -> None:
         while True:
             self._peak = max(self._peak, resident_bytes(self._pid))
+            self._used.update(processor_seconds(self._pid))
             if self._ended.wait(EVERY_SECONDS):
                 return
 
 
-def processor_seconds(pid: int) -> float:
-    """Return what a process and its descendants used, ended ones included."""
-    ticks = 0
+def processor_seconds(pid: int) -> dict[Name, float]:
+    """Return what a process and each of its living descendants used itself."""
+    used = {}
     for each in family(pid):
         fields = _stat(each)
-        ticks += sum(map(int, fields[11:15])) if fields else 0
-    return ticks / TICKS
+        if fields:
+            ticks = int(fields[11]) + int(fields[12])
+            used[each, fields[19]] = ticks / TICKS
+    return used
 
 
 def resident_bytes(pid: int) -> int:

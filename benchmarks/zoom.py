@@ -121,7 +121,7 @@ def _peaks(shape: Shape, times: Any) -> Any:
     group = np.repeat(np.arange(shape.groups), len(times))
     columns = {
         c.CLUSTER: [CLUSTER] * count,
-        c.GROUP: [_group(number) for number in group],
+        c.GROUP: [_group(int(number)) for number in group],
         c.TIME: pa.array(np.tile(times, shape.groups)).cast(
             pa.timestamp("ms", tz="UTC")
         ),
@@ -223,8 +223,9 @@ def main() -> None:
             print(f"{dataset_of(QUEUES, level)}: {rows:,} rows", flush=True)
     size = sum(each.stat().st_size for each in Path(folder).rglob("*.parquet"))
     print(f"{size / 1e6:,.0f} MB in {folder}")
-    for words, *question in questions(shape):
-        print(f"{words:>17}: {ask(storage, *question)}", flush=True)
+    for words, group, since, until, most in questions(shape):
+        answer = ask(storage, group, since, until, most)
+        print(f"{words:>17}: {answer}", flush=True)
 
 
 if __name__ == "__main__":

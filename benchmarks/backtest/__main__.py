@@ -149,6 +149,7 @@ def _compare(folder: Path, size: int) -> None:
             FULL JOIN '{theirs}/{c.STRATEGIES}.parquet' b
             USING (cluster, "group", strategy)"""
     )
+    assert row is not None  # it is, for anything but a SELECT
     found = dict(zip(row.columns, row.fetchall()[0], strict=True))
     rows = found.pop("rows")
     wrong = {name: count for name, count in found.items() if count}

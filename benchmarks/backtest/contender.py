@@ -65,8 +65,7 @@ def _made(name: str, folder: Path) -> Contender:
         return DuckContender(folder)
     from benchmarks.backtest.spark import OurContender, PandasContender
 
-    kind = {"ours": OurContender, "pandas": PandasContender}[name]
-    return kind(folder)
+    return OurContender(folder) if name == "ours" else PandasContender(folder)
 
 
 if __name__ == "__main__":

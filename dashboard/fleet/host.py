@@ -113,12 +113,7 @@ class FleetHost:
         """Begin to abandon the members that may no longer act."""
         for member_id, member in list(self.hosted.items()):
             if not member.may_act:
-                logger.warning(
-                    "worker=%s client=%s claim ran out",
-                    self.worker.name,
-                    member.client_id,
-                )
-                self._abandon(member_id)
+                self._abandon(member_id, "its claim ran out")
 
     def take(self, tick: Tick) -> None:
         """Run a slot, if it is one of ours and was not run before."""
@@ -148,7 +143,7 @@ class FleetHost:
             if member_id in self.hosted:
                 self.hosted[member_id].renew(claim)
         for member_id in plan.lost:
-            self._abandon(member_id)
+            self._abandon(member_id, "its claim is another worker's")
         for claim, spec in plan.new:
             self._host(claim, spec)
         for member_id in plan.stop:
@@ -237,10 +232,16 @@ class FleetHost:
             )
         )
 
-    def _abandon(self, member_id: int) -> None:
+    def _abandon(self, member_id: int, why: str) -> None:
         member = self.hosted.pop(member_id, None)
         if member is None:
             return
+        logger.warning(
+            "worker=%s client=%s abandoned: %s",
+            self.worker.name,
+            member.client_id,
+            why,
+        )
         busy = self._busy.pop(member_id, None)
         if busy is not None:
             busy.cancel()
