@@ -90,11 +90,19 @@ def finish(pk: int, worker: str, ending: Ending) -> bool:
 
 
 def give_up_lost() -> int:
-    """Fail the runs whose worker has gone without a word; return how many."""
+    """Fail the runs whose worker has gone without a word; return how many.
+
+    Every worker asks every few seconds, and there is next to never one: it is looked
+    for first, which waits for no other writer. The update asks again, so that a run is
+    given up once, and not at all when it was heard of meanwhile.
+    """
     now = timezone.now()
-    return LabRun.objects.filter(
+    lost = LabRun.objects.filter(
         state=LabRun.State.RUNNING, seen_at__lt=now - LAB_LOST_AFTER
-    ).update(
+    )
+    if not lost.exists():
+        return 0
+    return lost.update(
         state=LabRun.State.FAILED,
         error="the worker that played this has gone",
         finished_at=now,

@@ -3,10 +3,23 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.labs.runs import Ending, claim, finish, save, waiting_runs
+from dashboard.labs.runs import (
+    Ending,
+    claim,
+    finish,
+    give_up_lost,
+    left_over_runs,
+    note_swept,
+    save,
+    waiting_runs,
+)
 from dashboard.models import Cluster, LabRun
+from dashboard.models.lab import LAB_LOST_AFTER
 
 pytestmark = pytest.mark.django_db
 
@@ -81,3 +94,44 @@ def test_a_run_whose_worker_fell_silent_is_lost() -> None:
     run.refresh_from_db()
     assert not run.is_lost(timezone.now())
     assert run.is_lost(timezone.now() + timedelta(seconds=21))
+
+
+def silent_for(ago: timedelta) -> LabRun:
+    run = waiting()
+    claim(run.pk, "w1")
+    LabRun.objects.filter(pk=run.pk).update(seen_at=timezone.now() - ago)
+    return run
+
+
+def test_looking_for_what_is_left_over_writes_only_when_there_is_something() -> None:
+    run = silent_for(LAB_LOST_AFTER / 2)
+    with CaptureQueriesContext(connection) as asked:
+        assert left_over_runs(["embedded"]) == []
+    statements = {query["sql"].split()[0] for query in asked.captured_queries}
+    assert statements == {"SELECT"}
+    LabRun.objects.update(seen_at=timezone.now() - 2 * LAB_LOST_AFTER)
+    assert left_over_runs(["elsewhere"]) == []
+    (found,) = left_over_runs(["embedded"])
+    assert (found.pk, found.state, found.left_over) == (run.pk, "failed", True)
+    assert found.error == "the worker that played this has gone"
+    assert left_over_runs(["embedded"]) == [run], "until it was swept"
+    note_swept(run.pk)
+    assert left_over_runs(["embedded"]) == []
+
+
+def test_a_run_heard_of_while_it_was_looked_for_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = silent_for(2 * LAB_LOST_AFTER)
+
+    look = QuerySet.exists
+
+    def look_and_hear(rows: QuerySet[LabRun]) -> bool:
+        found = look(rows)
+        LabRun.objects.update(seen_at=timezone.now())
+        return found
+
+    monkeypatch.setattr(QuerySet, "exists", look_and_hear)
+    assert give_up_lost() == 0
+    run.refresh_from_db()
+    assert (run.state, run.left_over) == ("running", False)
