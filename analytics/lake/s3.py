@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from analytics.errors import LakeError
+from analytics.switches import read_switch
 
 SCHEMES: Final = frozenset({"s3", "s3a", "s3n"})
 DEFAULT_REGION: Final = "us-east-1"
@@ -21,10 +22,6 @@ REGION: Final = "ROCKETSCOPE_S3_REGION"
 ACCESS_KEY: Final = "ROCKETSCOPE_S3_ACCESS_KEY"
 SECRET_KEY: Final = "ROCKETSCOPE_S3_SECRET_KEY"  # noqa: S105  its name
 PATH_STYLE: Final = "ROCKETSCOPE_S3_PATH_STYLE"
-_SWITCHES: Final = {
-    **dict.fromkeys(("1", "true", "yes", "on"), True),
-    **dict.fromkeys(("0", "false", "no", "off"), False),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +54,17 @@ class S3Settings:
         access_key, secret_key = text(ACCESS_KEY), text(SECRET_KEY)
         if bool(access_key) != bool(secret_key):
             raise LakeError(f"{ACCESS_KEY} and {SECRET_KEY}: set both or none")
-        style = text(PATH_STYLE).lower()
-        if style and style not in _SWITCHES:
-            raise LakeError(
-                f"{PATH_STYLE}={style!r} is not a switch: use one of "
-                f"{', '.join(_SWITCHES)}"
-            )
+        try:
+            path_style = read_switch(PATH_STYLE, text(PATH_STYLE), bool(endpoint))
+        except ValueError as error:
+            raise LakeError(str(error)) from None
         region = text(REGION) or environ.get("AWS_REGION", "")
         return cls(
             endpoint=endpoint,
             region=region or environ.get("AWS_DEFAULT_REGION", "") or DEFAULT_REGION,
             access_key=access_key,
             secret_key=secret_key,
-            path_style=_SWITCHES.get(style, bool(endpoint)),
+            path_style=path_style,
         )
 
     @property

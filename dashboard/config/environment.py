@@ -20,9 +20,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from analytics.errors import LakeError
 from analytics.lake.s3 import SCHEMES, S3Settings, split_address
+from analytics.switches import read_switch
 
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off"})
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
 
@@ -51,17 +50,10 @@ def text(key: str, default: str = "") -> str:
 
 
 def flag(key: str, default: bool = False) -> bool:
-    value = text(key).lower()
-    if not value:
-        return default
-    if value in _TRUE:
-        return True
-    if value in _FALSE:
-        return False
-    raise ImproperlyConfigured(
-        f"{key}={value!r} is not a switch: use one of 1, true, yes, on, 0, false, "
-        "no, off"
-    )
+    try:
+        return read_switch(key, text(key), default)
+    except ValueError as error:
+        raise ImproperlyConfigured(str(error)) from None
 
 
 def integer(key: str, default: int, *, low: int, high: int) -> int:
