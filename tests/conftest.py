@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
@@ -22,7 +24,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     In memory, SQLite's threads share one cache and refuse each other at once, where
     with a file they wait. Each process of a parallel run has a folder of its own.
     """
-    database = django_settings.DATABASES["default"]
+    database = cast("dict[str, Any]", django_settings.DATABASES["default"])
     if database["ENGINE"].endswith("sqlite3"):
         path = tmp_path_factory.mktemp("database") / "test.sqlite3"
         database.setdefault("TEST", {})["NAME"] = str(path)
