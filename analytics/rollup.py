@@ -27,8 +27,9 @@ from analytics.lake.damaged import put_aside
 from analytics.lake.ladder import FAMILIES, PEAKS, QUEUES
 from analytics.lake.manifest import FileEntry
 from analytics.lake.naming import LANDING
+from analytics.lake.source_log import CHECKPOINT, READ_WITHIN_MS, thin_log
 from analytics.lake.storage import Storage
-from analytics.lake.streamed import CHECKPOINT, check_checkpoint, unread_files
+from analytics.lake.streamed import check_checkpoint, unread_files
 from analytics.requests import Progress
 from analytics.schemas import PARTS, SAMPLES
 from analytics.schemas import PEAKS as PEAKS_SCHEMA
@@ -43,6 +44,9 @@ from analytics.transforms.parts import (
 FILES_A_BATCH: Final = 10
 """Landing files of a minute in one batch, when there is something to catch up with."""
 
+BATCHES_KEPT: Final = 20
+"""Batches of which the checkpoint keeps what it noted; going on takes the last two."""
+
 _SCHEMAS: Final = {QUEUES: PARTS, PEAKS: PEAKS_SCHEMA}
 _OF_SAMPLES: Final = {QUEUES: parts_of, PEAKS: peaks_of}
 _MERGED: Final = {QUEUES: merged_parts, PEAKS: merged_peaks}
@@ -55,6 +59,7 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
     `progress` may raise to stop the work; the next run goes on where it stopped.
     """
     check_checkpoint(lake)
+    thin_log(lake)
     unread = unread_files(lake, c.SAMPLES, 0)
     damaged = put_aside(lake, unread)
     files = len(unread) - len(damaged)
@@ -105,11 +110,13 @@ def _stream(
             failure = error
             raise
 
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(BATCHES_KEPT))
     query = (
         spark.readStream.schema(from_arrow_schema(SAMPLES))
         # Folders are named by cluster and day; the columns are in the files.
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", FILES_A_BATCH)
+        .option("maxFileAge", f"{READ_WITHIN_MS}ms")
         # A batch that was cut short names files that were given up since, or put aside.
         .option("ignoreMissingFiles", "true")
         .parquet(source)

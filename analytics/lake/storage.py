@@ -57,6 +57,12 @@ class Storage(Protocol):
     def write_file(self, path: str, source: Path) -> bool:
         """Write a local file's bytes as `write_new` does, in pieces."""
 
+    def replace(self, path: str, data: bytes) -> None:
+        """Put other bytes in a file's place: readers see the old ones or the new.
+
+        Only for logs of others that grow for ever; the lake's own files never change.
+        """
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes; raises `FileNotFoundError`."""
 
@@ -102,10 +108,21 @@ class LocalStorage:
         with source.open("rb") as stream:
             return self._write(path, stream)
 
+    def replace(self, path: str, data: bytes) -> None:
+        target = self._root / path
+        hidden = _half_of(target)
+        try:
+            _write_synced(hidden, io.BytesIO(data))
+            hidden.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                hidden.unlink(missing_ok=True)
+        _sync_folder(target.parent)
+
     def _write(self, path: str, source: BinaryIO) -> bool:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        hidden = target.with_name(f".{target.name}.{os.getpid()}{_HALF}")
+        hidden = _half_of(target)
         try:
             _write_synced(hidden, source)
             try:
@@ -190,6 +207,11 @@ class ObjectStorage:
     def write_file(self, path: str, source: Path) -> bool:
         with source.open("rb") as data:
             return self._put(path, data)
+
+    def replace(self, path: str, data: bytes) -> None:
+        # All bytes are at hand: the object is complete before it is shown.
+        with self._filesystem.open_output_stream(self._full(path)) as stream:
+            stream.write(data)
 
     def _put(self, path: str, source: BinaryIO) -> bool:
         full = self._full(path)
@@ -290,6 +312,11 @@ def open_storage(url: str) -> Storage:
     except (ValueError, OSError) as error:
         raise LakeError(f"cannot open a lake at {url}: {error}") from error
     return ObjectStorage(url, filesystem, root)
+
+
+def _half_of(target: Path) -> Path:
+    """Return the name that a file has while it is written."""
+    return target.with_name(f".{target.name}.{os.getpid()}{_HALF}")
 
 
 def _write_synced(file: Path, source: BinaryIO) -> None:

@@ -1,15 +1,10 @@
-"""Which landing files the stream of roll-ups has read: what retention must not delete.
-
-The stream keeps a log beside its checkpoint, a line of JSON for each file with the
-batch that it went into; a batch counts once it is committed.
-"""
+"""Which landing files the stream of roll-ups has yet to read; whose stream it is."""
 
 from __future__ import annotations
 
 import json
 import secrets
 from typing import Final
-from urllib.parse import unquote
 
 from analytics import contracts as c
 from analytics.errors import LakeError
@@ -17,27 +12,10 @@ from analytics.errors import LakeError
 from .ladder import QUEUES, dataset_of
 from .manifest import load_manifest
 from .naming import LANDING
+from .source_log import CHECKPOINT, read_log
 from .storage import Storage
 
-CHECKPOINT: Final = "checkpoints/rollup"
 _BIRTH: Final = f"{CHECKPOINT}/born.json"
-_SOURCE_LOG: Final = f"{CHECKPOINT}/sources/0"
-_COMMITS: Final = f"{CHECKPOINT}/commits"
-
-
-def streamed_files(storage: Storage) -> set[str]:
-    """Return the paths of landing files that are in committed batches."""
-    committed = _last_number(storage, _COMMITS)
-    found = set()
-    for file in storage.list_files(_SOURCE_LOG):
-        # The first line is the version of the log.
-        for line in storage.read(file.path).decode().splitlines()[1:]:
-            entry = json.loads(line)
-            if entry["batchId"] <= committed:
-                found.add(
-                    f"{LANDING}/{unquote(entry['path']).split(f'/{LANDING}/')[-1]}"
-                )
-    return found
 
 
 def unread_files(
@@ -48,11 +26,14 @@ def unread_files(
     Those written earlier than `written_after_ms` are given up: a stream that never
     runs must not fill the disk.
     """
-    read = streamed_files(storage)
+    # First the log: what lands and is read in between is called unread, and kept.
+    log = read_log(storage)
+    counted = log.counted
+    oldest_ms = max(written_after_ms, log.reads_from_ms)
     return frozenset(
         file.path
         for file in storage.list_files(f"{LANDING}/{dataset}")
-        if file.path not in read and file.modified_ms >= written_after_ms
+        if file.path not in counted and file.modified_ms >= oldest_ms
     )
 
 
@@ -70,8 +51,3 @@ def check_checkpoint(storage: Storage) -> None:
             f"{storage.url}/{CHECKPOINT} is gone, but there are roll-ups made with it: "
             "put it back, or begin anew without compact/rollup_* and manifest/rollup_*"
         )
-
-
-def _last_number(storage: Storage, folder: str) -> int:
-    names = (file.path.rsplit("/", 1)[1] for file in storage.list_files(folder))
-    return max((int(name) for name in names if name.isdigit()), default=-1)

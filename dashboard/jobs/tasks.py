@@ -19,6 +19,7 @@ from analytics.lake.epoch_retention import oldest_kept_ms, thin_epochs
 from analytics.lake.naming import COMPACT, LANDING, MANIFEST
 from analytics.lake.retention import GRACE_MS, RAW_KEPT_MS, expire, sweep
 from analytics.lake.rung_retention import expire_rungs, sweep_rungs
+from analytics.lake.source_log import CHECKPOINT
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
 from dashboard.models import JobRun
@@ -63,7 +64,7 @@ def maintain_lake() -> dict[str, int]:
     kept_ms = dict(zip(c.ROLLUP_LEVELS, _rollup_kept_ms(), strict=True))
     done["retired"] += expire_rungs(storage, now_ms, kept_ms)
     done["deleted"] += sweep_rungs(storage, now_ms)
-    for folder in (LANDING, COMPACT, MANIFEST):
+    for folder in (LANDING, COMPACT, MANIFEST, CHECKPOINT):
         done["deleted"] += storage.delete_halves(folder, now_ms - GRACE_MS)
     absorb(storage, c.EPOCHS)
     compact(storage, c.EPOCHS, now_ms)

@@ -39,6 +39,13 @@ class MemoryStorage:
     def write_file(self, path: str, source: Path) -> bool:
         return self.write_new(path, source.read_bytes())
 
+    def replace(self, path: str, data: bytes) -> None:
+        def change() -> bool:
+            self.files[path] = (data, self._now())
+            return True
+
+        self._changed(change)
+
     def read(self, path: str) -> bytes:
         try:
             return self.files[path][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,14 @@ from analytics.jobs import run_job
 from analytics.lake.compaction import absorb
 from analytics.lake.ladder import CARRY, FAMILIES, PEAKS, QUEUES, dataset_of
 from analytics.lake.manifest import load_manifest
+from analytics.lake.source_log import CHECKPOINT, READ_WITHIN_MS, read_log
 from analytics.lake.storage import LocalStorage, Storage
-from analytics.lake.streamed import CHECKPOINT, streamed_files, unread_files
+from analytics.lake.streamed import unread_files
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
 from analytics.sources import choose_source
 from tests.analytics.lakes import epoch_columns
-from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
+from tests.analytics.rows import HOUR, MINUTE, SECOND, START_MS, sample_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,7 +98,7 @@ def test_every_sample_is_on_every_rung_once(
     assert roll_up(spark, tmp_path)["batches"] == 0
     assert_equal_to_scratch(spark, tmp_path)
     assert unread_files(LocalStorage(tmp_path), c.SAMPLES, 0) == frozenset()
-    assert len(streamed_files(LocalStorage(tmp_path))) == 6
+    assert len(read_log(LocalStorage(tmp_path)).counted) == 6
 
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
@@ -198,6 +200,43 @@ def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
     storage.delete(planned[0])
     assert roll_up(spark, tmp_path)["batches"] == 1
     assert len(unread_files(storage, c.SAMPLES, 0)) == 0
+
+
+def test_the_checkpoint_stays_small_over_many_batches(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day a round, of two files and two batches; the log is compacted with each."""
+    from analytics import rollup
+
+    monkeypatch.setattr(rollup, "FILES_A_BATCH", 1)
+    monkeypatch.setattr(rollup, "BATCHES_KEPT", 2)
+    of_log = "spark.sql.streaming.fileSource.log"
+    spark.conf.set(f"{of_log}.compactInterval", "2")
+    # Else Spark waits for ten minutes before it deletes what it keeps no longer.
+    spark.conf.set(f"{of_log}.cleanupDelay", "1")
+    storage = LocalStorage(tmp_path)
+    lines = []
+    try:
+        for day in range(6):
+            land(tmp_path, 2 * day, 2 * day + 1, run=f"day{day}")
+            for at, path in enumerate(sorted(unread_files(storage, c.SAMPLES, 0))):
+                seconds = START_MS // SECOND + 86_400 * day + at
+                os.utime(tmp_path / path, (seconds, seconds))
+            assert roll_up(spark, tmp_path)["batches"] == 2
+            lines.append(len(read_log(storage).files))
+    finally:
+        for name in ("compactInterval", "cleanupDelay"):
+            spark.conf.unset(f"{of_log}.{name}")
+    assert READ_WITHIN_MS == 72 * HOUR
+    # This day's, those of three days before, and the last of the fourth, just 72 h old.
+    assert lines == [2, 4, 6, 8, 9, 9]
+    for folder in ("commits", "offsets", "sources/0"):
+        kept = len(storage.list_files(f"{CHECKPOINT}/{folder}"))
+        assert kept < 8, f"{kept} of 12 batches in {folder}"
+    # What was forgotten is neither read again nor called unread.
+    assert unread_files(storage, c.SAMPLES, 0) == frozenset()
+    assert roll_up(spark, tmp_path)["batches"] == 0
+    assert_equal_to_scratch(spark, tmp_path)
 
 
 def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:

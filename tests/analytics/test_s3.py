@@ -85,6 +85,14 @@ def test_files_are_landed_merged_let_go_and_read(on_s3: str, tmp_path: Path) -> 
     assert found[on_s3] == found[str(tmp_path)]
 
 
+def test_other_bytes_take_an_objects_place(on_s3: str) -> None:
+    storage = open_storage(on_s3)
+    assert storage.write_new("a/one", b"first")
+    storage.replace("a/one", b"second")
+    assert storage.read("a/one") == b"second"
+    assert not storage.write_new("a/one", b"third")
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(shutil.which("mvn") is None, reason="needs mvn for Spark's S3 jars")

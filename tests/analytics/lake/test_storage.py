@@ -6,6 +6,7 @@ import pytest
 from pyarrow import fs
 
 from analytics.errors import LakeError
+from analytics.lake import storage as storage_module
 from analytics.lake.storage import (
     LocalStorage,
     ObjectStorage,
@@ -84,3 +85,28 @@ def test_addresses_are_those_that_spark_takes(tmp_path: Path) -> None:
 def test_an_address_of_no_known_kind_is_named(url: str) -> None:
     with pytest.raises(LakeError, match=url or "empty"):
         open_storage(url)
+
+
+def test_other_bytes_take_a_files_place_at_once(
+    storage: Storage, tmp_path: Path
+) -> None:
+    _made(storage, tmp_path, "a/one")
+    storage.replace("a/one", b"other")
+    assert storage.read("a/one") == b"other"
+    assert [file.path for file in storage.list_files("a")] == ["a/one"]
+
+
+def test_a_full_disk_leaves_the_bytes_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = LocalStorage(tmp_path)
+    _made(local, tmp_path, "a/one")
+
+    def full(*_given: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(storage_module, "_write_synced", full)
+    with pytest.raises(OSError, match="No space left"):
+        local.replace("a/one", b"other")
+    assert local.read("a/one") == b"a/one"
+    assert [file.name for file in (tmp_path / "a").iterdir()] == ["one"]

@@ -1,0 +1,158 @@
+"""Spark's log of the files that a stream has read, which we read and keep short.
+
+Beside its checkpoint Spark notes a file of JSON lines for each batch, one line a
+landing file; each tenth is a `.compact` with all lines there ever were. Spark drops
+old batches, but never a line: what it keeps grows with every file that it ever read.
+
+On start it reads the lines into a map and forgets those of files `READ_WITHIN` older
+than the newest; a file that old it never reads, whether it is in the map or not. So the
+same lines can go from the log: Spark comes to the same map without them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from analytics.errors import LakeError
+
+from .naming import LANDING, MINUTE_MS
+from .storage import Storage
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINT: Final = "checkpoints/rollup"
+_SOURCE_LOG: Final = f"{CHECKPOINT}/sources/0"
+_OFFSETS: Final = f"{CHECKPOINT}/offsets"
+_COMMITS: Final = f"{CHECKPOINT}/commits"
+
+READ_WITHIN_MS: Final = 72 * 60 * MINUTE_MS
+"""A landing file this much older than the newest one read is not read any more.
+
+More than retention keeps unread files for, so that this never decides.
+"""
+
+_VERSION: Final = "v1"
+_COMPACT: Final = ".compact"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A landing file in the log: the batch it went into, and when it was written."""
+
+    path: str
+    batch: int
+    modified_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLog:
+    """The files in the log, those of batches that were not finished included."""
+
+    files: tuple[ReadFile, ...]
+    committed: int
+    """The last batch of files that is in the roll-ups; -1 before the first."""
+
+    @property
+    def reads_from_ms(self) -> int:
+        """The stream reads no file that was written earlier."""
+        newest_ms = max((file.modified_ms for file in self.files), default=0)
+        return newest_ms - READ_WITHIN_MS
+
+    @property
+    def counted(self) -> set[str]:
+        """The paths of files that are in finished batches."""
+        return {file.path for file in self.files if file.batch <= self.committed}
+
+
+def read_log(storage: Storage) -> SourceLog:
+    """Return the log as it stands; raises `LakeError` when it cannot be understood."""
+    # In this order: a batch that is committed meanwhile counts as not finished.
+    committed = _committed(storage)
+    files = [
+        file
+        for path in _newest_parts(storage)
+        for file, _line in _decoded(path, storage.read(path))
+    ]
+    return SourceLog(tuple(files), committed)
+
+
+def thin_log(storage: Storage) -> int:
+    """Drop the lines that Spark itself would forget; return how many.
+
+    Only the newest `.compact` is changed, the one that the next is made of; Spark
+    deletes the older ones. May be cut short, and done while a stream runs.
+    """
+    log = read_log(storage)
+    path = next(iter(_newest_parts(storage)), "")
+    if not path.endswith(_COMPACT):
+        return 0
+    lines = _decoded(path, storage.read(path))
+    kept = [
+        line
+        for file, line in lines
+        # What is not finished is read again, and the last batch is looked at on start.
+        if file.modified_ms >= log.reads_from_ms or file.batch >= log.committed
+    ]
+    if len(kept) < len(lines):
+        folder, _slash, name = path.rpartition("/")
+        # Hadoop's checksum of a local file; without one it does not ask.
+        storage.delete(f"{folder}/.{name}.crc")
+        storage.replace(path, "\n".join([_VERSION, *kept]).encode())
+    return len(lines) - len(kept)
+
+
+def _newest_parts(storage: Storage) -> list[str]:
+    """Return the newest `.compact` and the files of the batches since, in order."""
+    numbered = {}
+    for file in storage.list_files(_SOURCE_LOG):
+        name = file.path.rsplit("/", 1)[1].removesuffix(_COMPACT)
+        if name.isdigit():
+            numbered[int(name)] = file.path
+    compact = [n for n, path in numbered.items() if path.endswith(_COMPACT)]
+    begin = max(compact, default=0)
+    return [path for number, path in sorted(numbered.items()) if number >= begin]
+
+
+def _decoded(path: str, data: bytes) -> list[tuple[ReadFile, str]]:
+    version, *lines = data.decode().splitlines()
+    if version != _VERSION:
+        raise LakeError(f"{path} has version {version!r}, this program reads v1")
+    found = []
+    try:
+        for line in lines:
+            entry = json.loads(line)
+            path_there = unquote(entry["path"]).split(f"/{LANDING}/")[-1]
+            read = ReadFile(
+                f"{LANDING}/{path_there}",
+                int(entry["batchId"]),
+                int(entry["timestamp"]),
+            )
+            found.append((read, line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise LakeError(f"{path} is no log of a stream's files: {error}") from error
+    return found
+
+
+def _committed(storage: Storage) -> int:
+    """Return the last batch of files that a committed batch of the stream reached.
+
+    The two numbers differ after a stop between noting files and planning their batch.
+    """
+    number = _last_number(storage, _COMMITS)
+    if number < 0:
+        return -1
+    path = f"{_OFFSETS}/{number}"
+    try:
+        offset = json.loads(storage.read(path).decode().splitlines()[-1])
+        return int(offset["logOffset"])
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise LakeError(f"{path} is no plan of a batch: {error}") from error
+
+
+def _last_number(storage: Storage, folder: str) -> int:
+    names = (file.path.rsplit("/", 1)[1] for file in storage.list_files(folder))
+    return max((int(name) for name in names if name.isdigit()), default=-1)
