@@ -60,7 +60,7 @@ def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str,
     """
     check_checkpoint(lake)
     thin_log(lake)
-    unread = unread_files(lake, c.SAMPLES, 0)
+    unread = unread_files(lake, c.SAMPLES)
     damaged = put_aside(lake, unread)
     files = len(unread) - len(damaged)
     done = _stream(spark, lake, progress, batches=-(-files // FILES_A_BATCH))

@@ -288,7 +288,7 @@ def _maintain(lake: Path) -> None:
     now_ms = int(time.time() * 1000)
     absorb(storage, c.SAMPLES)
     compact(storage, c.SAMPLES, now_ms)
-    unread = unread_files(storage, c.SAMPLES, 0)
+    unread = unread_files(storage, c.SAMPLES)
     sweep(storage, c.SAMPLES, now_ms, grace_ms=GRACE_MS, still_streamed=unread)
 
 

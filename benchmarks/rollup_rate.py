@@ -39,7 +39,7 @@ from analytics.lake.compaction import absorb, compact
 from analytics.lake.ladder import CARRY, PEAKS, QUEUES, Span, dataset_of
 from analytics.lake.manifest import load_manifest
 from analytics.lake.naming import LANDING
-from analytics.lake.retention import RAW_KEPT_MS, sweep
+from analytics.lake.retention import sweep_landing
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
 from analytics.lake.writer import LandingWriter
@@ -149,8 +149,8 @@ def _round(lake: Path) -> dict[str, int]:
     now_ms = int(time.time() * 1000)
     absorb(storage, c.SAMPLES)
     done["merged"] = compact(storage, c.SAMPLES, now_ms)
-    unread = unread_files(storage, c.SAMPLES, now_ms - RAW_KEPT_MS)
-    done["deleted"] = sweep(storage, c.SAMPLES, now_ms, still_streamed=unread)
+    unread = unread_files(storage, c.SAMPLES)
+    done["deleted"] = sweep_landing(storage, c.SAMPLES, now_ms, unread).deleted
     absorb(storage, c.EPOCHS)
     return done
 

@@ -2,18 +2,26 @@
 
 `expire` retires files whose newest row is too old. `sweep` deletes what has been
 retired for longer than readers take, and compacted files that no manifest ever
-listed. Landing files are the source of streams: they stay until the streams have
-read past them, whatever their age.
+listed. Landing files are the source of streams: `sweep_landing` keeps those that the
+stream has yet to read, but not for ever: a stream that never runs must not fill the
+disk. What is given up that way is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from analytics.requests import iso
+
 from .manifest import FileEntry, Manifest, load_manifest, update_manifest
-from .naming import COMPACT, MINUTE_MS
+from .naming import COMPACT, MINUTE_MS, cluster_of
 from .storage import Storage
+
+logger = logging.getLogger(__name__)
 
 RAW_KEPT_MS: Final = 48 * 60 * MINUTE_MS
 GRACE_MS: Final = 60 * MINUTE_MS
@@ -56,7 +64,7 @@ def sweep(
     now_ms: int,
     *,
     grace_ms: int = GRACE_MS,
-    still_streamed: frozenset[str] = frozenset(),
+    still_streamed: Collection[str] = frozenset(),
     is_awaited: Callable[[Manifest, str], bool] = lambda _manifest, _path: False,
 ) -> int:
     """Delete files retired for `grace_ms` or never listed; return how many.
@@ -80,6 +88,65 @@ def sweep(
     # Files first: a name forgotten too early would be absorbed again as new.
     update_manifest(storage, dataset, lambda present: present.forgetting(gone))
     return len(gone | orphans)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Landing files of a cluster that were deleted before the stream had read them.
+
+    `first_ms` and `last_ms` are when the first and the last of them were written.
+    """
+
+    cluster: str
+    files: int
+    first_ms: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep deleted: how many files, and which of them too early."""
+
+    deleted: int
+    given_up: tuple[GivenUp, ...] = ()
+
+
+def sweep_landing(
+    storage: Storage,
+    dataset: str,
+    now_ms: int,
+    unread: Mapping[str, int],
+    *,
+    kept_ms: int = RAW_KEPT_MS,
+) -> Swept:
+    """Sweep a data set that a stream reads; `unread` is what it has yet to read.
+
+    An unread file stays for `kept_ms` after it was written; then it is given up, with
+    a warning for each cluster that loses some.
+    """
+    waiting = {path for path, at_ms in unread.items() if at_ms >= now_ms - kept_ms}
+    retired = load_manifest(storage, dataset).retired
+    due = {file.path for file in retired if file.at_ms <= now_ms - GRACE_MS}
+    lost = {path: unread[path] for path in (unread.keys() & due) - waiting}
+    # Told first: who is killed in between tells it twice, and not never.
+    given_up = tuple(_given_up(lost))
+    for each in given_up:
+        logger.warning(
+            "dataset=%s cluster=%s landing files given up: %d, written %s to %s; no "
+            "roll-up has read them for %d hours, and roll-ups lack their samples",
+            *(dataset, each.cluster, each.files, iso(each.first_ms)),
+            *(iso(each.last_ms), kept_ms // (60 * MINUTE_MS)),
+        )
+    deleted = sweep(storage, dataset, now_ms, still_streamed=waiting)
+    return Swept(deleted, given_up)
+
+
+def _given_up(lost: Mapping[str, int]) -> Iterator[GivenUp]:
+    by_cluster: dict[str, list[int]] = defaultdict(list)
+    for path, at_ms in lost.items():
+        by_cluster[cluster_of(path)].append(at_ms)
+    for cluster, times in sorted(by_cluster.items()):
+        yield GivenUp(cluster, len(times), min(times), max(times))
 
 
 def _orphans(

@@ -18,23 +18,16 @@ from .storage import Storage
 _BIRTH: Final = f"{CHECKPOINT}/born.json"
 
 
-def unread_files(
-    storage: Storage, dataset: str, written_after_ms: int
-) -> frozenset[str]:
-    """Return landing files that the stream has yet to read.
-
-    Those written earlier than `written_after_ms` are given up: a stream that never
-    runs must not fill the disk.
-    """
+def unread_files(storage: Storage, dataset: str) -> dict[str, int]:
+    """Return landing files that the stream has yet to read: when each was written."""
     # First the log: what lands and is read in between is called unread, and kept.
     log = read_log(storage)
     counted = log.counted
-    oldest_ms = max(written_after_ms, log.reads_from_ms)
-    return frozenset(
-        file.path
+    return {
+        file.path: file.modified_ms
         for file in storage.list_files(f"{LANDING}/{dataset}")
-        if file.path not in counted and file.modified_ms >= oldest_ms
-    )
+        if file.path not in counted and file.modified_ms >= log.reads_from_ms
+    }
 
 
 def check_checkpoint(storage: Storage) -> None:

@@ -17,7 +17,7 @@ from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.epoch_retention import oldest_kept_ms, thin_epochs
 from analytics.lake.naming import COMPACT, LANDING, MANIFEST
-from analytics.lake.retention import GRACE_MS, RAW_KEPT_MS, expire, sweep
+from analytics.lake.retention import GRACE_MS, expire, sweep, sweep_landing
 from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.source_log import CHECKPOINT
 from analytics.lake.storage import open_storage
@@ -29,6 +29,7 @@ from dashboard.services.report_retention import expire_reports
 from .child import AnalyticsChild, child_environment
 from .rolling import run_rollup
 from .runner import run_claimed
+from .unread import note_given_up
 
 _child = AnalyticsChild(
     child_environment() | {"ROCKETSCOPE_VAR_DIR": str(settings.ROCKETSCOPE_VAR_DIR)}
@@ -59,8 +60,10 @@ def maintain_lake() -> dict[str, int]:
     absorb(storage, c.SAMPLES)
     done["merged"] = compact(storage, c.SAMPLES, now_ms)
     done["retired"] = expire(storage, c.SAMPLES, now_ms)
-    unread = unread_files(storage, c.SAMPLES, now_ms - RAW_KEPT_MS)
-    done["deleted"] = sweep(storage, c.SAMPLES, now_ms, still_streamed=unread)
+    unread = unread_files(storage, c.SAMPLES)
+    swept = sweep_landing(storage, c.SAMPLES, now_ms, unread)
+    note_given_up(swept.given_up, now_ms)
+    done["deleted"] = swept.deleted
     kept_ms = dict(zip(c.ROLLUP_LEVELS, _rollup_kept_ms(), strict=True))
     done["retired"] += expire_rungs(storage, now_ms, kept_ms)
     done["deleted"] += sweep_rungs(storage, now_ms)

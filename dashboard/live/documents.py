@@ -268,6 +268,18 @@ class LakeFault(TypedDict):
     dropped_rows: int
 
 
+class LakeGap(TypedDict):
+    """Landing files that were deleted before a roll-up had read them.
+
+    Written from `first_at` to `last_at`, the last deleted at `at`; all in ms.
+    """
+
+    files: int
+    first_at: int
+    last_at: int
+    at: int
+
+
 class Overview(TypedDict):
     """Everything shown about one cluster.
 

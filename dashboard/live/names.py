@@ -23,6 +23,11 @@ def overview_key(cluster: str) -> str:
     return f"{PREFIX}overview:{cluster}"
 
 
+def lake_gap_key(cluster: str) -> str:
+    """Return the key of a cluster's LakeGap, there while there is one to tell of."""
+    return f"{PREFIX}lake-gap:{cluster}"
+
+
 def group_key(cluster: str, group: str) -> str:
     """Return the key of a group's GroupState document."""
     return f"{PREFIX}group:{cluster}:{group}"

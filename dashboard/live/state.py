@@ -20,8 +20,8 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-from .documents import GroupState, Overview
-from .names import group_key, lease_key, overview_key, watch_key
+from .documents import GroupState, LakeGap, Overview
+from .names import group_key, lake_gap_key, lease_key, overview_key, watch_key
 
 DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
@@ -58,6 +58,11 @@ class LiveState:
         """Return the Overview of a cluster, or None when none was collected yet."""
         text = self.overview_text(cluster)
         return None if text is None else cast("Overview", orjson.loads(text))
+
+    def lake_gap(self, cluster: str) -> LakeGap | None:
+        """Return what roll-ups of a cluster came to lack of late, if anything."""
+        text = cast("bytes | None", self.client.get(lake_gap_key(cluster)))
+        return None if text is None else cast("LakeGap", orjson.loads(text))
 
     def group(self, cluster: str, group: str) -> GroupState | None:
         """Return the GroupState of a group, or None when none was collected yet."""

@@ -17,7 +17,7 @@ import redis
 from django.conf import settings
 
 from dashboard.live.arrival import group_text
-from dashboard.live.documents import GroupState, Overview
+from dashboard.live.documents import GroupState, LakeGap, Overview
 from dashboard.live.state import LiveState, live_state
 
 logger = logging.getLogger(__name__)
@@ -43,6 +43,11 @@ class Reading(Generic[Document]):
 
 def read_overview(cluster: str) -> Reading[Overview]:
     return _read(lambda state: state.overview(cluster))
+
+
+def read_lake_gap(cluster: str) -> LakeGap | None:
+    """Read what roll-ups of a cluster came to lack of late; None also without word."""
+    return _read(lambda state: state.lake_gap(cluster)).document
 
 
 def read_group(cluster: str, group: str) -> Reading[GroupState]:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
 from dashboard.models import Cluster, Role
-from dashboard.selectors.documents import read_overview
+from dashboard.selectors.documents import read_lake_gap, read_overview
 from dashboard.selectors.overview import (
     ListQuery,
     list_groups,
@@ -67,6 +67,7 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
         "cluster": found,
         "problem": reading.problem,
         "overview": reading.document,
+        "lake_gap": read_lake_gap(found.name),
         "live": True,
     }
     if reading.document is not None:

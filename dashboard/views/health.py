@@ -144,7 +144,14 @@ def _clusters(state: LiveState) -> Iterator[Metric]:
         "Time since the last sweep over all groups began.",
         labels=["cluster"],
     )
+    lost = GaugeMetricFamily(
+        "rocketscope_lake_unread_files_deleted",
+        "Landing files that went in the last day before a roll-up had read them.",
+        labels=["cluster"],
+    )
     for row in Cluster.objects.filter(configured=True):
+        gap = state.lake_gap(row.name)
+        lost.add_metric([row.name], gap["files"] if gap else 0)
         overview = state.overview(row.name)
         if overview is None:
             continue
@@ -155,7 +162,7 @@ def _clusters(state: LiveState) -> Iterator[Metric]:
             lag.add_metric([row.name], totals["lag"])
         answered.add_metric([row.name], totals["brokers_answered"])
         age.add_metric([row.name], time.time() - overview["taken_at"] / 1000)
-    yield from (level, lag, answered, age)
+    yield from (level, lag, answered, age, lost)
 
 
 def _problem(ask: Callable[[], object]) -> str | None:

@@ -15,6 +15,14 @@ from analytics.jobs import run_job
 from analytics.lake.compaction import absorb
 from analytics.lake.ladder import CARRY, FAMILIES, PEAKS, QUEUES, dataset_of
 from analytics.lake.manifest import load_manifest
+from analytics.lake.retention import (
+    GRACE_MS,
+    RAW_KEPT_MS,
+    GivenUp,
+    Swept,
+    expire,
+    sweep_landing,
+)
 from analytics.lake.source_log import CHECKPOINT, READ_WITHIN_MS, read_log
 from analytics.lake.storage import LocalStorage, Storage
 from analytics.lake.streamed import unread_files
@@ -97,7 +105,7 @@ def test_every_sample_is_on_every_rung_once(
     assert roll_up(spark, tmp_path)["batches"] == 1
     assert roll_up(spark, tmp_path)["batches"] == 0
     assert_equal_to_scratch(spark, tmp_path)
-    assert unread_files(LocalStorage(tmp_path), c.SAMPLES, 0) == frozenset()
+    assert unread_files(LocalStorage(tmp_path), c.SAMPLES) == {}
     assert len(read_log(LocalStorage(tmp_path)).counted) == 6
 
 
@@ -196,10 +204,10 @@ def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
         stop_at(patch, "put", 1)
         with pytest.raises(OSError, match="No space left"):
             roll_up(spark, tmp_path)
-    planned = sorted(unread_files(storage, c.SAMPLES, 0))
+    planned = sorted(unread_files(storage, c.SAMPLES))
     storage.delete(planned[0])
     assert roll_up(spark, tmp_path)["batches"] == 1
-    assert len(unread_files(storage, c.SAMPLES, 0)) == 0
+    assert len(unread_files(storage, c.SAMPLES)) == 0
 
 
 def test_the_checkpoint_stays_small_over_many_batches(
@@ -219,7 +227,7 @@ def test_the_checkpoint_stays_small_over_many_batches(
     try:
         for day in range(6):
             land(tmp_path, 2 * day, 2 * day + 1, run=f"day{day}")
-            for at, path in enumerate(sorted(unread_files(storage, c.SAMPLES, 0))):
+            for at, path in enumerate(sorted(unread_files(storage, c.SAMPLES))):
                 seconds = START_MS // SECOND + 86_400 * day + at
                 os.utime(tmp_path / path, (seconds, seconds))
             assert roll_up(spark, tmp_path)["batches"] == 2
@@ -234,7 +242,7 @@ def test_the_checkpoint_stays_small_over_many_batches(
         kept = len(storage.list_files(f"{CHECKPOINT}/{folder}"))
         assert kept < 8, f"{kept} of 12 batches in {folder}"
     # What was forgotten is neither read again nor called unread.
-    assert unread_files(storage, c.SAMPLES, 0) == frozenset()
+    assert unread_files(storage, c.SAMPLES) == {}
     assert roll_up(spark, tmp_path)["batches"] == 0
     assert_equal_to_scratch(spark, tmp_path)
 
@@ -306,6 +314,14 @@ def test_landing_files_stay_until_the_stream_has_read_them(tmp_path: Path) -> No
     land(tmp_path, 0, 1)
     storage = LocalStorage(tmp_path)
     absorb(storage, c.SAMPLES)
-    assert len(unread_files(storage, c.SAMPLES, 0)) == 2
-    newest = max(f.modified_ms for f in storage.list_files("landing/samples"))
-    assert unread_files(storage, c.SAMPLES, newest + 1) == frozenset()
+    landed = storage.list_files("landing/samples")
+    unread = unread_files(storage, c.SAMPLES)
+    assert unread == {file.path: file.modified_ms for file in landed}
+    written = min(unread.values())
+    now = written + RAW_KEPT_MS
+    assert expire(storage, c.SAMPLES, now - GRACE_MS) == 2
+    assert sweep_landing(storage, c.SAMPLES, now, unread) == Swept(0)
+    # A stream that never runs must not fill the disk.
+    swept = sweep_landing(storage, c.SAMPLES, now + 2 * HOUR, unread)
+    last = max(unread.values())
+    assert swept == Swept(2, (GivenUp("hangzhou", 2, written, last),))

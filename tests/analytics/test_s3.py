@@ -70,7 +70,7 @@ def test_files_are_landed_merged_let_go_and_read(on_s3: str, tmp_path: Path) -> 
     for url in (on_s3, str(tmp_path)):
         land(url)
         storage = open_storage(url)
-        assert len(unread_files(storage, c.SAMPLES, 0)) == MINUTES
+        assert len(unread_files(storage, c.SAMPLES)) == MINUTES
         absorb(storage, c.SAMPLES)
         before = read_table(storage, c.SAMPLES).num_rows
         assert compact(storage, c.SAMPLES, LATER) == MINUTES
@@ -128,7 +128,7 @@ def test_jobs_give_on_s3_what_they_give_on_a_disk(
     assert found[on_s3] == found[local]
     assert all(found[local][2].values()), "none of the tables is empty"
     storage = open_storage(on_s3)
-    assert unread_files(storage, c.SAMPLES, 0) == frozenset()
+    assert unread_files(storage, c.SAMPLES) == {}
     assert expire_rungs(storage, LATER * 2) == 0, "nothing was carried yet"
 
 

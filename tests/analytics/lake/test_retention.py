@@ -10,7 +10,15 @@ from analytics.lake import reader
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.manifest import Manifest, load_manifest
 from analytics.lake.reader import read_table
-from analytics.lake.retention import GRACE_MS, expire, sweep
+from analytics.lake.retention import (
+    GRACE_MS,
+    RAW_KEPT_MS,
+    GivenUp,
+    Swept,
+    expire,
+    sweep,
+    sweep_landing,
+)
 from analytics.lake.storage import LocalStorage
 from analytics.lake.writer import LandingWriter
 from tests.analytics.rows import HOUR, MINUTE, START_MS, sample_columns
@@ -51,11 +59,49 @@ def test_a_row_that_is_just_young_enough_stays(storage: LocalStorage) -> None:
 def test_files_that_a_stream_has_yet_to_read_stay(storage: LocalStorage) -> None:
     now = START_MS + HOUR + 1
     expire(storage, c.SAMPLES, now, kept_ms=0)
-    waiting = frozenset(landing(storage)[:1])
-    swept = sweep(storage, c.SAMPLES, now + GRACE_MS, still_streamed=waiting)
-    assert swept == 1
-    assert landing(storage) == sorted(waiting)
+    waiting = landing(storage)[:1]
+    unread = {waiting[0]: now}
+    swept = sweep_landing(storage, c.SAMPLES, now + GRACE_MS, unread)
+    assert swept == Swept(1)
+    assert landing(storage) == waiting
     assert absorb(storage, c.SAMPLES).rows == 0, "neither is new again"
+
+
+def test_files_that_a_stream_never_read_are_given_up_with_a_word(
+    storage: LocalStorage, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = START_MS + RAW_KEPT_MS + HOUR
+    unread = {path: START_MS + at * HOUR for at, path in enumerate(landing(storage))}
+    expire(storage, c.SAMPLES, now - GRACE_MS, kept_ms=0)
+    assert sweep_landing(storage, c.SAMPLES, now - HOUR, unread) == Swept(0)
+    assert caplog.text == ""
+    # The second was written just 48 hours ago.
+    swept = sweep_landing(storage, c.SAMPLES, now, unread)
+    assert swept == Swept(1, (GivenUp("hangzhou", 1, START_MS, START_MS),))
+    assert landing(storage) == [max(unread)]
+    (told,) = caplog.messages
+    assert "cluster=hangzhou landing files given up: 1," in told
+    assert "written 2026-03-13T00:00:00+00:00 to 2026-03-13T00:00:00+00:00" in told
+    # Once is enough, also where the stream has read neither yet.
+    assert sweep_landing(storage, c.SAMPLES, now, unread) == Swept(0)
+
+
+def test_what_is_given_up_is_told_for_each_cluster(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    writer = LandingWriter(storage, run_id="run")
+    for cluster in ("hangzhou", "ü/b"):
+        for minute in range(3):
+            columns = sample_columns(START_MS + minute * MINUTE)
+            writer.append(columns | {c.CLUSTER: cluster})
+    writer.close(START_MS)
+    absorb(storage, c.SAMPLES)
+    unread = {path: START_MS + at for at, path in enumerate(sorted(landing(storage)))}
+    now = START_MS + RAW_KEPT_MS + HOUR
+    expire(storage, c.SAMPLES, now - GRACE_MS, kept_ms=0)
+    assert sweep_landing(storage, c.SAMPLES, now, unread).given_up == (
+        GivenUp("hangzhou", 3, START_MS + 3, START_MS + 5),
+        GivenUp("ü/b", 3, START_MS, START_MS + 2),
+    )
 
 
 def test_a_reader_with_an_old_manifest_starts_again(

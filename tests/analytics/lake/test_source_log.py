@@ -116,8 +116,8 @@ def test_what_the_stream_will_not_read_is_not_waited_for(tmp_path: Path) -> None
     commit(tmp_path, 0)
     for after_ms, is_waited in ((READ_WITHIN_MS, True), (READ_WITHIN_MS + 1, False)):
         write(tmp_path, "sources/0/0", entry(0, file.modified_ms + after_ms))
-        unread = unread_files(storage, c.SAMPLES, 0)
-        assert unread == (frozenset({file.path}) if is_waited else frozenset())
+        unread = unread_files(storage, c.SAMPLES)
+        assert unread == ({file.path: file.modified_ms} if is_waited else {})
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from analytics.lake.retention import GivenUp
+from dashboard.jobs.unread import note_given_up
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import overview, overview_row
@@ -53,6 +55,17 @@ def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> 
     assert "given up" not in page
     write(overview(lake=fault | {"dropped_rows": 1}))
     assert "1 row was given up, because memory is full." in text_of(viewer.get(HOME))
+
+
+def test_samples_that_roll_ups_lack_are_told(viewer: Client, write: Write) -> None:
+    write(overview())
+    assert "Roll-ups" not in text_of(viewer.get(HOME))
+    first = 1_773_360_000_000  # 2026-03-13 00:00 UTC
+    lost = [GivenUp("hangzhou", 37, first, first + 36 * 60_000)]
+    note_given_up(lost, first + 50 * 3_600_000)
+    page = text_of(viewer.get(HOME))
+    assert "Roll-ups lack samples. 37 files, written 2026-03-13 00:00 to" in page
+    assert "2026-03-13 00:36, were deleted before a roll-up had read them" in page
 
 
 def test_unknown_is_a_dash_with_its_reason_and_never_zero(

@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
+from analytics.lake.retention import GivenUp
+from dashboard.jobs.unread import note_given_up
 from dashboard.live.names import BEAT_KEY, figures_key
 from dashboard.live.state import live_state
 from tests.dashboard.conftest import Write
@@ -66,6 +68,7 @@ def test_gives_figures_of_clusters_and_collectors(write: Write) -> None:
     text = orjson.dumps({"role": "collector", "clusters": {"hangzhou": FIGURES}})
     client.set(figures_key("c1@host"), text)
     client.set(BEAT_KEY, orjson.dumps({"at": round(time.time() * 1000) - 2000}))
+    note_given_up([GivenUp("hangzhou", 37, 0, 1)], 2)
     answer = Client().get("/metrics")
     found = values(answer.content.decode())
     assert found["rocketscope_cache_up"] == 1
@@ -75,6 +78,7 @@ def test_gives_figures_of_clusters_and_collectors(write: Write) -> None:
     totals = overview()["totals"]
     assert found["rocketscope_lag_messages|hangzhou"] == totals["lag"]
     assert found["rocketscope_groups|crit|hangzhou"] == totals["by_level"]["crit"]
+    assert found["rocketscope_lake_unread_files_deleted|hangzhou"] == 37
     assert found["rocketscope_live_sockets"] == 0
 
 
