@@ -117,8 +117,11 @@ export class Feed {
     waiting.forEach((update) => this.take(update));
   }
 
-  /** Updates that arrived while loading and are older than what was loaded are done. */
+  /**
+   * Updates that arrived while loading and are older than what was loaded are done.
+   * Where nothing was there to load, the first update is the sign that there is now.
+   */
   follows(update) {
-    return update.run === this.run && update.seq > this.seq;
+    return this.run === null || (update.run === this.run && update.seq > this.seq);
   }
 }
