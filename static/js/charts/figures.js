@@ -107,14 +107,22 @@ function rangeOf(change) {
 }
 
 const figures = [...document.querySelectorAll("[data-figure]")].map((place) => new Figure(place));
-figures.forEach((figure) => figure.load());
 
 let timer = 0;
+let shown = null;
+figures.forEach((figure) => begin(figure));
+
+/** Draw a figure; one that came after a zoom on another follows it. */
+async function begin(figure) {
+  await figure.load();
+  if (shown && figure.hasTime) await figure.load(shown);
+}
 
 /** Show a span, or with null the whole period, on every figure with a time axis. */
 function zoom(span) {
   clearTimeout(timer);
   timer = setTimeout(() => {
+    shown = span;
     figures.filter((figure) => figure.hasTime).forEach((figure) => figure.load(span));
   }, ZOOM_PAUSE_MS);
 }
