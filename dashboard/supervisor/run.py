@@ -31,7 +31,7 @@ from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
 
 _PAGE_TIMEOUT_S: Final = 90.0
-_SERVER_TIMEOUT_S: Final = 20.0
+_SERVER_TIMEOUT_S: Final = 60.0
 _STARTS_BEFORE_GIVING_UP: Final = 4
 _POLL_S: Final = 0.1
 
