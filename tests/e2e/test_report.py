@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.spark,
     pytest.mark.slow,
-    pytest.mark.timeout(420),
+    pytest.mark.timeout(600),
 ]
 
 GROUP = "demo-consumers"

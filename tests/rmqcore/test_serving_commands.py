@@ -28,7 +28,7 @@ class Served:
 
     def end(self, number: int) -> int | None:
         self.process.signal(number)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 @pytest.fixture

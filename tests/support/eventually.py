@@ -10,10 +10,12 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 _PAUSE_SECONDS: Final = 0.02
+# A busy machine is no fault: this ends a wait that would never end.
+PATIENCE_SECONDS: Final = 60.0
 
 
 async def eventually(
-    look: Callable[[], Awaitable[T]], expected: T, *, seconds: float = 5.0
+    look: Callable[[], Awaitable[T]], expected: T, *, seconds: float = PATIENCE_SECONDS
 ) -> None:
     """Look again and again until the expected value is seen."""
     deadline = time.monotonic() + seconds
@@ -29,7 +31,7 @@ async def until(
     look: Callable[[], Awaitable[T]],
     holds: Callable[[T], bool],
     *,
-    seconds: float = 5.0,
+    seconds: float = PATIENCE_SECONDS,
 ) -> T:
     """Look again and again until `holds`; return what was seen then."""
     deadline = time.monotonic() + seconds

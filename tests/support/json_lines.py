@@ -15,7 +15,7 @@ from .process import Process
 Event = dict[str, Any]
 
 ANSWER_SECONDS: Final = 60.0
-_STOP_SECONDS: Final = 30.0
+_STOP_SECONDS: Final = 60.0
 
 
 class JsonLines:

@@ -13,8 +13,8 @@ from .ports import free_port
 from .process import Process
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-START_TIMEOUT_S: Final = 100.0
-STOP_TIMEOUT_S: Final = 40.0
+START_TIMEOUT_S: Final = 180.0
+STOP_TIMEOUT_S: Final = 90.0
 
 
 class LaunchedStack:
@@ -81,7 +81,7 @@ class LaunchedStack:
         return [int(pid) for pid in children.read_text("utf-8").split()]
 
     def stop(self) -> int:
-        """Press Ctrl-C; return the exit code, or kill everything after 40 s."""
+        """Press Ctrl-C; return the exit code, or kill everything after 90 s."""
         self._process.signal(signal.SIGINT)
         try:
             return self._process.wait(STOP_TIMEOUT_S)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
 from asgiref.testing import ApplicationCommunicator
+
+_ANSWER_SECONDS: Final = 60.0
 
 
 class SocketTalk:
@@ -42,7 +44,9 @@ class SocketTalk:
 
     async def event(self) -> dict[str, Any]:
         """Return the next thing the application sends, whatever it is."""
-        return cast("dict[str, Any]", await self._talk.receive_output(timeout=5))
+        return cast(
+            "dict[str, Any]", await self._talk.receive_output(timeout=_ANSWER_SECONDS)
+        )
 
     async def text(self) -> str:
         """Return the text of the next message."""
@@ -58,4 +62,4 @@ class SocketTalk:
     async def disconnect(self) -> None:
         """Hang up and wait for the application to end."""
         await self._talk.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self._talk.wait(timeout=5)
+        await self._talk.wait(timeout=_ANSWER_SECONDS)

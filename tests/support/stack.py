@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from dashboard.live.names import group_key
 from dashboard.supervisor import plan
 from dashboard.supervisor.plan import FLEET_WORKERS, Surroundings
 
+from .database import rows_of
 from .ports import LOOPBACK, free_port
 from .process import Process
 from .valkey import Valkey
@@ -127,12 +127,7 @@ class Stack:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Ask the stack's database."""
-        path = self.folder / "var" / "rocketscope.sqlite3"
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
-        try:
-            return connection.execute(query).fetchall()
-        finally:
-            connection.close()
+        return rows_of(self.folder / "var", query)
 
     def until(
         self, holds: Callable[[], bool], what: str, seconds: float = _START_SECONDS
@@ -150,9 +145,12 @@ class Stack:
         return time.monotonic() - began
 
     def _cluster_answers(self) -> bool:
-        lines = self.processes["cluster"].tail().splitlines()
+        # All of the log: what a busy cluster writes next must not push the line away.
+        written = self.processes["cluster"].log.read_text("utf-8", "replace")
         return any(
-            line.startswith("{") and "brokers" in json.loads(line) for line in lines
+            line.startswith("{") and "brokers" in json.loads(line)
+            for line in written.splitlines(keepends=True)
+            if line.endswith("\n")
         )
 
     def script(self, text: str, *arguments: str) -> str:

@@ -14,7 +14,7 @@ import redis
 from .ports import LOOPBACK, free_port
 from .process import Process
 
-_START_SECONDS: Final = 10.0
+_START_SECONDS: Final = 60.0
 
 
 def valkey_binary() -> str:
@@ -64,7 +64,7 @@ class Valkey:
         try:
             with redis.Redis(port=self.port, socket_timeout=1) as client:
                 return bool(client.ping())
-        except redis.ConnectionError:
+        except (redis.ConnectionError, redis.TimeoutError):
             return False
 
 

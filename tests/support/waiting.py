@@ -15,7 +15,7 @@ async def eventually(
     look: Callable[[], Awaitable[T]],
     wanted: Callable[[T], bool],
     *,
-    timeout: float = 30,
+    timeout: float = 60,
 ) -> T:
     """Return the first thing seen that is wanted; fail with the last one seen."""
     loop = asyncio.get_running_loop()

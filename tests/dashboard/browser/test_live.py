@@ -21,6 +21,8 @@ HOME = "/clusters/hangzhou/"
 ROWS = """() => [...document.querySelectorAll("[data-map-stage] g[data-row]")].map(
   row => [...row.querySelectorAll("g.cell")].map(
     cell => Number(cell.dataset.key.split("|").at(-1))))"""
+LOADED_ONCE = """() => performance.getEntriesByType("resource")
+  .filter(({ name }) => name.includes("/api/v1/")).length === 1"""
 BEFORE = [[0, 1, 2, 3, 4, 5], [6, 7, 0, 1, 2], [3]]
 AFTER = [[0, 1, 2, 3, 4, 5], [6, 7, 0, 1, 2], [3, 4, 5, 6, 7]]
 
@@ -103,6 +105,8 @@ async def test_an_old_number_is_ignored(
     write(state)
     page = await open_page(GROUP)
     await live(page)
+    # The document is loaded once more when the socket watches; after that, not again.
+    await page.wait_for_function(LOADED_ONCE)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     await publish(update(state, 6, {"members": []}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -23,12 +24,9 @@ GROUP = "/clusters/hangzhou/groups/order-settlement/"
 STAGE = "[data-map-stage]"
 
 
-async def pressed(page: Page) -> str:
-    return str(
-        await page.locator("[data-map-views] [aria-pressed=true]").get_attribute(
-            "value"
-        )
-    )
+async def pressed(page: Page, form: str) -> None:
+    button = page.locator("[data-map-views] [aria-pressed=true]")
+    await expect(button).to_have_attribute("value", form)
 
 
 @pytest.fixture
@@ -106,18 +104,18 @@ async def test_the_choice_of_view_stands_in_the_address(
     open_page: Open, written: None
 ) -> None:
     page = await open_page(GROUP)
-    assert await pressed(page) == "grid"
+    await pressed(page, "grid")
     await page.click('[data-map-views] [value="table"]')
     twin = page.locator(".twin")
     await expect(twin).to_contain_text("hz1@broker-a 0-5")
     await expect(twin).to_contain_text("hz2@broker-b 4-7")
-    assert page.url.endswith("?view=table")
+    await expect(page).to_have_url(re.compile(r"\?view=table$"))
     await page.reload()
     await expect(twin).to_be_visible()
     await page.click('[data-map-views] [value="grid"]')
     await page.click('[data-map-measures] [value="age"]')
     await expect(page.locator(".legend").first).to_contain_text("Age 0")
-    assert "measure=age" in page.url
+    await expect(page).to_have_url(re.compile("measure=age"))
 
 
 @pytest.mark.parametrize(
@@ -141,8 +139,8 @@ async def test_the_largest_form_that_fits_is_taken(
         await page.set_viewport_size({"width": width, "height": 900})
         button = page.locator(f'[data-map-views] [value="{form}"]')
         await expect(button).to_have_attribute("aria-pressed", "true")
-        wide = "() => document.documentElement.scrollWidth - innerWidth"
-        assert await page.evaluate(wide) <= 0
+        wide = "document.documentElement.scrollWidth <= innerWidth"
+        await page.wait_for_function(wide)
 
 
 async def test_a_block_opens_as_cells_and_closes_again(
@@ -151,10 +149,11 @@ async def test_a_block_opens_as_cells_and_closes_again(
     write(large_group(1000, 200, now_ms(), group="order-settlement"))
     page = await open_page(GROUP)
     blocks = page.locator(f"{STAGE} g.block")
+    await expect(blocks).not_to_have_count(0)
     count = await blocks.count()
     await page.locator(f"{STAGE} g.block", has_text="6").first.click()
     await expect(blocks).to_have_count(0)
-    assert await page.locator(f"{STAGE} [data-key]").count() > 0
+    await expect(page.locator(f"{STAGE} [data-key]")).not_to_have_count(0)
     await page.click("[data-back]")
     await expect(blocks).to_have_count(count)
 

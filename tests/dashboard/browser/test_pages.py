@@ -90,9 +90,9 @@ async def test_what_if_draws_both_divisions_over_the_same_columns(
     rows = """stage => [...document.querySelectorAll(`${stage} g[data-row]`)].map(
       row => row.querySelectorAll("g.cell").length)"""
     await page.wait_for_selector("[data-after] svg")
+    await expect(page.locator("[data-after] .moved")).to_have_count(4)
     assert await page.evaluate(rows, "[data-before]") == [6, 5, 1]
     assert await page.evaluate(rows, "[data-after]") == [6, 5, 5]
-    await expect(page.locator("[data-after] .moved")).to_have_count(4)
     columns = """stage => [...document.querySelectorAll(`${stage} [data-key]`)]
       .filter(cell => cell.querySelector("rect"))
       .map(cell => [cell.dataset.key,

@@ -153,4 +153,4 @@ async def test_a_large_group_is_cut_at_the_same_row(
         row[1] for row in server
     ]
     await page.click("[data-all-queues]")
-    assert await page.locator("[data-queues] tbody tr").count() == 480
+    await expect(page.locator("[data-queues] tbody tr")).to_have_count(480)

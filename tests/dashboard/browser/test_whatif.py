@@ -44,7 +44,7 @@ async def test_an_edit_runs_again_and_becomes_the_address(
     await page.wait_for_url("**k=400**")
     await page.click("[data-fewer]")
     await expect(page.locator("[data-member-count] output")).to_have_text("3")
-    assert await page.locator(f'input[name="a"][value="{added}"]').count() == 0
+    await expect(page.locator(f'input[name="a"][value="{added}"]')).to_have_count(0)
     assert await page.evaluate("() => window.loadedOnce"), "nothing was reloaded"
 
 

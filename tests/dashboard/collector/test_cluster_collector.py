@@ -27,7 +27,7 @@ from dashboard.live.names import (
 from dashboard.live.state import live_state, make_async_client
 from rmqcore.errors import ConnectError
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
-from tests.support.eventually import eventually, until
+from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
 
 from .sights import cluster as cluster_of
@@ -50,8 +50,10 @@ class Seen:
         self.fails: Exception | None = None
         self.asked: list[frozenset[str]] = []
         self.gate: asyncio.Event | None = None
+        self.reached = asyncio.Event()
 
     async def snapshot(self) -> ClusterSnapshot:
+        self.reached.set()
         if self.gate is not None:
             await self.gate.wait()
         return self._taken([without_reports(each) for each in self.groups_now])
@@ -128,7 +130,7 @@ async def listening(name: str) -> AsyncIterator[Callable[[], Any]]:
     await layer.group_add(name, channel)
 
     async def next_message() -> Any:
-        message = await asyncio.wait_for(layer.receive(channel), 5)
+        message = await asyncio.wait_for(layer.receive(channel), PATIENCE_SECONDS)
         return orjson.loads(message["text"])
 
     yield next_message
@@ -246,8 +248,9 @@ async def test_a_leader_that_lost_its_lease_meanwhile_writes_nothing(
     await collector.sweep_all()
     before = shown()
     source.gate = asyncio.Event()
+    source.reached.clear()
     frozen = asyncio.ensure_future(collector.sweep_all())
-    await asyncio.sleep(0.05)
+    await source.reached.wait()
     await client.set(lease_key("east"), "other|9")
     source.groups_now = (divided("c1", "c2"),)
     source.gate.set()

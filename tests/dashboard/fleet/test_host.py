@@ -27,7 +27,7 @@ from rmqcore.admin import Admin
 from rmqcore.client import PERIOD_S, Timer
 from rmqcore.cluster import LocalCluster
 from tests.support.cluster import local_cluster, produce, settings_of
-from tests.support.eventually import eventually, until
+from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
 
 from .wishes import group
@@ -217,7 +217,7 @@ async def test_a_group_that_leaves_goes_with_its_last_member(
         await host.follow_once()
         return len(host.hosted), await ManagedGroup.objects.acount()
 
-    await eventually(step, (0, 0), seconds=10)
+    await eventually(step, (0, 0))
     state = cluster.brokers["broker-a"].state
     assert state.consumers.group("billing") is None, "the members said goodbye"
 
@@ -347,7 +347,7 @@ async def test_listeners_wait_while_the_claim_is_over(
     await asyncio.sleep(0.05)
     assert not waiting.done()
     await host.follow_once()
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, PATIENCE_SECONDS)
     assert member.may_act
 
 
@@ -386,6 +386,6 @@ async def test_a_member_that_cannot_start_is_tried_again(
     async def error() -> str:
         return (await ManagedMember.objects.aget()).error
 
-    assert str(port) in await until(error, bool, seconds=10)
+    assert str(port) in await until(error, bool)
     await host.follow_once()
     assert not next(iter(host.hosted.values())).started

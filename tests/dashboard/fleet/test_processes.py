@@ -10,7 +10,7 @@ import redis
 
 from tests.support.stack import Stack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(400)]
 
 HOSTS = """
     select worker, count(*) from dashboard_managedmember
@@ -50,17 +50,23 @@ def all_owned(stack: Stack) -> bool:
     return sum(stack.owned().values()) == 16
 
 
+def labels(stack: Stack) -> list[str]:
+    """Return the labels of the members shown, each without the number of its claim."""
+    document = stack.group()
+    members = document["members"] if document else ()
+    return [member["label"].rpartition(".")[0] for member in members]
+
+
 def test_members_added_are_shown_divided(stack: Stack) -> None:
     stack.want_members(3)
     stack.until(
         lambda: sorted(stack.owned().values()) == [5, 5, 6], "5, 5 and 6 queues"
     )
+    names = [f"demo-consumers-{number}" for number in (1, 2, 3)]
+    stack.until(lambda: labels(stack) == names, f"the members are {names}")
     document = stack.group()
     assert document is not None
     assert document["managed"]
-    assert [m["label"].rpartition(".")[0] for m in document["members"]] == [
-        f"demo-consumers-{number}" for number in (1, 2, 3)
-    ]
 
 
 def test_a_killed_workers_members_are_hosted_elsewhere(stack: Stack) -> None:
@@ -75,13 +81,15 @@ def test_a_frozen_worker_wakes_as_nobodys_owner(stack: Stack) -> None:
     stack.signal("fleet-2", signal.SIGSTOP)
     stack.until(lambda: hosts(stack) == {"fleet-1": 2}, "the other worker hosts both")
     log = stack.processes["fleet-2"].log
-    assert "abandoned" not in log.read_text()
+    before = log.read_text().count("abandoned")
     stack.signal("fleet-2", signal.SIGCONT)
-    stack.until(lambda: "abandoned" in log.read_text(), "it lets its member go")
-    stack.until(lambda: all_owned(stack), "everything is owned by those who may")
-    document = stack.group()
-    assert document is not None
-    assert len(document["members"]) == 2
+    stack.until(
+        lambda: log.read_text().count("abandoned") > before, "it lets its member go"
+    )
+    stack.until(
+        lambda: all_owned(stack) and len(labels(stack)) == 2,
+        "everything is owned by the two who may",
+    )
 
 
 def test_each_worker_runs_each_slot_once_when_beat_asks(stack: Stack) -> None:
@@ -101,7 +109,11 @@ def test_each_worker_runs_each_slot_once_when_beat_asks(stack: Stack) -> None:
 
 def test_without_beat_workers_run_the_timers_themselves(stack: Stack) -> None:
     stack.processes["beat"].kill()
-    own = "select distinct worker from dashboard_timerrun where asked_by = 'worker'"
+    ((last,),) = stack.rows("select max(id) from dashboard_timerrun")
+    own = f"""
+        select distinct worker from dashboard_timerrun
+        where asked_by = 'worker' and id > {last or 0}
+    """
     stack.until(
         lambda: (
             {row[0].partition("@")[0] for row in stack.rows(own)}
@@ -109,7 +121,7 @@ def test_without_beat_workers_run_the_timers_themselves(stack: Stack) -> None:
         ),
         "both workers ran slots by themselves",
     )
-    assert all_owned(stack)
+    stack.until(lambda: all_owned(stack), "everything is owned")
 
 
 def test_the_state_comes_back_after_the_cache_was_lost(stack: Stack) -> None:
@@ -132,4 +144,4 @@ def test_a_stopped_worker_hands_its_members_over_at_once(stack: Stack) -> None:
         lambda: hosts(stack) == {"fleet-2": 2} and all_owned(stack),
         "the other worker hosts both and owns everything",
     )
-    assert stack.processes["fleet-1"].wait(20) == 0
+    assert stack.processes["fleet-1"].wait(60) == 0

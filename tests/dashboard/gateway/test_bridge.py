@@ -8,6 +8,8 @@ import pytest
 
 from dashboard.gateway.bridge import LoopThread
 
+PATIENCE = 60.0
+
 
 @pytest.fixture
 def loop_thread() -> Iterator[LoopThread]:
@@ -22,7 +24,7 @@ def test_runs_a_coroutine_on_its_own_thread(loop_thread: LoopThread) -> None:
         await asyncio.sleep(0)
         return threading.current_thread().name
 
-    assert loop_thread.run(where(), timeout=5) == "bridge-test"
+    assert loop_thread.run(where(), timeout=PATIENCE) == "bridge-test"
 
 
 def test_hands_errors_to_the_caller(loop_thread: LoopThread) -> None:
@@ -30,7 +32,7 @@ def test_hands_errors_to_the_caller(loop_thread: LoopThread) -> None:
         raise KeyError("queue")
 
     with pytest.raises(KeyError, match="queue"):
-        loop_thread.run(fail(), timeout=5)
+        loop_thread.run(fail(), timeout=PATIENCE)
 
 
 def test_a_timeout_cancels_and_names_the_limit(loop_thread: LoopThread) -> None:
@@ -45,7 +47,7 @@ def test_a_timeout_cancels_and_names_the_limit(loop_thread: LoopThread) -> None:
 
     with pytest.raises(TimeoutError, match="no result in"):
         loop_thread.run(wait(), timeout=0.01)
-    assert cancelled.wait(5)
+    assert cancelled.wait(PATIENCE)
 
 
 def test_a_timeout_raised_inside_is_passed_on(loop_thread: LoopThread) -> None:
@@ -53,7 +55,7 @@ def test_a_timeout_raised_inside_is_passed_on(loop_thread: LoopThread) -> None:
         raise TimeoutError("the broker")
 
     with pytest.raises(TimeoutError, match="the broker"):
-        loop_thread.run(fail(), timeout=5)
+        loop_thread.run(fail(), timeout=PATIENCE)
 
 
 def test_plain_calls_are_made_on_the_loop(loop_thread: LoopThread) -> None:
@@ -62,7 +64,7 @@ def test_plain_calls_are_made_on_the_loop(loop_thread: LoopThread) -> None:
     loop_thread.call_soon(
         lambda: (seen.append(threading.current_thread().name), done.set())
     )
-    assert done.wait(5)
+    assert done.wait(PATIENCE)
     assert seen == ["bridge-test"]
 
 

@@ -25,8 +25,6 @@ from tests.support.valkey import Valkey
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SECONDS = 60.0
-
 
 @pytest.fixture
 async def local(valkey: Valkey, settings: object) -> AsyncIterator[LocalCluster]:
@@ -55,7 +53,7 @@ async def seen(run: LabRun, holds: Callable[[LabRun], bool]) -> LabRun:
     async def look() -> LabRun:
         return await LabRun.objects.aget(pk=run.pk)
 
-    return await until(look, holds, seconds=SECONDS)
+    return await until(look, holds)
 
 
 async def names(cluster: LocalCluster) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.supervisor.child import Child, ChildSpec
 
-SLEEPER = "import time; print('up', flush=True); time.sleep(60)"
+SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
 
 
 def python(name: str, code: str, **options: object) -> ChildSpec:
@@ -30,7 +30,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.02)
 
@@ -85,7 +85,7 @@ async def test_the_childs_own_children_end_with_it(tmp_path: Path) -> None:
     import subprocess, sys, time
     inner = subprocess.Popen([sys.executable, "-c", {SLEEPER!r}])
     print(inner.pid, flush=True)
-    time.sleep(60)
+    time.sleep(600)
     """
     child = Child(python("one", code), tmp_path)
     await child.start()
@@ -123,7 +123,7 @@ def test_a_killed_supervisor_leaves_no_child(tmp_path: Path) -> None:
         child = Child(spec, Path(sys.argv[1]))
         await child.start()
         print(child.pid, flush=True)
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 
     asyncio.run(main())
     """

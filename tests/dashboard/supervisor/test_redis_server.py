@@ -15,7 +15,7 @@ def test_the_server_found_asks_for_its_password(tmp_path: Path) -> None:
     process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL)
     try:
         client = redis.Redis.from_url(server.url)
-        for _ in range(100):
+        for _ in range(1200):
             try:
                 assert client.ping()
                 break

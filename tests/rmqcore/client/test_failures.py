@@ -15,7 +15,7 @@ from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
 
-from .joining import Clients, Heard, Refused, queue_ids, send, until
+from .joining import PATIENCE_S, Clients, Heard, Refused, queue_ids, send, until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 
@@ -291,5 +291,5 @@ async def test_sends_under_way_end_with_the_producer(
     await cluster.kill_broker("broker-a")
     outcome = await producer.send_async(Message("T", b"x"))
     await producer.shutdown()
-    done, _ = await asyncio.wait([outcome], timeout=5)
+    done, _ = await asyncio.wait([outcome], timeout=PATIENCE_S)
     assert done

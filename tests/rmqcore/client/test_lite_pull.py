@@ -12,7 +12,7 @@ from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import Message, MessageQueue
 
-from .joining import FIRST, Heard, send, until
+from .joining import FIRST, PATIENCE_S, Heard, send, until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 Q1 = MessageQueue("T", "broker-a", 1)
@@ -68,7 +68,7 @@ async def polled(consumer: LitePullConsumer, count: int) -> list[str]:
     """Poll until `count` messages have come; return their bodies."""
     bodies: list[str] = []
     while len(bodies) < count:
-        messages = await consumer.poll()
+        messages = await consumer.poll(timeout_s=PATIENCE_S)
         assert messages, f"only {bodies} came"
         bodies += [message.body.decode() for message in messages]
     return bodies

@@ -22,7 +22,7 @@ from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.transport import ManualClock
 
-from .joining import Clients, Heard, Refused, send, until
+from .joining import PATIENCE_S, Clients, Heard, Refused, send, until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 
@@ -42,7 +42,7 @@ async def cluster(clock: ManualClock) -> AsyncIterator[LocalCluster]:
 
 async def later(clock: ManualClock, heard: Heard, count: int) -> None:
     """Let time pass until as many messages have been heard."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while len(heard.messages) < count:
             await clock.advance(0.5)
             await asyncio.sleep(0.002)

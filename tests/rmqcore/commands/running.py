@@ -14,7 +14,7 @@ import pytest
 
 from rmqcore.cluster import LocalCluster
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @pytest.fixture
