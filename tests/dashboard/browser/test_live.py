@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.dashboard.documents import (
     now_ms,
@@ -162,6 +163,32 @@ async def test_a_group_that_comes_to_life_fills_the_page(
     state = waiting_for_locks(now_ms(), group="newcomer")
     write(state)
     await publish(update(state, 7, {}))
+    await shows(page, BEFORE)
+
+
+async def test_what_comes_to_life_while_the_page_asks_for_it_is_shown(
+    open_page: Open, write: Callable[..., None], publish: Publish
+) -> None:
+    write(overview(now_ms()))
+    page = await open_page("/clusters/hangzhou/groups/newcomer/", refused=True)
+    await page.wait_for_function(LOADED_ONCE)
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        asked.set()
+        await go_on.wait()
+        await route.fulfill(status=404)
+
+    await page.route("**/api/v1/**", answer_late, times=1)
+    async with page.expect_websocket() as opened:
+        await page.reload()
+    socket = await opened.value
+    await asked.wait()
+    state = waiting_for_locks(now_ms(), group="newcomer")
+    write(state)
+    async with socket.expect_event("framereceived", lambda text: "changes" in text):
+        await publish(update(state, 7, {}))
+    go_on.set()
     await shows(page, BEFORE)
 
 

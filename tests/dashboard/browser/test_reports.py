@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from asgiref.sync import sync_to_async
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from dashboard.models import ReportDefinition
 from tests.dashboard.reports.finished import two_epochs
@@ -51,14 +54,8 @@ async def drawn(page: Page, name: str) -> dict[str, Any]:
     return found
 
 
-async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
-    open_page: Open, run_pk: int
-) -> None:
-    page = await open_page(f"/reports/{run_pk}/")
-    whole = await drawn(page, "lag")
-    for name in FIGURES:
-        await figure(page, name).wait_for()
-    assert len(whole["data"][0]["x"]) < 20
+async def zoom(page: Page) -> None:
+    """Draw a span over the second quarter of the first figure."""
     place = page.locator("#figure-lag .nsewdrag").first
     box = await place.bounding_box()
     assert box is not None
@@ -67,6 +64,17 @@ async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
     await page.mouse.down()
     await page.mouse.move(box["x"] + box["width"] * 0.5, y, steps=5)
     await page.mouse.up()
+
+
+async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/")
+    whole = await drawn(page, "lag")
+    for name in FIGURES:
+        await figure(page, name).wait_for()
+    assert len(whole["data"][0]["x"]) < 20
+    await zoom(page)
     await page.locator("#figure-lag[data-step='10']").wait_for()
     await page.locator("#figure-queues[data-step='10']").wait_for()
     zoomed = await drawn(page, "lag")
@@ -86,6 +94,28 @@ async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
     await expect(note).to_contain_text("steps of 10 min, as the report was computed")
     await expect(reset).to_have_count(0)
     await expect(offer).to_be_hidden()
+
+
+async def test_a_chart_that_comes_late_follows_the_zoom(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page("/reports/")
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await go_on.wait()
+        await route.continue_()
+
+    await page.route(re.compile("figures/queues"), hold)
+    await page.goto(urljoin(page.url, f"/reports/{run_pk}/"))
+    await asked.wait()
+    await drawn(page, "lag")
+    await drawn(page, "skew")
+    await zoom(page)
+    await page.locator("#figure-lag[data-step='10']").wait_for()
+    go_on.set()
+    await page.locator("#figure-queues[data-step='10']").wait_for()
 
 
 async def test_members_are_shown_under_another_strategy(
