@@ -159,7 +159,7 @@ class Campaign:
         """Stop sending, wait for the rest; return messages sent and deliveries."""
         assert self._producer is not None
         self._producer.signal(signal.SIGTERM)
-        self._producer.wait(30)
+        self._producer.wait(120)
         sent = int(json.loads(self._producer.tail().splitlines()[-1])["sent"])
         self._until(lambda: distinct(self.deliveries()) >= sent, "all is delivered")
         return sent, self.deliveries()

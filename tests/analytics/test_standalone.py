@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 WORKERS = 2
 MEMORY = "512m"
 DEPLOY = "org.apache.spark.deploy"
-STARTED = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
+STARTED = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
 REGISTERED = re.compile("(Successfully registered with master)")
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 """Each of the five Java processes lives for seconds: what is compiled little starts."""
@@ -129,8 +129,9 @@ def test_a_job_on_two_workers_gives_what_it_gives_here(
         check=False,
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    # Each worker started an executor for the application.
-    assert len(list((tmp_path / "work").glob("app-*/*"))) == WORKERS
+    # Each worker started an executor; one that was slow may have been replaced.
+    executors = {each.name for each in (tmp_path / "work").glob("app-*/*")}
+    assert executors >= {str(number) for number in range(WORKERS)}
     here = tmp_path / "here"
     request = JobRequest(c.JOB_SKEW, str(lake), str(here), step_seconds=60)
     summary = run_job(lambda: spark, request, lambda *_: None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.support.browser import chromium, find_chromium
+from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 from tests.support.launched import LaunchedStack
 
 
@@ -31,6 +31,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def signed_in(browser: Browser, stack: LaunchedStack) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(stack.sign_in_link())
     if "/sign-in/" in page.url:

@@ -9,6 +9,8 @@ from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
+# A busy machine is no fault of the page.
+PATIENCE_MS: Final = 60_000
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 # No sandbox: tests may run as root. The rest keeps it from calling its maker.
 _ARGUMENTS: Final = (
@@ -34,7 +36,7 @@ def chromium() -> Iterator[Browser]:
     assert path is not None, "tests that ask for it are skipped without Chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=list(_ARGUMENTS)
+            executable_path=path, args=list(_ARGUMENTS), timeout=PATIENCE_MS
         )
         try:
             yield browser

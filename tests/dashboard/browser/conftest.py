@@ -31,13 +31,11 @@ from dashboard.live.names import (
 )
 from dashboard.models import Role, User
 from dashboard.services.clusters import sync_clusters
-from tests.support.browser import _ARGUMENTS, find_chromium
+from tests.support.browser import _ARGUMENTS, PATIENCE_MS, find_chromium
 from tests.support.process import Process
 from tests.support.valkey import Valkey
 
 START_SECONDS = 60.0
-# A busy machine is no fault of the page.
-PATIENCE_MS = 60_000
 
 # Django leaves a request's body to the collector where the browser hangs up early.
 LEFT_OPEN = "ignore:.*SpooledTemporaryFile:pytest.PytestUnraisableExceptionWarning"
@@ -156,7 +154,9 @@ async def open_page(chromium: str, address: str, session: str) -> AsyncIterator[
     expect.set_options(timeout=PATIENCE_MS)
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(chromium)
+        browser = await playwright.chromium.connect_over_cdp(
+            chromium, timeout=PATIENCE_MS
+        )
         contexts: list[BrowserContext] = []
 
         async def open_(

@@ -18,7 +18,7 @@ from dashboard.reports.figures import figure_of
 from dashboard.reports.html_file import html_text, write_html
 from dashboard.reports.stats import stats_of
 from dashboard.reports.twins import twin_of
-from tests.support.browser import chromium, find_chromium
+from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 
 from .finished import finished_run, two_epochs
 
@@ -63,6 +63,7 @@ def opened(run: JobRun, tmp_path: Path) -> Iterator[Any]:
             write_html(run, file, SHANGHAI, "UTC+8")
         with chromium() as browser:
             context = browser.new_context(offline=True, **options)
+            context.set_default_timeout(PATIENCE_MS)
             page = context.new_page()
             problems: list[str] = []
             asked: list[str] = []
