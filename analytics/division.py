@@ -23,6 +23,7 @@ from rmqcore.allocation import (
     allocate_topics,
     balanced_plan,
     make_strategy,
+    required_options,
 )
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue, sorted_client_ids
@@ -46,18 +47,20 @@ Owners: TypeAlias = Mapping[MessageQueue, Sequence[str]]
 class Candidate:
     """One way to divide; `added` members more than there were, or fewer when negative.
 
-    `options` are JSON, as `options_from` reads them.
+    `options` are JSON, as `options_from` reads them. Unless they were entered, they
+    give way to those that an epoch had with the same strategy; None is none of its own.
     """
 
     name: str
     strategy: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] | None = field(default_factory=dict)
     added: int = 0
+    entered: bool = True
 
     @cached_property
     def built(self) -> AllocateStrategy | None:
         """The strategy with its options; None for those that epochs or loads decide."""
-        if self.strategy in {IN_USE, BALANCED}:
+        if self.strategy in {IN_USE, BALANCED} or self.options is None:
             return None
         return make_strategy(self.strategy, options_from(self.options))
 
@@ -79,16 +82,17 @@ def candidates_of(
 ) -> list[Candidate]:
     """Return the candidates of a job, those in fixed order first.
 
-    `options` names further strategies with their options, `added` numbers of members
-    to add to, or take from, the strategy in use. With `only`, no others than these
+    `options` names further strategies with their options (`contracts.KNOWN` beside
+    those that nobody entered), `added` numbers of members to add to, or take from, the
+    strategy in use. With `only`, no others than these
     (and the strategy in use, by which capacity is known). Raises `JobError` for
     options that the strategy does not take, and for unknown names.
     """
-    found = [Candidate(name, name, options.get(name, {})) for name in WITHOUT_OPTIONS]
     further = sorted(set(options) - set(WITHOUT_OPTIONS))
-    found += [Candidate(name, name, options[name]) for name in further]
+    found = [_candidate(name, options) for name in (*WITHOUT_OPTIONS, *further)]
     for candidate in found:
         try:
+            required_options(candidate.strategy)  # of a strategy that there is
             _ = candidate.built
         except ArgumentError as error:
             raise JobError(f"options of {candidate.name}: {error}") from error
@@ -99,6 +103,14 @@ def candidates_of(
         if name not in names:
             raise JobError(f"no strategy {name!r} here; there are {', '.join(names)}")
     return [each for each in found if not only or each.name in {*only, IN_USE}]
+
+
+def _candidate(name: str, options: Mapping[str, Mapping[str, Any]]) -> Candidate:
+    given = dict(options.get(name, {c.KNOWN: True}))
+    is_known = given.pop(c.KNOWN, False)
+    if is_known and not given and name not in WITHOUT_OPTIONS:
+        return Candidate(name, name, None, entered=False)
+    return Candidate(name, name, given, entered=not is_known)
 
 
 def options_from(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,13 +217,24 @@ def _divided(
     members: Sequence[str],
 ) -> Owners:
     strategy = candidate.built
-    if strategy is None:
+    if candidate.strategy == IN_USE or _is_in_use(candidate, epoch):
         options = json.loads(epoch[c.OPTIONS] or "{}")
         strategy = make_strategy(epoch[c.STRATEGY], options_from(options))
+    if strategy is None:
+        raise ArgumentError(f"options of {candidate.name} are not known")
     plan = allocate_topics(
         strategy, group=epoch[c.GROUP], queues=queues, client_ids=members
     )
     return plan.by_queue
+
+
+def _is_in_use(candidate: Candidate, epoch: Mapping[str, Any]) -> bool:
+    """Say whether the epoch itself tells how it was divided by this strategy."""
+    return (
+        not candidate.entered
+        and epoch[c.STRATEGY] == candidate.strategy
+        and epoch[c.OPTIONS] is not None
+    )
 
 
 def _with(ids: Sequence[str], added: int) -> list[str]:

@@ -81,7 +81,8 @@ EPOCHS: Final = pa.schema(
     ],
     metadata=_METADATA,
 )
-"""One row when an epoch begins and another when it ends; the newest `time` counts."""
+"""A row when an epoch begins, when more is known of it, and when it ends; the newest
+`time` counts."""
 
 _QUEUE_FIELDS: Final = [
     _required(c.CLUSTER, pa.string()),

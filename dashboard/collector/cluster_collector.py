@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -27,6 +27,7 @@ from rmqcore.errors import RmqError
 from rmqcore.model.snapshot import ClusterSnapshot
 
 from .asking import Candidate, choose_asked, choose_watched
+from .epochs import Wish
 from .keeping import Keeper
 from .lead import Lead, LeadLostError
 from .lease import Lease
@@ -78,7 +79,7 @@ class ClusterCollector:
         layer: Any,
         keeper: Keeper,
         holder: str,
-        managed_groups: Callable[[], frozenset[str]],
+        wishes: Callable[[], Mapping[str, Wish]],
         now_ms: Callable[[], int],
         chance: Random,
     ) -> None:
@@ -89,7 +90,7 @@ class ClusterCollector:
         self._layer = layer
         self.keeper = keeper
         self._lease = Lease(client, cluster, holder)
-        self._managed_groups = managed_groups
+        self._wishes = wishes
         self._now_ms = now_ms
         self._chance = chance
         self._lead: Lead | None = None
@@ -175,7 +176,7 @@ class ClusterCollector:
         if lead is None:
             return
         began = self._now_ms()
-        lead.managed = await self.keeper.call(self._managed_groups)
+        lead.wishes = await self.keeper.call(self._wishes)
         try:
             snapshot = await self._source.snapshot()
         except RmqError as error:

@@ -5,7 +5,9 @@ what it does not show may well be there. Begin and end are intervals: the truth 
 after the last sweep that saw the one state and not after the first that saw the other.
 
 What a member does not say (its strategy and subscriptions, while nobody asks it) is
-equal to anything; once it is known, it belongs to the running epoch.
+equal to anything; once it is known, it belongs to the running epoch. Options of a
+strategy nobody can be asked for; of a group that the fleet hosts they are known, once
+its members say that they divide as wished.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from dashboard.fleet.names import member_number
 from rmqcore.model import SubscriptionData
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import GroupSnapshot
@@ -24,6 +27,7 @@ MEMBER_LEFT: Final = "member_left"
 MEMBERS_CHANGED: Final = "members_changed"
 QUEUES_CHANGED: Final = "queues_changed"
 STRATEGY_CHANGED: Final = "strategy_changed"
+OPTIONS_CHANGED: Final = "options_changed"
 SUBSCRIPTION_CHANGED: Final = "subscription_changed"
 
 Subscriptions = tuple[tuple[str, str], ...]
@@ -39,11 +43,32 @@ class EpochMember:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """How the members of a hosted group shall divide: a strategy, its options as JSON.
+
+    Keys of the JSON are sorted, so that equal options are equal texts.
+    """
+
+    strategy: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
 class Membership:
-    """Who divides what: members in RocketMQ's order, and the queues they divide."""
+    """Who divides what: members in RocketMQ's order, and the queues they divide.
+
+    `options` are the strategy's, as `Wish` has them; None where they are not known.
+    """
 
     members: tuple[EpochMember, ...]
     queues: tuple[QueueKey, ...]
+    options: str | None = None
+
+    @property
+    def strategy(self) -> str | None:
+        """The strategy of all members; None where not known, or not the same."""
+        strategies = {member.strategy for member in self.members}
+        return strategies.pop() if len(strategies) == 1 else None
 
     @property
     def client_ids(self) -> tuple[str, ...]:
@@ -99,13 +124,14 @@ class EpochBook:
     `last_number` is the number of the group's last epoch where none is running.
     """
 
-    __slots__ = ("_last_number", "_seen_ms", "current", "owners")
+    __slots__ = ("_last_number", "_learned", "_seen_ms", "current", "owners")
 
     def __init__(self, stored: Epoch | None = None, last_number: int = 0) -> None:
         self.current = stored
         self.owners: Mapping[QueueKey, tuple[str, ...]] = {}
         """The owners last reported, kept up to date by whoever hears the reports."""
         self._last_number = last_number
+        self._learned = False
         self._seen_ms = stored.began_by_ms if stored else None
 
     def observe(
@@ -122,12 +148,18 @@ class EpochBook:
         cause = difference(current.membership, membership)
         if cause is None:
             known = _merged(current.membership, membership)
+            self._learned |= known != current.membership
             self.current = replace(current, membership=known)
             self._seen_ms = at_ms
             return None
         ended = self._ended(current, at_ms)
         number = current.number + 1
         return self._turn(ended, Epoch(number, membership, cause, self._seen_ms, at_ms))
+
+    def take_learned(self) -> Epoch | None:
+        """Return the running epoch if more is known of it than when last asked."""
+        learned, self._learned = self._learned, False
+        return self.current if learned else None
 
     def end(self, silent_brokers: Collection[str], at_ms: int) -> Epoch | None:
         """Take a whole sweep in which the group is gone; return the epoch it ended.
@@ -152,18 +184,33 @@ class EpochBook:
 
     def _turn(self, ended: Epoch | None, begun: Epoch) -> EpochTurn:
         self.current = begun
+        self._learned = False
         self._seen_ms = begun.began_by_ms
         return EpochTurn(ended, begun)
 
 
-def membership_of(group: GroupSnapshot) -> Membership:
-    """Return what of a group's snapshot counts for epochs."""
-    return Membership(
-        tuple(
-            EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
-            for member in group.members
-        ),
-        group.queues.keys,
+def membership_of(group: GroupSnapshot, wish: Wish | None = None) -> Membership:
+    """Return what of a group's snapshot counts for epochs; `wish` if it is hosted."""
+    members = tuple(
+        EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
+        for member in group.members
+    )
+    follow = wish is not None and _follow(members, group.name, wish.strategy)
+    options = wish.options if wish is not None and follow else None
+    return Membership(members, group.queues.keys, options)
+
+
+def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:
+    """Say whether all members are hosted here and say that they divide as wished.
+
+    Just after a change they do not yet; a guest among them has options of its own.
+    """
+    return bool(members) and all(
+        member_number(member.client_id, group) is not None
+        # A strategy inside another is in the name that is reported, if not in ours.
+        and member.strategy is not None
+        and strategy in {member.strategy, member.strategy.partition("-")[0]}
+        for member in members
     )
 
 
@@ -181,6 +228,8 @@ def difference(before: Membership, after: Membership) -> str | None:
     pairs = list(zip(before.members, after.members, strict=False))
     if any(_differ(a.strategy, b.strategy) for a, b in pairs):
         return STRATEGY_CHANGED
+    if _differ(before.options, after.options):
+        return OPTIONS_CHANGED
     if any(_differ(a.subscriptions, b.subscriptions) for a, b in pairs):
         return SUBSCRIPTION_CHANGED
     return None
@@ -202,7 +251,7 @@ def _merged(before: Membership, after: Membership) -> Membership:
         )
         for member in after.members
     )
-    return replace(after, members=members)
+    return replace(after, members=members, options=after.options or before.options)
 
 
 def _plain(subscriptions: tuple[SubscriptionData, ...] | None) -> Subscriptions | None:

@@ -17,7 +17,7 @@ from dashboard.findings import GroupMemory, Judge, Sighting, finding_document
 from dashboard.live.documents import EpochMark, FindingState, GroupState, Text
 from rmqcore.model.snapshot import BrokerSnapshot, GroupSnapshot
 
-from .epochs import EpochBook, EpochTurn, membership_of
+from .epochs import EpochBook, EpochTurn, Wish, membership_of
 from .group_document import Sight, label_of
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
@@ -35,7 +35,8 @@ LABELS_TOLD: Final = 3
 class Look:
     """One sweep's view of a group; `asked` when its members were asked (307).
 
-    `dead_letters` counts all that ever came to its dead-letter topic.
+    `wish` is there for groups that the fleet hosts. `dead_letters` counts all that ever
+    came to the group's dead-letter topic.
     """
 
     cluster: str
@@ -44,7 +45,7 @@ class Look:
     taken_at_ms: int
     asked: bool
     hosted: Collection[str] = ()
-    managed: bool = False
+    wish: Wish | None = None
     dead_letters: int | None = None
 
 
@@ -203,7 +204,8 @@ class GroupWatch:
 
     def _observe_epoch(self, look: Look) -> EpochTurn | None:
         silent = {broker.name for broker in look.brokers if not broker.answered}
-        turn = self.book.observe(membership_of(look.group), silent, look.taken_at_ms)
+        membership = membership_of(look.group, look.wish)
+        turn = self.book.observe(membership, silent, look.taken_at_ms)
         if turn is not None and turn.ended is not None:
             self._last_change = change_text(turn)
         return turn
@@ -227,7 +229,7 @@ class GroupWatch:
             past_slots=self._hues.kept,
             moved_at_ms=self._handovers.moved_at_ms,
             hosted=look.hosted,
-            managed=look.managed,
+            managed=look.wish is not None,
             progressed_at_ms=self._history.progressed_at_ms,
             epoch=mark,
             last_change=self._last_change,

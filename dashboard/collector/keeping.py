@@ -7,6 +7,7 @@ a limit; the lake's writer keeps its own rows.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +18,17 @@ from django.db import DatabaseError
 
 from analytics import contracts as c
 from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
+from dashboard.fleet.strategies import simulated_options
 from dashboard.gateway.bridge import DatabaseThread
 from dashboard.live.documents import LakeFault
 
-from .epochs import Epoch, EpochBook, EpochTurn
+from .epochs import Epoch, EpochBook, EpochTurn, Membership
 from .records import (
     GroupHandover,
     load_books,
     save_ends,
     save_handovers,
+    save_learned,
     save_turns,
 )
 from .samples import SampleColumns
@@ -52,9 +55,10 @@ class Keeper:
         self._cluster_id = cluster_id
         self._samples = LandingWriter(lake, c.SAMPLES, run_id=run_id)
         self._epochs = LandingWriter(lake, c.EPOCHS, run_id=run_id)
-        self._turns: deque[tuple[str, EpochTurn]] = deque()
+        self._turns: deque[tuple[str, EpochTurn | Epoch]] = deque()
         self._handovers: deque[GroupHandover] = deque()
         self._ends: deque[tuple[str, Epoch]] = deque()
+        self._row_ms = 0
         self._closed = False
         self._thread = DatabaseThread(f"keeper-{cluster}")
 
@@ -89,6 +93,10 @@ class Keeper:
     def add_turn(self, group: str, turn: EpochTurn) -> None:
         """Keep a turn of epochs with the next `keep`."""
         self._turns.append((group, turn))
+
+    def add_learned(self, group: str, epoch: Epoch) -> None:
+        """Keep what became known of a running epoch with the next `keep`."""
+        self._turns.append((group, epoch))
 
     def add_end(self, group: str, epoch: Epoch) -> None:
         """Keep the end of an epoch that no other follows with the next `keep`."""
@@ -132,18 +140,23 @@ class Keeper:
 
     def _save(
         self,
-        turns: Sequence[tuple[str, EpochTurn]],
+        turns: Sequence[tuple[str, EpochTurn | Epoch]],
         handovers: Sequence[GroupHandover],
         now_ms: int,
     ) -> None:
         if turns:
-            save_turns(self._cluster_id, turns)
-            for group, turn in turns:
+            save_turns(
+                self._cluster_id,
+                [(name, each) for name, each in turns if isinstance(each, EpochTurn)],
+            )
+            save_learned(
+                self._cluster_id,
+                [(name, each) for name, each in turns if isinstance(each, Epoch)],
+            )
+            for group, each in turns:
                 self._turns.popleft()
-                for epoch in filter(None, (turn.ended, turn.begun)):
-                    self._epochs.append(
-                        epoch_columns(self._cluster, group, epoch, now_ms)
-                    )
+                for epoch in _epochs_of(each):
+                    self._write(group, epoch, now_ms)
         if handovers:
             save_handovers(self._cluster_id, handovers)
             for _ in handovers:
@@ -159,7 +172,15 @@ class Keeper:
         save_ends(self._cluster_id, ends)
         for group, epoch in ends:
             self._ends.popleft()
-            self._epochs.append(epoch_columns(self._cluster, group, epoch, now_ms))
+            self._write(group, epoch, now_ms)
+
+    def _write(self, group: str, epoch: Epoch, now_ms: int) -> None:
+        """Add an epoch's row for the lake: newer than all before.
+
+        The newest counts, sweeps overlap, and one may have two rows of an epoch.
+        """
+        self._row_ms = max(now_ms, self._row_ms + 1)
+        self._epochs.append(epoch_columns(self._cluster, group, epoch, self._row_ms))
 
     def _flush(self, now_ms: int, *, force: bool = False) -> None:
         errors: list[str] = []
@@ -206,12 +227,18 @@ class Keeper:
             )
 
 
+def _epochs_of(news: EpochTurn | Epoch) -> list[Epoch]:
+    if isinstance(news, Epoch):
+        return [news]
+    return [epoch for epoch in (news.ended, news.begun) if epoch is not None]
+
+
 def epoch_columns(
     cluster: str, group: str, epoch: Epoch, now_ms: int
 ) -> Mapping[str, Any]:
     """Return one epoch as a row of the lake's data set."""
-    strategies = {member.strategy for member in epoch.membership.members}
-    named = strategies.pop() if len(strategies) == 1 else None
+    membership = epoch.membership
+    named = membership.strategy
     return {
         c.CLUSTER: [cluster],
         c.GROUP: [group],
@@ -223,6 +250,7 @@ def epoch_columns(
         c.ENDED_BEFORE: [epoch.ended_by_ms],
         c.STRATEGY: [named],
         c.STRATEGY_SOURCE: ["reported" if named else None],
+        c.OPTIONS: [_options(group, membership)],
         c.MEMBERS: [
             [
                 {
@@ -235,13 +263,26 @@ def epoch_columns(
                         for topic, tags in member.subscriptions
                     ],
                 }
-                for member in epoch.membership.members
+                for member in membership.members
             ]
         ],
         c.QUEUES: [
             [
                 {c.TOPIC: topic, c.BROKER: broker, c.QUEUE_ID: number}
-                for topic, broker, number in epoch.membership.queues
+                for topic, broker, number in membership.queues
             ]
         ],
     }
+
+
+def _options(group: str, membership: Membership) -> str | None:
+    if membership.options is None or membership.strategy is None:
+        return None
+    told = simulated_options(
+        membership.strategy,
+        json.loads(membership.options),
+        group=group,
+        client_ids=membership.client_ids,
+        queues=membership.queues,
+    )
+    return json.dumps(told)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, cast
 
 import orjson
@@ -25,7 +25,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
 
 from .changes import changes_between, update_message
-from .epochs import EpochBook
+from .epochs import EpochBook, Wish
 from .group_document import Sight, group_document
 from .group_watch import GroupWatch, Look, Seen
 from .holdings import VOUCHED_MS, with_holdings
@@ -64,7 +64,8 @@ class Lead:
     ) -> None:
         self.cluster = cluster
         self.groups: dict[str, GroupWatch] = {}
-        self.managed: frozenset[str] = frozenset()
+        self.wishes: Mapping[str, Wish] = {}
+        """How the groups shall divide that the fleet hosts."""
         self.swept = False
         """Whether all groups were seen at least once."""
         self._client = client
@@ -260,12 +261,15 @@ class Lead:
             snapshot.taken_at_ms,
             asked,
             hosted=holdings.keys(),
-            managed=group.name in self.managed,
+            wish=self.wishes.get(group.name),
             dead_letters=_dead_letters(snapshot, group.name),
         )
         seen = watch.see(look)
         if seen.turn is not None:
             self._keeper.add_turn(group.name, seen.turn)
+        learned = watch.book.take_learned()
+        if learned is not None:
+            self._keeper.add_learned(group.name, learned)
         epoch = watch.book.current
         number = epoch.number if epoch else None
         self._keeper.add_handovers(
@@ -275,7 +279,7 @@ class Lead:
 
     def _has_document(self, name: str, watched: Collection[str]) -> bool:
         few = len(self.groups) <= DOCUMENTS_FOR_ALL
-        return few or name in watched or name in self.managed
+        return few or name in watched or name in self.wishes
 
     def _update(self, sight: Sight, watched: bool) -> GroupUpdate:
         name = sight.group.name

@@ -7,17 +7,18 @@ comes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from dashboard import models
 
-from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership
+from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership, Wish
 from .handovers import Handover
 
 
@@ -40,6 +41,22 @@ def load_books(cluster_id: int) -> dict[str, EpochBook]:
     return books
 
 
+def load_wishes(cluster_id: int) -> dict[str, Wish]:
+    """Return how the groups of a cluster shall divide that the fleet hosts."""
+    rows = models.ManagedGroup.objects.filter(cluster_id=cluster_id)
+    return {
+        name: Wish(strategy, options_text(options))
+        for name, strategy, options in rows.values_list(
+            "name", "strategy", "strategy_options"
+        )
+    }
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Return options as epochs carry them: equal ones are equal texts."""
+    return json.dumps(options, sort_keys=True)
+
+
 @transaction.atomic
 def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
     """Add the epochs that began and close those that ended.
@@ -53,6 +70,15 @@ def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
     for group, turn in turns:
         if turn.ended is not None:
             _close(cluster_id, group, turn.ended)
+
+
+@transaction.atomic
+def save_learned(cluster_id: int, epochs: Iterable[tuple[str, Epoch]]) -> None:
+    """Add what became known of epochs that still run."""
+    for group, epoch in epochs:
+        _of(cluster_id, group, epoch).filter(ended_by=None).update(
+            members=_members(epoch.membership), options=_options(epoch.membership)
+        )
 
 
 @transaction.atomic
@@ -83,14 +109,23 @@ def save_handovers(cluster_id: int, handovers: Iterable[GroupHandover]) -> None:
 
 
 def _close(cluster_id: int, group: str, epoch: Epoch) -> None:
-    models.Epoch.objects.filter(
-        cluster_id=cluster_id, group=group, number=epoch.number
-    ).update(
+    _of(cluster_id, group, epoch).update(
         members=_members(epoch.membership),
+        options=_options(epoch.membership),
         ended_after=_time_or_none(epoch.ended_after_ms),
         ended_by=_time_or_none(epoch.ended_by_ms),
         owners=[[*key, list(owners)] for key, owners in epoch.owners.items()],
     )
+
+
+def _of(cluster_id: int, group: str, epoch: Epoch) -> QuerySet[models.Epoch]:
+    return models.Epoch.objects.filter(
+        cluster_id=cluster_id, group=group, number=epoch.number
+    )
+
+
+def _options(membership: Membership) -> dict[str, Any] | None:
+    return None if membership.options is None else json.loads(membership.options)
 
 
 def _row(cluster_id: int, group: str, epoch: Epoch) -> models.Epoch:
@@ -100,6 +135,7 @@ def _row(cluster_id: int, group: str, epoch: Epoch) -> models.Epoch:
         number=epoch.number,
         members=_members(epoch.membership),
         queues=[list(key) for key in epoch.membership.queues],
+        options=_options(epoch.membership),
         cause=epoch.cause,
         began_after=_time_or_none(epoch.began_after_ms),
         began_by=_time(epoch.began_by_ms),
@@ -133,7 +169,9 @@ def _stored(row: models.Epoch) -> Epoch:
     queues = tuple((topic, broker, number) for topic, broker, number in row.queues)
     return Epoch(
         row.number,
-        Membership(members, queues),
+        Membership(
+            members, queues, None if row.options is None else options_text(row.options)
+        ),
         row.cause,
         _ms(row.began_after),
         _ms(row.began_by) or 0,

@@ -32,11 +32,13 @@ from dashboard.live.hearing import hear
 from dashboard.live.names import allocation_channel, figures_key
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
-from dashboard.models import Cluster, ManagedGroup
+from dashboard.models import Cluster
 from dashboard.services.clusters import sync_clusters
 
 from .cluster_collector import ClusterCollector
+from .epochs import Wish
 from .keeping import Keeper
+from .records import load_wishes
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +96,7 @@ class CollectorService:
                     f"{time.time_ns():x}",
                 ),
                 holder=self._name,
-                managed_groups=_managed_groups_of(rows[name]),
+                wishes=_wishes_of(rows[name]),
                 now_ms=lambda: round(time.time() * 1000),
                 chance=self._chance,
             )
@@ -163,9 +165,5 @@ class CollectorService:
             logger.warning("figures not published: %s", error)
 
 
-def _managed_groups_of(cluster_id: int) -> Callable[[], frozenset[str]]:
-    def read() -> frozenset[str]:
-        rows = ManagedGroup.objects.filter(cluster_id=cluster_id)
-        return frozenset(rows.values_list("name", flat=True))
-
-    return read
+def _wishes_of(cluster_id: int) -> Callable[[], dict[str, Wish]]:
+    return lambda: load_wishes(cluster_id)

@@ -13,13 +13,14 @@ stays with the member wherever it is hosted. A whole client id is understood as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from dashboard.whatif.lists import from_lists
 from rmqcore.allocation import AllocateStrategy, make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
+from rmqcore.model.columns import QueueKey
 
 from .names import member_number
 
@@ -58,6 +59,55 @@ def hosted_strategy(
             from_lists("config", options["config"], limit=MAX_QUEUES), group
         )
     return make_strategy(strategy, given)
+
+
+def simulated_options(
+    strategy: str,
+    options: Mapping[str, Any],
+    *,
+    group: str,
+    client_ids: Iterable[str],
+    queues: Iterable[QueueKey],
+) -> dict[str, Any]:
+    """Return options by which others divide as these members of these queues do.
+
+    JSON as `analytics.division.options_from` reads it: what is kept by a member's
+    number or follows from a name is there by client id and by broker name. `strategy`
+    is what the members report.
+    """
+    told = {
+        name: value
+        for name, value in options.items()
+        if name not in RULES and name != "config"
+    }
+    if strategy.partition("-")[2]:  # the name says it already
+        told.pop("inner", None)
+    ids = tuple(client_ids)
+    if "config" in options:
+        lists = _ByMember(
+            from_lists("config", options["config"], limit=MAX_QUEUES), group
+        )
+        told["config"] = {
+            each: [[q.topic, q.broker_name, q.queue_id] for q in lists[each]]
+            for each in ids
+            if each in lists
+        }
+    if "broker_rooms" in options:
+        rule = _rule("broker_rooms", options["broker_rooms"])
+        brokers = sorted({broker for _topic, broker, _queue_id in queues})
+        told["queue_room"] = _rooms(brokers, lambda name: _room(name, *rule))
+    if "client_rooms" in options:
+        told["client_room"] = _rooms(
+            ids, _client_room(_rule("client_rooms", options["client_rooms"]), group)
+        )
+    return told
+
+
+def _rooms(
+    names: Iterable[str], room_of: Callable[[str], str | None]
+) -> dict[str, str]:
+    rooms = {name: room_of(name) for name in names}
+    return {name: room for name, room in rooms.items() if room is not None}
 
 
 class _ByMember(Mapping[str, "list[MessageQueue]"]):

@@ -15,10 +15,12 @@ from .cluster import Cluster
 
 
 class Epoch(models.Model):
-    """A span with equal members (id, strategy, subscriptions) and equal queues.
+    """A span with equal members (id, strategy, subscriptions), queues and options.
 
     `members` is a list of {"client_id", "strategy", "subscriptions"}, `queues` of
-    [topic, broker, queue id], both in RocketMQ's order. `cause` says what opened it.
+    [topic, broker, queue id], both in RocketMQ's order. `options` are those of the
+    strategy of a hosted group, as `ManagedGroup` has them; of other groups they are not
+    known. `cause` says what opened it.
     `owners` is a list of [topic, broker, queue id, client ids] as they were last
     reported, there once it has ended.
     """
@@ -30,6 +32,7 @@ class Epoch(models.Model):
         MEMBERS_CHANGED = "members_changed"
         QUEUES_CHANGED = "queues_changed"
         STRATEGY_CHANGED = "strategy_changed"
+        OPTIONS_CHANGED = "options_changed"
         SUBSCRIPTION_CHANGED = "subscription_changed"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
@@ -37,6 +40,7 @@ class Epoch(models.Model):
     number = models.PositiveIntegerField()
     members = models.JSONField(default=list)
     queues = models.JSONField(default=list)
+    options = models.JSONField(null=True)
     cause = models.CharField(max_length=32, choices=Cause.choices)
     began_after = models.DateTimeField(null=True)
     began_by = models.DateTimeField()

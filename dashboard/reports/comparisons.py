@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from analytics.contracts import KNOWN
 from analytics.division import candidates_of
 from analytics.errors import JobError
 from dashboard.fleet.names import member_number
@@ -31,6 +33,8 @@ MOST_VIRTUAL_NODES: Final = 1_000
 MOST_OPTION_BYTES: Final = 200_000
 
 Options = Mapping[str, Mapping[str, Any]]
+KnownEpoch = tuple[list[dict[str, Any]], dict[str, Any] | None]
+"""Members of an epoch, and the options of their strategy where these are known."""
 
 
 class ComparisonError(ValueError):
@@ -76,25 +80,48 @@ def check_comparisons(added: Sequence[int], options: Options) -> None:
 def with_known_options(run: JobRun) -> dict[str, Any]:
     """Return a run's options, and those of its group where it is hosted here.
 
-    What was entered goes before what is known. Lists of a `CONFIG` belong to a
-    member's number: every client id that had it in the period gets its list.
+    What was entered goes before what is known, which is marked so: an epoch that had
+    the strategy with options of its own is divided by those. Lists of a `CONFIG` belong
+    to a member's number: every client id that had it in the period gets its list.
     """
     options = dict(run.options)
-    hosted = ManagedGroup.objects.filter(cluster__name=run.cluster, name=run.group)
-    group = hosted.first() if run.group else None
-    if group is None:
+    if not run.group:
         return options
-    known = group.strategy_options
-    if "virtual_nodes" in known:
-        nodes = {"virtual_nodes": known["virtual_nodes"]}
-        options.setdefault(CONSISTENT_HASH, nodes)
-    if "rooms" in known:
-        options.setdefault(MACHINE_ROOM, {"rooms": list(known["rooms"])})
-    if "config" in known and CONFIG not in options:
-        lists = _by_client(known["config"], _client_ids(run), run.group)
-        if lists:
-            options[CONFIG] = {"config": lists}
+    hosted = ManagedGroup.objects.filter(cluster__name=run.cluster, name=run.group)
+    group = hosted.first()
+    epochs = list(_epochs(run).values_list("members", "options"))
+    for name, given in _present_options(group, epochs).items():
+        options.setdefault(name, given | {KNOWN: True})
+    for name in _in_use(epochs):
+        # Computed where it was in use, also when the group is divided otherwise today.
+        options.setdefault(name, {KNOWN: True})
     return options
+
+
+def _present_options(
+    group: ManagedGroup | None, epochs: Iterable[KnownEpoch]
+) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    known = group.strategy_options if group else {}
+    if "virtual_nodes" in known:
+        found[CONSISTENT_HASH] = {"virtual_nodes": known["virtual_nodes"]}
+    if "rooms" in known:
+        found[MACHINE_ROOM] = {"rooms": list(known["rooms"])}
+    if group is not None and "config" in known:
+        lists = _by_client(known["config"], _client_ids(epochs), group.name)
+        if lists:
+            found[CONFIG] = {"config": lists}
+    return found
+
+
+def _in_use(epochs: Iterable[KnownEpoch]) -> set[str]:
+    """Return the strategies that need options and were in use with known ones."""
+    named = (
+        {member["strategy"] for member in members}
+        for members, options in epochs
+        if options
+    )
+    return {strategy for names in named if len(names) == 1 for strategy in names}
 
 
 def _by_client(
@@ -108,12 +135,11 @@ def _by_client(
     return {each: lists[number] for each, number in numbers.items() if number in lists}
 
 
-def _client_ids(run: JobRun) -> set[str]:
-    epochs = Epoch.objects.filter(
+def _epochs(run: JobRun) -> QuerySet[Epoch]:
+    return Epoch.objects.filter(
         cluster__name=run.cluster, group=run.group, began_by__lt=run.until
     ).exclude(ended_by__lte=run.since)
-    return {
-        member["client_id"]
-        for members in epochs.values_list("members", flat=True)
-        for member in members
-    }
+
+
+def _client_ids(epochs: Iterable[KnownEpoch]) -> set[str]:
+    return {member["client_id"] for members, _options in epochs for member in members}

@@ -95,6 +95,7 @@ CHANGES: Final[dict[str, Word]] = {
     "members_changed": _("{joined} joined, {left} left"),
     "queues_changed": _("the queues changed, they are {queues} now"),
     "strategy_changed": _("a member changed its strategy"),
+    "options_changed": _("the options of its strategy changed"),
     "subscription_changed": _("a member changed its subscription"),
 }
 
@@ -136,6 +137,7 @@ EPOCHS: Final[dict[str, Word]] = {
     "members_changed": _("members changed"),
     "queues_changed": _("queues changed"),
     "strategy_changed": _("strategy changed"),
+    "options_changed": _("options changed"),
     "subscription_changed": _("subscription changed"),
     "lock_lost": _("lock lost"),
 }

@@ -94,6 +94,53 @@ def test_the_strategy_in_use_is_the_epoch_s_own() -> None:
     assert owners(Candidate(IN_USE, IN_USE), rooms) == [[0]]
 
 
+ONE_EACH = {"a": [["orders", "broker-a", 0]], "b": [["orders", "broker-a", 1]]}
+SWAPPED = {"a": ONE_EACH["b"], "b": ONE_EACH["a"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "divided"),
+    [
+        # What was entered is compared as it was entered.
+        ({"config": SWAPPED}, [[1], [0]]),
+        # What is only known gives way to what the epoch had.
+        ({"config": SWAPPED, "known": True}, [[0], [1]]),
+        ({"known": True}, [[0], [1]]),
+    ],
+)
+def test_an_epoch_is_divided_as_it_was_unless_options_were_entered(
+    given: dict[str, Any], divided: list[list[int]]
+) -> None:
+    options = json.dumps({"config": ONE_EACH})
+    document = epoch("a", "b", queues=2, strategy="CONFIG", options=options)
+    (found,) = (each for each in candidates_of({"CONFIG": given}) if each.options != {})
+    assert found.name == "CONFIG"
+    assert owners(found, document) == divided
+
+
+def test_options_that_are_only_known_stand_in_where_an_epoch_had_none() -> None:
+    config, alone = (
+        next(each for each in candidates_of({"CONFIG": given}) if each.name == "CONFIG")
+        for given in ({"config": SWAPPED, "known": True}, {"known": True})
+    )
+    for changes in ({"strategy": "AVG", "options": "{}"}, {"strategy": "CONFIG"}):
+        document = epoch("a", "b", queues=2, **changes)
+        assert owners(config, document) == [[1], [0]]
+        assert owners(alone, document) == [[], []], "nobody knows"
+
+
+def test_a_hash_in_use_keeps_the_nodes_that_it_had() -> None:
+    ids = [f"10.0.0.{n}@g" for n in range(5)]
+    by_nodes = {}
+    for nodes in (1, 200):
+        options = json.dumps({"virtual_nodes": nodes})
+        document = epoch(*ids, queues=16, strategy="CONSISTENT_HASH", options=options)
+        (candidate,) = (e for e in candidates_of({}) if e.name == "CONSISTENT_HASH")
+        by_nodes[nodes] = owners(candidate, document)
+        assert by_nodes[nodes] == owners(Candidate(IN_USE, IN_USE), document)
+    assert by_nodes[1] != by_nodes[200]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -176,6 +223,7 @@ def test_candidates_come_in_fixed_order() -> None:
         ({"MACHINE_ROOM": {}}, "options of MACHINE_ROOM: .* needs the option rooms"),
         ({"AVG": {"rooms": []}}, "options of AVG: .*takes no option 'rooms'"),
         ({"MINE": {}}, "options of MINE: unknown allocation strategy"),
+        ({"MINE": {"known": True}}, "options of MINE: unknown allocation strategy"),
     ],
 )
 def test_options_that_do_not_fit_are_named(

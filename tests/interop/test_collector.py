@@ -57,7 +57,7 @@ async def watched(
         layer=get_channel_layer(),
         keeper=Keeper("apache", row.pk, str(tmp_path), "run"),
         holder="test",
-        managed_groups=frozenset,
+        wishes=dict,
         now_ms=lambda: round(time.time() * 1000),
         chance=Random(1),
     )

@@ -110,7 +110,7 @@ async def make(client: redis.asyncio.Redis, tmp_path: Path) -> AsyncIterator[Mak
             layer=get_channel_layer(),
             keeper=keeper,
             holder=holder,
-            managed_groups=frozenset,
+            wishes=dict,
             now_ms=now_ms,
             chance=Random(len(made)),
         )

@@ -7,6 +7,7 @@ from dashboard.collector.epochs import (
     EpochBook,
     EpochMember,
     Membership,
+    Wish,
     difference,
     membership_of,
 )
@@ -158,3 +159,64 @@ def test_an_epoch_that_ends_keeps_the_owners_last_reported() -> None:
     ended = book.end((), 3000)
     assert ended is not None
     assert ended.owners == {("orders", "a", 0): ("c2",)}
+
+
+LISTS = Wish("CONFIG", '{"config": {"1": [["orders", "a", "0-1"]]}}')
+OTHERS = Wish("CONFIG", '{"config": {"1": [["orders", "a", "1"]]}}')
+HOSTED = "10.0.0.1@g-1.1"
+
+
+def hosted(strategy: str | None, wish: Wish | None = LISTS, *guests: str) -> Membership:
+    """A group g whose members tell their strategy, where they are asked."""
+    members = [member(each, strategy=strategy) for each in (HOSTED, *guests)]
+    return membership_of(group(table(keys(2)), members), wish)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        hosted("CONFIG", None),
+        hosted(None),
+        # Just after a change of the wish: not followed yet.
+        hosted("AVG"),
+        hosted("CONFIG", LISTS, "10.0.0.2@4711"),
+        membership_of(group(table(keys(2))), LISTS),
+    ],
+    ids=["not hosted", "not asked", "not followed yet", "with a guest", "no members"],
+)
+def test_options_are_not_known(seen: Membership) -> None:
+    assert seen.options is None
+
+
+def test_options_are_known_of_members_that_divide_as_wished() -> None:
+    assert hosted("CONFIG").options == LISTS.options
+    nearby = Wish("MACHINE_ROOM_NEARBY", '{"inner": "AVG"}')
+    assert hosted("MACHINE_ROOM_NEARBY-AVG", nearby).options == nearby.options
+
+
+def test_other_options_are_another_epoch() -> None:
+    book = EpochBook()
+    book.observe(hosted("CONFIG"), (), 1000)
+    # Nobody was asked, or the wish is not followed yet: as far as known, equal.
+    assert book.observe(hosted(None, OTHERS), (), 2000) is None
+    assert book.observe(hosted("CONFIG", Wish("AVG", "{}")), (), 3000) is None
+    turn = book.observe(hosted("CONFIG", OTHERS), (), 4000)
+    assert turn is not None
+    assert turn.ended is not None
+    assert (turn.begun.cause, turn.begun.number) == ("options_changed", 2)
+    assert turn.ended.membership.options == LISTS.options
+    assert turn.begun.membership.options == OTHERS.options
+
+
+def test_what_is_learned_of_a_running_epoch_is_given_once() -> None:
+    book = EpochBook()
+    book.observe(hosted(None), (), 1000)
+    assert book.take_learned() is None
+    assert book.observe(hosted("CONFIG"), (), 2000) is None
+    learned = book.take_learned()
+    assert learned is not None
+    assert learned.membership == hosted("CONFIG")
+    assert (learned.number, learned.began_by_ms) == (1, 1000)
+    book.observe(hosted("CONFIG"), (), 3000)
+    book.observe(hosted(None), (), 4000)
+    assert book.take_learned() is None

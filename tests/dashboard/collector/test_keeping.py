@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,64 @@ async def test_running_epochs_are_loaded_back(keeper: Keeper) -> None:
     assert books["g"].current is not None
     assert books["g"].current.membership.client_ids == ("c1",)
     await keeper.close(NOW)
+
+
+HOSTED = "10.0.0.1@g-1.1"
+
+
+def hosted(strategy: str | None) -> Membership:
+    """The one member of a hosted group, before and after it was asked."""
+    options = {"config": {"1": [["orders", "a", "1"]]}} if strategy else None
+    text = json.dumps(options) if options else None
+    return Membership((EpochMember(HOSTED, strategy),), keys(2), text)
+
+
+async def test_what_is_learned_of_a_running_epoch_is_its_newest_row(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    """Nobody waits for an epoch's end, which may be days away."""
+    book = EpochBook()
+    first = book.observe(hosted(None), (), NOW)
+    assert first is not None
+    keeper.add_turn("g", first)
+    assert book.observe(hosted("CONFIG"), (), NOW) is None
+    learned = book.take_learned()
+    assert learned is not None
+    keeper.add_learned("g", learned)
+    await keeper.keep(None, NOW)
+    row = await models.Epoch.objects.aget()
+    assert row.members[0]["strategy"] == "CONFIG"
+    assert row.options == {"config": {"1": [["orders", "a", "1"]]}}
+    loaded = (await keeper.load_books())["g"].current
+    assert loaded is not None
+    assert loaded.membership == hosted("CONFIG")
+    await keeper.close(NOW)
+    begun, known = rows_of(tmp_path / "lake", "epochs")
+    assert (begun["strategy"], begun["options"]) == (None, None)
+    assert known["strategy"] == "CONFIG"
+    assert json.loads(known["options"]) == {"config": {HOSTED: [["orders", "a", 1]]}}
+    assert known["time"] > begun["time"], "taken at one moment, and not equally new"
+    assert known["ended"] is None
+
+
+async def test_an_end_stays_newer_than_what_was_learned_before(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    book = EpochBook()
+    for at, members in enumerate([hosted(None), hosted("CONFIG"), Membership((), ())]):
+        found = book.observe(members, (), NOW + at)
+        if found is not None:
+            keeper.add_turn("g", found)
+        learned = book.take_learned()
+        if learned is not None:
+            keeper.add_learned("g", learned)
+    await keeper.keep(None, NOW)
+    ended, running = [row async for row in models.Epoch.objects.order_by("number")]
+    assert (ended.ended_by is None, running.ended_by is None) == (False, True)
+    assert ended.members[0]["strategy"] == "CONFIG"
+    await keeper.close(NOW)
+    rows = [row for row in rows_of(tmp_path / "lake", "epochs") if row["epoch"] == 1]
+    newest = max(rows, key=lambda row: row["time"])
+    assert len({row["time"] for row in rows}) == len(rows) == 3
+    assert newest["ended_before"] is not None
+    assert newest["strategy"] == "CONFIG"

@@ -42,7 +42,7 @@ async def collecting(
         layer=get_channel_layer(),
         keeper=Keeper("east", row.pk, str(folder), "run"),
         holder="test",
-        managed_groups=frozenset,
+        wishes=dict,
         now_ms=lambda: round(time.time() * 1000),
         chance=Random(1),
     )

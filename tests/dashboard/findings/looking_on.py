@@ -176,7 +176,7 @@ async def looking_on(
         layer=get_channel_layer(),
         keeper=Keeper(CLUSTER, row.pk, str(lake), "run"),
         holder="test",
-        managed_groups=frozenset,
+        wishes=dict,
         now_ms=clock.time_ms,
         chance=Random(1),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from analytics.division import options_from
 from dashboard.fleet.names import instance_name, member_number
-from dashboard.fleet.strategies import hosted_strategy
-from rmqcore.allocation import allocate_group
+from dashboard.fleet.strategies import hosted_strategy, simulated_options
+from rmqcore.allocation import allocate_group, make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
 
@@ -148,3 +150,62 @@ def test_lists_have_a_limit() -> None:
     entries = [["t", f"b{number}", "0-99999"] for number in range(2)]
     with pytest.raises(ArgumentError, match="names more than 100,000 queues"):
         hosted_strategy("CONFIG", {"config": {"1": entries}}, GROUP)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("AVG", {}),
+        ("CONSISTENT_HASH", {"virtual_nodes": 3}),
+        ("MACHINE_ROOM", {"rooms": ["hz2"]}),
+        (
+            "CONFIG",
+            {
+                "config": {
+                    "10": [["orders", "hz1@broker", "0-2"]],
+                    IDS[0]: [["orders", "hz2@broker", "1"]],
+                    "77": [["orders", "hz2@broker", "3"]],
+                }
+            },
+        ),
+        (
+            "MACHINE_ROOM_NEARBY",
+            {
+                "inner": "CONSISTENT_HASH",
+                "virtual_nodes": 7,
+                "broker_rooms": {"separator": "@"},
+                "client_rooms": {"named": {"1": "hz1", "2": "hz2", IDS[2]: "hz2"}},
+            },
+        ),
+        (
+            "MACHINE_ROOM_NEARBY-AVG_BY_CIRCLE",
+            {
+                "inner": "AVG_BY_CIRCLE",
+                "broker_rooms": {"named": {"hz1@broker": "a", "hz2@broker": "b"}},
+                "client_rooms": {"named": {"1": "a", "2": "a", "10": "a"}},
+            },
+        ),
+    ],
+)
+def test_others_divide_by_what_is_told_of_them(
+    strategy: str, options: dict[str, Any]
+) -> None:
+    """Each member's own computation against the whole group's, from plain JSON."""
+    own = hosted_strategy(strategy, options, GROUP)
+    told = simulated_options(
+        own.name,
+        options,
+        group=GROUP,
+        client_ids=IDS,
+        queues=[(q.topic, q.broker_name, q.queue_id) for q in QUEUES],
+    )
+    carried = options_from(json.loads(json.dumps(told)))
+    plan = allocate_group(
+        make_strategy(own.name, carried),
+        group=GROUP,
+        queues=QUEUES,
+        client_ids=IDS,
+    )
+    assert {each: list(plan.by_client[each]) for each in IDS} == {
+        each: own.allocate(GROUP, each, QUEUES, sorted(IDS)) for each in IDS
+    }

@@ -154,10 +154,26 @@ def test_options_of_a_hosted_group_are_known(sign_in: SignIn) -> None:
     wish |= {"cluster": "hangzhou", "until": moment(10).isoformat()}
     client.post("/api/v1/reports/runs", wish, content_type="application/json")
     assert JobRun.objects.get().options == {
-        "CONSISTENT_HASH": {"virtual_nodes": 40},
-        "MACHINE_ROOM": {"rooms": ["hz1"]},
-        "CONFIG": {"config": {"10.0.0.1@settlement-1.9": [["orders", "broker-a", 0]]}},
+        "CONSISTENT_HASH": {"virtual_nodes": 40, "known": True},
+        "MACHINE_ROOM": {"rooms": ["hz1"], "known": True},
+        "CONFIG": {
+            "config": {"10.0.0.1@settlement-1.9": [["orders", "broker-a", 0]]},
+            "known": True,
+        },
     }
+
+
+def test_a_strategy_that_was_in_use_is_told_of_when_another_is(
+    sign_in: SignIn,
+) -> None:
+    """The group had lists in the period and is divided evenly today."""
+    hosted()
+    Epoch.objects.update(
+        members=[{"client_id": "10.0.0.1@settlement-1.9", "strategy": "CONFIG"}],
+        options={"config": {"1": [["orders", "broker-a", "0"]]}},
+    )
+    sign_in(Role.OPERATOR).post("/reports/start/", FIELDS)
+    assert JobRun.objects.get().options == {"CONFIG": {"known": True}}
 
 
 def test_what_is_entered_goes_before_what_is_known(sign_in: SignIn) -> None:
