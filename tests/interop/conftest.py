@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster, start_cluster
 from tests.support.java_driver import JavaDriver
+from tests.support.java_members import TEST_SECONDS
 from tests.support.our_clients import OurCluster
 
 from .sides import PATIENT, Side
 
 _NUMBERS = count(1)
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each test here wait for as long as Java's members may need."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            item.add_marker(pytest.mark.timeout(TEST_SECONDS))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ clients serves both.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,13 +21,13 @@ from rmqcore.client import (
 )
 from rmqcore.model import MessageExt, MessageQueue
 from tests.support.java_driver import JavaDriver
+from tests.support.java_members import AT_REST_S, member_lists
 
 PATIENT: Final = Patience(timeout_s=20, grace_s=20, deadline_s=60)
 """For machines where a cold JVM shares two cores with the tests."""
 
 OUR_IP: Final = "10.9.9.9"
 FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
-PATIENCE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,10 @@ class Side:
         return await asyncio.to_thread(
             self.java.produce, topic, count, nameserver=self.nameserver, **options
         )
+
+    async def member_lists(self, group: str) -> str:
+        """Return whom each broker lists as the group's members, as text."""
+        return await member_lists(self.nameserver, group)
 
     def java_queues(self, name: str) -> set[MessageQueue]:
         """Return what a Java consumer held when that last changed."""
@@ -119,12 +123,22 @@ async def our_member(
         yield ours
 
 
-async def until(condition: Any, what: Any = None) -> None:
-    """Return when the condition holds; fail after a minute, saying what was seen."""
+async def until(
+    condition: Any,
+    what: Any = None,
+    *,
+    explain: Callable[[], Awaitable[object]] | None = None,
+) -> None:
+    """Return when the condition holds.
+
+    Fail when Java's members must long be at rest, saying what was seen, and what
+    `explain` then tells.
+    """
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(AT_REST_S):
             while not condition():
                 await asyncio.sleep(0.02)
     except TimeoutError:
         seen = what() if what else condition
-        raise AssertionError(f"never came true: {seen}") from None
+        why = f"; {await explain()}" if explain else ""
+        raise AssertionError(f"never came true: {seen}{why}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rmqcore.admin import Admin
 from rmqcore.model.snapshot import GroupSnapshot, OwnerSource
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import AdminTool, JavaDriver, Queue
+from tests.support.java_members import member_lists
 from tests.support.our_clients import OurConsumer, produce
 from tests.support.waiting import eventually
 
@@ -66,8 +68,9 @@ async def test_a_group_of_java_and_python_members_divides_every_queue_once(
             snapshot = await admin.snapshot(groups=[name], running_info=True)
             return snapshot.groups[name]
 
-        seen = await eventually(look, lambda _: _divided(shares(), 16))
-        seen = await eventually(look, lambda seen: _owned_once(seen, 16))
+        lists = partial(member_lists, apache.nameserver, name)
+        seen = await eventually(look, lambda _: _divided(shares(), 16), explain=lists)
+        seen = await eventually(look, lambda seen: _owned_once(seen, 16), explain=lists)
         (python,) = [m for m in seen.members if m.client_id not in clients]
         assert python.language == "PYTHON"
         assert _owned_by(seen, python.client_id) == ours.queues()
@@ -77,11 +80,10 @@ async def test_a_group_of_java_and_python_members_divides_every_queue_once(
         assert seen.owners.by_row == seen.inferred.by_row
 
         assert ours.stop() == 0
-    rest = await eventually(look, lambda seen: _owned_once(seen, 16))
+    rest = await eventually(look, lambda seen: _owned_once(seen, 16), explain=lists)
     assert {client for (client,) in rest.owners.by_row} == set(clients)
 
 
-@pytest.mark.timeout(240)
 async def test_apaches_admin_tool_asks_our_member_what_it_does(
     admin: Admin, apache: ApacheCluster, java: JavaDriver, name: str, tmp_path: Path
 ) -> None:

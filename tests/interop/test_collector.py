@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -25,20 +26,17 @@ from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster
 from tests.support.eventually import until
 from tests.support.java_driver import JavaDriver
+from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 pytestmark = [
     pytest.mark.interop,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(300),
 ]
 
 __all__ = ["valkey", "valkey_server"]
 
 QUEUES_PER_BROKER = 8
-PATIENCE_S = 100
-"""A Java client that lost a connection is back with its next heartbeat, 30 s later; one
-that did not answer on a busy machine is left alone for up to 60 s."""
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def reported(document: GroupState | None) -> dict[str, list[Any]]:
 
 
 async def test_the_document_follows_java_consumers(
-    java: JavaDriver, admin: Admin, watched: str
+    apache: ApacheCluster, java: JavaDriver, admin: Admin, watched: str
 ) -> None:
     name = watched
     await admin.create_topic(name, QUEUES_PER_BROKER)
@@ -118,10 +116,11 @@ async def test_the_document_follows_java_consumers(
         shown, said = both
         return shown == said and sum(map(len, said.values())) == 16
 
-    await until(seen, agree, seconds=PATIENCE_S)
+    lists = partial(member_lists, apache.nameserver, name)
+    await until(seen, agree, seconds=AT_REST_S, explain=lists)
     await asyncio.to_thread(java.stop_consumer, f"{name}-b")
     del clients[f"{name}-b"]
-    await until(seen, agree, seconds=PATIENCE_S)
+    await until(seen, agree, seconds=AT_REST_S, explain=lists)
     document = live_state().group("apache", name)
     assert document is not None
     assert [m["language"] for m in document["members"]] == ["JAVA", "JAVA"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -21,19 +23,20 @@ from tests.dashboard.findings.looking_on import Onlooker, looking_on
 from tests.support.apache import ApacheCluster
 from tests.support.eventually import until
 from tests.support.java_driver import JavaDriver
+from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 pytestmark = [
     pytest.mark.interop,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(300),
 ]
 
 __all__ = ["valkey", "valkey_server"]
 
 BROKERS = 2
-PATIENCE_S = 60
 STILL_S = 4.0
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -63,6 +66,17 @@ async def stop(java: JavaDriver, group: str, *members: str) -> None:
         await asyncio.to_thread(java.stop_consumer, f"{group}-{member}")
 
 
+async def comes_true(
+    onlooker: Onlooker,
+    group: str,
+    look: Callable[[], Awaitable[T]],
+    holds: Callable[[T], bool],
+) -> None:
+    """Wait for as long as Java's members may take; fail with the brokers' lists."""
+    lists = partial(member_lists, onlooker.nameserver, group)
+    await until(look, holds, seconds=AT_REST_S, explain=lists)
+
+
 async def told(onlooker: Onlooker, group: str, members: int) -> None:
     """Wait until that many members have all said what they hold."""
 
@@ -72,7 +86,7 @@ async def told(onlooker: Onlooker, group: str, members: int) -> None:
             return -1
         return sum(m["strategy"] is not None for m in document["members"])
 
-    await until(reporting, lambda count: count == members, seconds=PATIENCE_S)
+    await comes_true(onlooker, group, reporting, lambda count: count == members)
 
 
 async def at_rest(onlooker: Onlooker, group: str, members: int) -> None:
@@ -86,7 +100,7 @@ async def at_rest(onlooker: Onlooker, group: str, members: int) -> None:
             for queue in document["queues"]
         )
 
-    await until(settled, bool, seconds=PATIENCE_S)
+    await comes_true(onlooker, group, settled, bool)
 
 
 async def still(onlooker: Onlooker, group: str) -> None:
@@ -102,7 +116,7 @@ async def still(onlooker: Onlooker, group: str) -> None:
             seen, since = owners, time.monotonic()
         return time.monotonic() - since
 
-    await until(unchanged_for, lambda s: s > STILL_S, seconds=PATIENCE_S)
+    await comes_true(onlooker, group, unchanged_for, lambda s: s > STILL_S)
 
 
 async def seen_now(onlooker: Onlooker, group: str) -> set[str]:
@@ -300,15 +314,16 @@ async def test_locks_of_a_killed_orderly_member_are_waited_for(
     killed = await start(second, name, "b", orderly="true")
     await at_rest(onlooker, name, 2)
     # The first member held every queue; the second must have the locks of its share.
-    await until(
-        lambda: owned_by(onlooker, name, killed), lambda n: n == 2, seconds=PATIENCE_S
+    await comes_true(
+        onlooker, name, lambda: owned_by(onlooker, name, killed), lambda n: n == 2
     )
     second.kill()
 
-    await until(
+    await comes_true(
+        onlooker,
+        name,
         lambda: found_by(onlooker, name),
         lambda keys: keys == {"lock_expired"},
-        seconds=PATIENCE_S,
     )
     document = onlooker.document(name)
     assert document is not None
@@ -354,8 +369,8 @@ async def test_a_java_member_that_broadcasts_loses_its_offsets_file(
         await all_taken(java, f"{name}-a", since=before)
     await told(onlooker, name, 1)
     both = {"broadcasting", "offsets_file_lost"}
-    await until(
-        lambda: found_by(onlooker, name), lambda keys: keys == both, seconds=PATIENCE_S
+    await comes_true(
+        onlooker, name, lambda: found_by(onlooker, name), lambda keys: keys == both
     )
     document = onlooker.document(name)
     assert document is not None

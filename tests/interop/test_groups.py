@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,11 @@ class Group:
             return parts
 
         wanted = {client_id: set(part) for client_id, part in plan.by_client.items()}
-        await until(lambda: held() == wanted, lambda: (held(), wanted))
+        await until(
+            lambda: held() == wanted,
+            lambda: (held(), wanted),
+            explain=partial(self.side.member_lists, self.name),
+        )
         if self.strategy != "CONFIG" or java:
             assert not plan.unassigned
             assert sum(map(len, wanted.values())) == len(self.queues)
@@ -182,6 +187,10 @@ async def test_members_of_a_machine_room_divide_its_queues(
             set(plan.by_client[each]) for each in (java_id, ours.consumer.client_id)
         ]
         held = lambda: [rooms.java_queues(name), ours.queues]  # noqa: E731
-        await until(lambda: held() == wanted, lambda: (held(), wanted))
+        await until(
+            lambda: held() == wanted,
+            lambda: (held(), wanted),
+            explain=partial(rooms.member_lists, name),
+        )
         await rooms.stop_java(name)
         await until(lambda: ours.queues == set(east), lambda: ours.queues)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from rmqcore.admin import Admin
 from rmqcore.model.snapshot import GroupSnapshot, OwnerSource
 from tests.support.apache import mqadmin
 from tests.support.java_driver import JavaDriver
+from tests.support.java_members import member_lists
 from tests.support.our_clients import OurCluster
 from tests.support.waiting import eventually
 
@@ -60,7 +62,7 @@ async def test_java_sends_and_receives(
 
 
 async def test_java_consumers_divide_our_queues(
-    host: Admin, guests: JavaDriver, name: str
+    embedded: OurCluster, host: Admin, guests: JavaDriver, name: str
 ) -> None:
     await host.create_topic(name, 8)
     clients = {
@@ -85,7 +87,8 @@ async def test_java_consumers_divide_our_queues(
                 )
             )
 
-        await eventually(look, as_java_says)
+        lists = partial(member_lists, embedded.nameserver, name)
+        await eventually(look, as_java_says, explain=lists)
 
     await equal(clients)
     guests.stop_consumer(f"{name}-b")
@@ -107,4 +110,4 @@ async def test_apaches_admin_tool_reads_our_cluster(
     brokers = ("broker-a", "broker-b")
     expected = [(broker, str(queue)) for broker in brokers for queue in range(3)]
     # The tool gives up by itself, and says nothing, when its JVM starts too slowly.
-    await eventually(listed, lambda rows: rows == expected, timeout=90)
+    await eventually(listed, lambda rows: rows == expected)

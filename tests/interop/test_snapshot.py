@@ -19,6 +19,7 @@ from rmqcore.model.snapshot import (
 from rmqcore.model.subscription import MessageModel
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver, Queue
+from tests.support.java_members import AT_REST_S
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.interop
@@ -63,7 +64,7 @@ def settled(
             and sum(not share for share in shares) == idle
         )
 
-    java.wait_until(look, timeout=40)
+    java.wait_until(look, timeout=AT_REST_S)
 
 
 async def assert_equal_to_java(

@@ -32,13 +32,18 @@ async def until(
     holds: Callable[[T], bool],
     *,
     seconds: float = PATIENCE_SECONDS,
+    explain: Callable[[], Awaitable[object]] | None = None,
 ) -> T:
-    """Look again and again until `holds`; return what was seen then."""
+    """Look again and again until `holds`; return what was seen then.
+
+    Fail with what was seen last, and with what `explain` then tells.
+    """
     deadline = time.monotonic() + seconds
     seen = await look()
     while not holds(seen):
         if time.monotonic() > deadline:
-            raise AssertionError(f"after {seconds} s still: {seen!r}")
+            why = f"; {await explain()}" if explain else ""
+            raise AssertionError(f"after {seconds} s still: {seen!r}{why}")
         await asyncio.sleep(_PAUSE_SECONDS)
         seen = await look()
     return seen

@@ -55,7 +55,10 @@ class PutOnClock(SystemClock):
 class Onlooker:
     """The collector of one cluster, and every finding it ever showed, by group."""
 
-    def __init__(self, collector: ClusterCollector, clock: PutOnClock) -> None:
+    def __init__(
+        self, collector: ClusterCollector, clock: PutOnClock, nameserver: str
+    ) -> None:
+        self.nameserver = nameserver
         self.found: dict[str, set[str]] = defaultdict(set)
         self._collector, self._clock = collector, clock
         self.done = False
@@ -180,7 +183,7 @@ async def looking_on(
         now_ms=clock.time_ms,
         chance=Random(1),
     )
-    onlooker = Onlooker(collector, clock)
+    onlooker = Onlooker(collector, clock, cluster.name_servers[0])
     always = asyncio.ensure_future(onlooker.look_always())
     try:
         yield onlooker
