@@ -31,7 +31,7 @@ from .valkey import Valkey
 GROUP: Final = "demo-consumers"
 CLUSTER: Final = "embedded"
 _ROOT: Final = Path(__file__).resolve().parent.parent.parent
-_START_SECONDS: Final = 60.0
+_PATIENCE_SECONDS: Final = 120.0
 
 
 class Stack:
@@ -130,7 +130,7 @@ class Stack:
         return rows_of(self.folder / "var", query)
 
     def until(
-        self, holds: Callable[[], bool], what: str, seconds: float = _START_SECONDS
+        self, holds: Callable[[], bool], what: str, seconds: float = _PATIENCE_SECONDS
     ) -> float:
         """Wait until something holds; return how long that took."""
         began = time.monotonic()
