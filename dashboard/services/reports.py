@@ -186,11 +186,16 @@ def cancel_report(run: JobRun, *, by: User) -> None:
 
 
 def give_up_lost_runs() -> int:
-    """Fail runs whose worker has gone; return how many."""
+    """Fail runs whose worker has gone; return how many.
+
+    Every page of reports asks, so it looks first and writes only when there is one;
+    the update asks again, for a run that was heard of meanwhile.
+    """
     horizon = timezone.now() - LOST_AFTER
-    return JobRun.objects.filter(
-        state=JobRun.State.RUNNING, seen_at__lt=horizon
-    ).update(
+    lost = JobRun.objects.filter(state=JobRun.State.RUNNING, seen_at__lt=horizon)
+    if not lost.exists():
+        return 0
+    return lost.update(
         state=JobRun.State.FAILED,
         error="the analytics worker that ran this has gone",
         finished_at=timezone.now(),

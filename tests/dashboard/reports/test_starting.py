@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -139,9 +141,11 @@ def test_a_run_whose_worker_has_gone_makes_room(
     assert "has gone" in run.error
 
 
-def test_a_run_seen_lately_is_not_given_up(
+def test_a_run_seen_lately_is_not_given_up_and_nothing_is_written(
     olga: User, sent: list[tuple[str, int]]
 ) -> None:
     start(olga)
     JobRun.objects.update(state=State.RUNNING, seen_at=timezone.now())
-    assert give_up_lost_runs() == 0
+    with CaptureQueriesContext(connection) as asked:
+        assert give_up_lost_runs() == 0
+    assert [query["sql"].split()[0] for query in asked.captured_queries] == ["SELECT"]
