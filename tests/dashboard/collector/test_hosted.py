@@ -103,7 +103,8 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
             owned = {queue for queues in shown().values() for queue in queues}
             return owned, await sync_to_async(running_options)()
 
-        await until(step, lambda seen: seen == (set(range(16)), {"config": LISTS}))
+        wanted = (set(range(16)), {"config": LISTS})
+        await until(step, lambda seen: seen == wanted, seconds=30)
         held = shown()
         await host.close()
         await collector.close()
