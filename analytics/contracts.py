@@ -71,6 +71,11 @@ JOB_ROLLUP: Final = "rollup"
 ROLLUP_LEVELS: Final = (60, 600, 3600)
 """Seconds of a step on each rung of the ladder; samples are its foot."""
 
+# Between Spark and the plain parts of a job.
+GROUP_NO: Final = "group_no"
+QUEUE_NO: Final = "queue_no"
+"""Numbers that stand for a group's and a queue's names in one job: quick to compare."""
+
 # Data sets written by the jobs, one folder each below the output.
 LAG_BY_QUEUE: Final = "lag_by_queue"
 LAG_BY_TOPIC: Final = "lag_by_topic"

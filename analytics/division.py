@@ -169,7 +169,9 @@ class Divider:
             members = _with(ids, candidate.added)
             owners = self._owners(epoch, candidate, queues, members)
             before = self._before.get(candidate.name)
-            places.append(_places(owners, queues, members))
+            # Those who are taken away leave their places empty.
+            listed = ids if candidate.added < 0 else members
+            places.append(_places(owners, queues, listed))
             moved.append(_moved(owners, before, queues))
             if owners is not None:
                 self._before[candidate.name] = owners

@@ -27,9 +27,6 @@ from analytics.session import check_address
 from analytics.sources import Chosen, Input, choose_source, moment, read_input
 from analytics.transforms.divisions import divisions, owners_in_use
 from analytics.transforms.epochs import (
-    GROUP_NO,
-    QUEUE_NO,
-    members,
     newest_epochs,
     numbers,
     strategies_in_use,
@@ -43,16 +40,8 @@ from analytics.transforms.lag import (
     steps_of_parts,
     with_numbers,
 )
-from analytics.transforms.skew import (
-    epoch_sizes,
-    load_by_member,
-    member_by_time,
-    member_steps,
-    moves_between_epochs,
-    skew_by_time,
-    strategy_totals,
-    with_group_no,
-)
+from analytics.transforms.ranking import moves_between_epochs, strategy_totals
+from analytics.transforms.spread import epoch_names, write_spread
 from rmqcore.allocation import BALANCED
 
 logger = logging.getLogger(__name__)
@@ -69,8 +58,8 @@ _LEAST_BYTES: Final = 1 << 20
 _WITH_LAG: Final = frozenset({c.JOB_LAG, c.JOB_REPORT})
 _WITH_SKEW: Final = frozenset({c.JOB_SKEW, c.JOB_REPORT, c.JOB_BACKTEST})
 _FOR_SKEW: Final = (
-    GROUP_NO,
-    QUEUE_NO,
+    c.GROUP_NO,
+    c.QUEUE_NO,
     c.EPOCH,
     c.SINCE,
     c.SECONDS,
@@ -164,7 +153,7 @@ class _Work:
         if job in _WITH_LAG:
             steps = steps_of_parts(source.parts, source.step_seconds, pieces=pieces)
             steps = self._keep(steps).where(since)
-            by_number = with_numbers(steps, numbered).repartition(pieces, GROUP_NO)
+            by_number = with_numbers(steps, numbered).repartition(pieces, c.GROUP_NO)
         else:
             by_number = steps_of_parts(
                 source.parts, source.step_seconds, pieces=pieces, numbered=numbered
@@ -178,14 +167,14 @@ class _Work:
         divided = self._keep(
             divisions(weighed, candidates, pieces=tasks)
             .join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
-            .repartition(pieces, GROUP_NO)
+            .repartition(pieces, c.GROUP_NO)
         )
         self._progress(0.2, "samples")
         if job in _WITH_LAG:
             self._lag(steps, owners_in_use(divided, epochs))
         if job in _WITH_SKEW:
-            by_member = self._keep(member_steps(by_number, divided, candidates))
-            self._skew(by_member, epochs, numbered, candidates)
+            names = epoch_names(epochs, numbered)
+            self._spread(by_number, divided, names, candidates)
             moved = moves_between_epochs(divided, candidates)
             self._totals(moved, strategies_in_use(epochs))
 
@@ -200,24 +189,24 @@ class _Work:
         by_consumer = lag_by_consumer(steps, owners, source.seen)
         self._write(c.LAG_BY_CONSUMER, by_consumer, 0.6)
 
-    def _skew(
+    def _spread(
         self,
-        by_member: DataFrame,
-        epochs: DataFrame,
-        numbered: DataFrame,
+        steps: DataFrame,
+        divided: DataFrame,
+        names: DataFrame,
         candidates: list[Candidate],
     ) -> None:
-        everyone = self._keep(with_group_no(members(epochs), numbered))
-        load = load_by_member(by_member, everyone, numbered, candidates)
-        self._write(c.LOAD_BY_MEMBER, load, 0.7)
+        wanted = [c.LOAD_BY_MEMBER, c.SKEW_BY_TIME]
         # Of all groups it would be more rows than there are samples in a step.
         is_small = self._request.job == c.JOB_REPORT and bool(self._request.groups)
         if is_small or self._request.job == c.JOB_BACKTEST:
-            by_step = member_by_time(by_member, everyone, numbered, candidates)
-            self._write(c.MEMBER_BY_TIME, by_step, 0.75)
-        sizes = with_group_no(epoch_sizes(epochs), numbered)
-        by_time = skew_by_time(by_member, sizes, numbered, candidates)
-        self._write(c.SKEW_BY_TIME, by_time, 0.9)
+            wanted.append(c.MEMBER_BY_TIME)
+        write_spread(
+            steps, divided, names, candidates, output=self._output, wanted=wanted
+        )
+        for dataset in wanted:
+            self._rows[dataset] = count_rows(self._output, dataset)
+        self._progress(0.9, c.SKEW_BY_TIME)
 
     def _totals(self, moved: DataFrame, in_use: DataFrame) -> None:
         by_time = moved.sparkSession.read.parquet(self._output.uri(c.SKEW_BY_TIME))

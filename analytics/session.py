@@ -145,6 +145,7 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
             # Two cores: more partitions than this only cost scheduling.
             "spark.sql.shuffle.partitions": "4",
             "spark.default.parallelism": "4",
+            "spark.python.daemon.module": "analytics.python_workers",
         }
     else:
         common["spark.executor.memory"] = settings.memory

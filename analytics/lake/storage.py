@@ -13,7 +13,7 @@ import io
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
@@ -294,19 +294,21 @@ class S3Storage(ObjectStorage):
         return super().write_new(path, data)
 
 
-def open_storage(url: str) -> Storage:
+def open_storage(url: str, environ: Mapping[str, str] | None = None) -> Storage:
     """Return the storage at a path, `file:` URL, or URL of a kind pyarrow knows.
 
-    Raises `LakeError` naming the URL when nothing here can open it.
+    S3's settings are in the process's environment, or in the one that is given. Raises
+    `LakeError` naming the URL when nothing here can open it.
     """
+    environ = os.environ if environ is None else environ
     parts = urlsplit(url)
     if not url:
         raise LakeError("the lake's URL is empty; give a folder or an s3:// address")
     if parts.scheme in {"", "file"}:
         return LocalStorage(Path(parts.path if parts.scheme else url))
     if parts.scheme in SCHEMES:
-        settings = S3Settings.from_environ(os.environ)
-        return S3Storage(url, settings, keys_in_hand(settings, os.environ))
+        settings = S3Settings.from_environ(environ)
+        return S3Storage(url, settings, keys_in_hand(settings, environ))
     try:
         filesystem, root = fs.FileSystem.from_uri(url)
     except (ValueError, OSError) as error:

@@ -15,9 +15,6 @@ MEMBER: Final = "member"
 """A member's place in its epoch's list of ids."""
 
 EPOCH_KEY: Final = (c.CLUSTER, c.GROUP, c.EPOCH)
-GROUP_NO: Final = "group_no"
-QUEUE_NO: Final = "queue_no"
-"""Numbers that stand for a group's and a queue's names in one job: quick to compare."""
 _CLUSTERING: Final = "CLUSTERING"
 
 
@@ -67,14 +64,14 @@ def numbers(epochs: DataFrame) -> DataFrame:
         epochs.select(c.CLUSTER, c.GROUP, F.explode(c.QUEUES).alias(queue))
         .select(c.CLUSTER, c.GROUP, f"{queue}.*")
         .distinct()
-        .withColumn(QUEUE_NO, F.row_number().over(by_name))
-        .withColumn(GROUP_NO, F.dense_rank().over(by_group))
+        .withColumn(c.QUEUE_NO, F.row_number().over(by_name))
+        .withColumn(c.GROUP_NO, F.dense_rank().over(by_group))
     )
 
 
 def group_names(numbered: DataFrame) -> DataFrame:
     """Return the names of each group number."""
-    return numbered.select(GROUP_NO, c.CLUSTER, c.GROUP).distinct()
+    return numbered.select(c.GROUP_NO, c.CLUSTER, c.GROUP).distinct()
 
 
 def with_weights(
@@ -90,9 +87,9 @@ def with_weights(
     known = F.when(F.col(c.IN_RATE).isNotNull(), F.col(c.SECONDS))
     weight = F.sum(F.col(c.IN_RATE) * known) / F.when(F.sum(known) > 0, F.sum(known))
     weights = (
-        steps.groupBy(GROUP_NO, QUEUE_NO, c.EPOCH)
+        steps.groupBy(c.GROUP_NO, c.QUEUE_NO, c.EPOCH)
         .agg(weight.alias(c.LOAD))
-        .join(F.broadcast(numbered), on=[GROUP_NO, QUEUE_NO], how="inner")
+        .join(F.broadcast(numbered), on=[c.GROUP_NO, c.QUEUE_NO], how="inner")
         .groupBy(*EPOCH_KEY)
         .agg(
             F.collect_list(F.struct(c.TOPIC, c.BROKER, c.QUEUE_ID, c.LOAD)).alias(

@@ -15,7 +15,6 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
 
-from .epochs import GROUP_NO, QUEUE_NO
 from .parts import AT, STEP, floor, parts_of, with_lag, with_mean
 
 LONGEST_GAP_MS: Final = 180_000
@@ -54,7 +53,7 @@ def steps_of_parts(
     group, queue = _GROUP_KEY, tuple[str, ...](c.QUEUE_KEY)
     if numbered is not None:
         summed = with_numbers(summed, numbered)
-        group, queue = (GROUP_NO,), (GROUP_NO, QUEUE_NO)
+        group, queue = (c.GROUP_NO,), (c.GROUP_NO, c.QUEUE_NO)
     return _with_rates(summed.repartition(pieces, *group), step_ms, queue).select(
         *queue,
         c.EPOCH,

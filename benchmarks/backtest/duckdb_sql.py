@@ -20,6 +20,7 @@ from analytics.lake.reader import read_table
 from analytics.lake.storage import Storage, open_storage
 from analytics.requests import JobRequest
 from analytics.transforms.lag import LONGEST_GAP_MS
+from rmqcore.allocation.drain import HORIZON_S
 
 THREADS = 2
 
@@ -61,7 +62,8 @@ class DuckContender:
         in_use = names.index(IN_USE)
         told = ", ".join(f"'{name}'" for name in names if name != IN_USE)
         db.execute(f"SET VARIABLE names = [{told}]")
-        db.execute(_BY_TIME.replace("$in_use", str(in_use)))
+        by_time = _BY_TIME.replace("$horizon", str(HORIZON_S))
+        db.execute(by_time.replace("$in_use", str(in_use)))
         moved = ", ".join(
             f"{{'strategy': '{name}', 'moves': count_if(\"moved_{name}\")}}"
             for name in names
@@ -190,14 +192,14 @@ WITH capacity AS (
 ), sizes AS (
   SELECT DISTINCT cluster, "group", epoch, member_count FROM members
 ), drained AS (
-  SELECT m.*, capacity,
+  SELECT m.*, capacity, capacity - least(load, capacity) AS spare,
     known_lags = queue_count AND known_loads = queue_count AS known,
     CASE WHEN member >= 0 THEN
       CASE WHEN load > capacity * (1 + 1e-9) THEN 'infinity'::DOUBLE
            WHEN NOT known THEN NULL WHEN lag = 0 THEN 0
            WHEN capacity IS NULL THEN NULL
-           WHEN capacity - load <= capacity * 1e-9 THEN 'infinity'::DOUBLE
-           ELSE lag / (capacity - load) END
+           WHEN lag > spare * $horizon THEN 'infinity'::DOUBLE
+           ELSE lag / spare END
     ELSE CASE WHEN lag > 0 OR load > 0 THEN 'infinity'::DOUBLE
               WHEN known THEN 0 END END AS drain,
     CASE WHEN member >= 0 THEN lag END AS own_lag,

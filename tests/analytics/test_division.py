@@ -162,8 +162,8 @@ def test_members_more_or_fewer_are_compared() -> None:
     fewer = Candidate("fewer", IN_USE, added=-1)
     # Places: b 0, a 1, then two more; RocketMQ sorts a before b.
     assert owners(more, document) == [[1], [0], [2], [3]]
-    # Whoever sorts last is left out, and then places are those of a alone.
-    assert owners(fewer, document) == [[0], [0], [0], [0]]
+    # Whoever sorts last is left out; the other keeps its place.
+    assert owners(fewer, document) == [[1], [1], [1], [1]]
     assert owners(Candidate("none", IN_USE, added=-2), document) == [[]] * 4
 
 
