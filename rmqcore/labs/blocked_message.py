@@ -3,12 +3,14 @@
 One queue, one member. The listener does not come back from one message while all later
 ones are done with: what is committed stays at that message, however far the member has
 come. When the span from it to the newest message passes the limit, flow control stops
-pulling. Once the message is done, the commit jumps to the end.
+pulling, until the newer ones are done with: the span is that of what is in hand. Once
+the message is done, the commit jumps to the end.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,6 +28,7 @@ from .stage import Stage
 BATCH: Final = 100
 SPAN_LIMIT: Final = QueueLimits().max_span or 0
 PULLED_AT_ONCE: Final = 32
+_SPAN: Final = re.compile(r"span of (\d+) offsets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,10 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockedResult(LabResult):
-    """Offsets while the message blocked: committed, furthest delivered, in hand."""
+    """Offsets while the message blocked: committed, furthest in hand, how many were.
+
+    The furthest is that of the moment when pulling stopped for the first time.
+    """
 
     blocked: int
     committed: int | None
@@ -88,15 +94,18 @@ async def _play(
     await stage.rest(topic, [member], "joined")
     await _send(stage, topic, parameters.messages)
 
+    in_hand = 0
+
     async def only_one_left() -> bool:
-        return _delays(member.events) != [] and await _in_hand(stage, member) == 1
+        nonlocal in_hand
+        in_hand = await _in_hand(stage, member)
+        return in_hand == 1 and _first_stop(member.events) is not None
 
     await stage.until(only_one_left, "flow control, and all later messages done")
-    furthest = max(delivery.offset for delivery in member.given)
-    reason = _delays(member.events)[0].reason
+    span, reason = _first_stop(member.events) or (0, "")
+    furthest = parameters.blocked + span
     stage.tell("blocked", offset=parameters.blocked, furthest=furthest)
     stage.tell("delayed", reason=reason)
-    in_hand = await _in_hand(stage, member)
     await stage.persist([member])
     held = await stage.progress(group, topic, "one message blocked")
     committed = held.queues[0].committed
@@ -104,7 +113,6 @@ async def _play(
     hanging.release()
     stage.tell("released", offset=parameters.blocked)
     after = await stage.all_committed(group, topic, [member])
-    span = furthest - parameters.blocked
     stops = SPAN_LIMIT < span <= SPAN_LIMIT + PULLED_AT_ONCE
     stage.claim("held_back", committed == parameters.blocked, offset=parameters.blocked)
     stage.claim("flow_control", stops, limit=SPAN_LIMIT)
@@ -141,8 +149,15 @@ async def _in_hand(stage: Stage, member: Member) -> int:
     )
 
 
-def _delays(events: Sequence[Event]) -> list[PullDelayed]:
-    return [event for event in events if isinstance(event, PullDelayed)]
+def _first_stop(events: Sequence[Event]) -> tuple[int, str] | None:
+    """Return the span at which pulling first stopped, and why it did as it was told.
+
+    Other limits may hold a slow listener's pulls back before.
+    """
+    for event in events:
+        if isinstance(event, PullDelayed) and (found := _SPAN.match(event.reason)):
+            return int(found[1]), event.reason
+    return None
 
 
 LAB: Final = Lab(

@@ -1,3 +1,7 @@
+import pytest
+
+from rmqcore.labs import stage
+
 from .watching import keys, watched
 
 
@@ -21,3 +25,11 @@ async def test_the_first_message_of_all_holds_back_the_same() -> None:
     result, _ = await watched("F6", blocked=0)
     assert result.committed == 0
     assert result.seen
+
+
+async def test_who_looks_late_sees_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Pulling goes on once newer messages are done with: a moment, on a busy machine.
+    monkeypatch.setattr(stage, "LOOK_EVERY_S", 1.0)
+    result, _ = await watched("F6", blocked=0)
+    assert result.seen
+    assert 2000 < result.furthest <= 2000 + 32
