@@ -57,6 +57,11 @@ class Candidate:
     added: int = 0
     entered: bool = True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not what was built: the options of many groups grow tenfold by that, and
+        # every task would read it all.
+        return Candidate, (self.name, self.strategy, self.options, self.added)
+
     @cached_property
     def built(self) -> AllocateStrategy | None:
         """The strategy with its options; None for those that epochs or loads decide."""

@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,7 +78,9 @@ def write_spread(
     settings = {
         name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)
     }
-    work = _piece_writer(output.url, settings, names, candidates, frozenset(wanted))
+    # Their options are long, and nothing is divided any more.
+    plain = [replace(each, options={}) for each in candidates]
+    work = _piece_writer(output.url, settings, names, plain, frozenset(wanted))
     joined.select(*_STEP_COLUMNS, *columns).mapInArrow(work, f"{_PIECE} int").collect()
     names.destroy()
     for dataset in wanted:
