@@ -1,9 +1,10 @@
 """The two contenders on Spark: our job, and the same by a grouped pandas function.
 
-The pandas function gets the samples of one epoch at a time and gives the scores of each
-strategy and step. That is less than the job does: no member rows, no drain times, and
-rates within the epoch alone, so that it needs no neighbour. Epochs and samples are
-read, and strategies divide, by the very same code.
+The pandas function gets the samples of one epoch at a time and gives, for each strategy
+and step, its scores and what each member would have had: one pass, kept in memory, from
+which the job's three large data sets are written. That is still less than the job does:
+no drain times and no ranks, and rates within the epoch alone, so that it needs no
+neighbour. Epochs and samples are read, and strategies divide, by the very same code.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ SCORED = (
     "cluster string, group string, epoch long, strategy string, since long, "
     "seconds double, load_max_to_mean double, load_variation double, "
     "load_gini double, lag_max_to_mean double, lag_variation double, "
-    "lag_gini double, idle_count int, member_count int"
+    "lag_gini double, idle_count int, member_count int, "
+    "client_id string, queue_count int, lag_mean double, load double"
 )
+COLUMNS = [part.split()[0] for part in SCORED.split(", ")]
+OF_MEMBERS = (c.CLIENT_ID, c.QUEUE_COUNT, c.LAG_MEAN, c.LOAD)
+"""Filled in the rows of members; those of scores have none of it."""
 SCORES = (c.MAX_TO_MEAN, c.VARIATION, c.GINI)
 
 
@@ -71,7 +76,26 @@ class PandasContender:
         scored = samples.groupBy(c.CLUSTER, c.GROUP, c.EPOCH).applyInPandas(
             back_test, SCORED
         )
-        scored.write.mode("overwrite").parquet(f"{request.output}/{c.SKEW_BY_TIME}")
+        scored.persist()
+        is_member = F.col(c.CLIENT_ID).isNotNull()
+        of_members = scored.where(is_member)
+        key = (c.CLUSTER, c.GROUP, c.EPOCH, c.STRATEGY, c.CLIENT_ID)
+        weight = F.sum(c.SECONDS)
+        loads = of_members.groupBy(*key).agg(
+            F.max(c.QUEUE_COUNT).alias(c.QUEUE_COUNT),
+            weight.alias(c.SECONDS),
+            (F.sum(F.col(c.LAG_MEAN) * F.col(c.SECONDS)) / weight).alias(c.LAG_MEAN),
+            F.max(c.LAG_MEAN).alias(c.LAG_PEAK),
+            (F.sum(F.col(c.LOAD) * F.col(c.SECONDS)) / weight).alias(c.LOAD),
+        )
+        by_time = of_members.select(*key, c.SINCE, c.SECONDS, *OF_MEMBERS[1:])
+        for name, frame in (
+            (c.SKEW_BY_TIME, scored.where(~is_member).drop(*OF_MEMBERS)),
+            (c.MEMBER_BY_TIME, by_time),
+            (c.LOAD_BY_MEMBER, loads),
+        ):
+            frame.write.mode("overwrite").parquet(f"{request.output}/{name}")
+        scored.unpersist()
 
 
 def _back_test(
@@ -87,9 +111,7 @@ def _back_test(
         steps = _steps(samples, step_seconds).merge(
             divided, on=[c.TOPIC, c.BROKER, c.QUEUE_ID]
         )
-        found = [
-            _scored(steps, each, len(epoch["member_ids"]), key) for each in candidates
-        ]
+        found = [_scored(steps, each, epoch["member_ids"], key) for each in candidates]
         return pd.concat(found, ignore_index=True)
 
     return back_test
@@ -121,11 +143,18 @@ def _steps(samples: pd.DataFrame, step_seconds: int) -> pd.DataFrame:
 
 
 def _scored(
-    steps: pd.DataFrame, candidate: Candidate, members: int, key: tuple[str, str, int]
+    steps: pd.DataFrame,
+    candidate: Candidate,
+    member_ids: Sequence[str],
+    key: tuple[str, str, int],
 ) -> pd.DataFrame:
+    members = len(member_ids)
     owned = steps[steps[candidate.column] >= 0]
     by_member = owned.groupby(["since", candidate.column], sort=False).agg(
-        lag=("lag", "sum"), load=("load", "sum"), seconds=("seconds", "max")
+        lag=("lag", "sum"),
+        load=("load", "sum"),
+        seconds=("seconds", "max"),
+        queue_count=("lag", "size"),
     )
     rows = []
     for since, each in by_member.groupby(level=0, sort=False):
@@ -145,7 +174,13 @@ def _scored(
             ):
                 row[f"{name}_{score}"] = value
         rows.append(row)
-    return pd.DataFrame(rows, columns=[part.split()[0] for part in SCORED.split(", ")])
+    scores = pd.DataFrame(rows, columns=COLUMNS)
+    of_members = by_member.reset_index().rename(columns={"lag": c.LAG_MEAN})
+    places = of_members[candidate.column].astype("int64")
+    of_members[c.CLIENT_ID] = np.array(member_ids, object)[places]
+    of_members[[c.CLUSTER, c.GROUP, c.EPOCH]] = key
+    of_members[c.STRATEGY] = candidate.name
+    return pd.concat([scores, of_members.reindex(columns=COLUMNS)], ignore_index=True)
 
 
 def _three(busy: np.ndarray, members: int) -> tuple[float, float, float]:
