@@ -70,7 +70,7 @@ def write_spread(
     """
     for dataset in wanted:
         output.delete_tree(dataset)
-    names = steps.sparkSession.sparkContext.broadcast(_as_bytes(epochs.toArrow()))
+    names = _as_bytes(epochs.toArrow())  # Spark broadcasts what is large in a function
     key = [c.GROUP_NO, c.EPOCH, c.QUEUE_NO]
     columns = [each.column for each in candidates]
     joined = steps.join(divided.select(*key, *columns), on=key, how="inner")
@@ -82,7 +82,6 @@ def write_spread(
     plain = [replace(each, options={}) for each in candidates]
     work = _piece_writer(output.url, settings, names, plain, frozenset(wanted))
     joined.select(*_STEP_COLUMNS, *columns).mapInArrow(work, f"{_PIECE} int").collect()
-    names.destroy()
     for dataset in wanted:
         if not output.list_files(dataset):
             _write_empty(output, dataset)
@@ -98,7 +97,7 @@ def epoch_names(epochs: DataFrame, numbered: DataFrame) -> DataFrame:
 def _piece_writer(
     url: str,
     settings: Mapping[str, str],
-    names: Any,
+    names: bytes,
     candidates: Sequence[Candidate],
     wanted: frozenset[str],
 ) -> Callable[[Batches], Batches]:
@@ -109,7 +108,7 @@ def _piece_writer(
         if not taken:
             return
         table = pa.Table.from_batches(taken)
-        with pa.ipc.open_stream(names.value) as stream:
+        with pa.ipc.open_stream(names) as stream:
             known = EpochNames(stream.read_all())
         known = known.of_groups(np.unique(table[c.GROUP_NO].to_numpy()))
         piece = TaskContext.get().partitionId()  # type: ignore[union-attr]
