@@ -58,11 +58,14 @@ class Membership:
     """Who divides what: members in RocketMQ's order, and the queues they divide.
 
     `options` are the strategy's, as `Wish` has them; None where they are not known.
+    `mode` (CLUSTERING or BROADCASTING) is what the members say; in the second nothing
+    is divided. It cannot change while members stay, so it opens no epoch.
     """
 
     members: tuple[EpochMember, ...]
     queues: tuple[QueueKey, ...]
     options: str | None = None
+    mode: str | None = None
 
     @property
     def strategy(self) -> str | None:
@@ -197,7 +200,7 @@ def membership_of(group: GroupSnapshot, wish: Wish | None = None) -> Membership:
     )
     follow = wish is not None and _follow(members, group.name, wish.strategy)
     options = wish.options if wish is not None and follow else None
-    return Membership(members, group.queues.keys, options)
+    return Membership(members, group.queues.keys, options, group.mode)
 
 
 def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:
@@ -251,7 +254,12 @@ def _merged(before: Membership, after: Membership) -> Membership:
         )
         for member in after.members
     )
-    return replace(after, members=members, options=after.options or before.options)
+    return replace(
+        after,
+        members=members,
+        options=after.options or before.options,
+        mode=after.mode or before.mode,
+    )
 
 
 def _plain(subscriptions: tuple[SubscriptionData, ...] | None) -> Subscriptions | None:

@@ -248,6 +248,7 @@ def epoch_columns(
         c.BEGAN: [epoch.began_by_ms],
         c.ENDED: [epoch.ended_after_ms],
         c.ENDED_BEFORE: [epoch.ended_by_ms],
+        c.MODE: [None if membership.mode is None else str(membership.mode)],
         c.STRATEGY: [named],
         c.STRATEGY_SOURCE: ["reported" if named else None],
         c.OPTIONS: [_options(group, membership)],

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.collector.epochs import (
@@ -121,9 +123,9 @@ def test_a_snapshot_says_what_counts() -> None:
         table(keys(2)),
         [member("c1", (), topics=["b", "a"], strategy="AVG"), member("c2")],
     )
-    assert membership_of(seen) == of(
-        EpochMember("c1", "AVG", (("a", "*"), ("b", "*"))), "c2"
-    )
+    expected = of(EpochMember("c1", "AVG", (("a", "*"), ("b", "*"))), "c2")
+    assert membership_of(seen) == replace(expected, mode="CLUSTERING")
+    assert membership_of(group(table(keys(2)))).mode is None
 
 
 def test_a_group_that_is_gone_ends_its_epoch_and_numbers_go_on() -> None:
@@ -220,3 +222,17 @@ def test_what_is_learned_of_a_running_epoch_is_given_once() -> None:
     book.observe(hosted("CONFIG"), (), 3000)
     book.observe(hosted(None), (), 4000)
     assert book.take_learned() is None
+
+
+def test_the_mode_of_a_stored_epoch_is_learned() -> None:
+    stored = Epoch(7, of("c1"), "member_joined", 1000, 2000)
+    book = EpochBook(stored)
+    said = replace(of("c1"), mode="BROADCASTING")
+    assert book.observe(said, (), 3000) is None
+    learned = book.take_learned()
+    assert learned is not None
+    assert learned.membership.mode == "BROADCASTING"
+    book.observe(of("c1"), (), 4000)  # nobody online said it
+    assert book.take_learned() is None
+    assert book.current is not None
+    assert book.current.membership.mode == "BROADCASTING"

@@ -52,6 +52,20 @@ def keeper(tmp_path: Path) -> Keeper:
     return Keeper("east", cluster.pk, str(tmp_path / "lake"), "run1")
 
 
+async def test_the_lake_says_whether_a_group_divides(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    for name, mode in (("divides", "CLUSTERING"), ("copies", "BROADCASTING")):
+        state = Membership((EpochMember("c1"),), keys(2), mode=mode)
+        found = EpochBook().observe(state, (), NOW)
+        assert found is not None
+        keeper.add_turn(name, found)
+    await keeper.close(NOW)
+    rows = rows_of(tmp_path / "lake", "epochs")
+    modes = {row["group"]: row["mode"] for row in rows}
+    assert modes == {"divides": "CLUSTERING", "copies": "BROADCASTING"}
+
+
 async def test_epochs_go_to_the_database_and_samples_to_the_lake(
     keeper: Keeper, tmp_path: Path
 ) -> None:
