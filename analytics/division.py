@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -57,10 +57,10 @@ class Candidate:
     added: int = 0
     entered: bool = True
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Not what was built: the options of many groups grow tenfold by that, and
-        # every task would read it all.
-        return Candidate, (self.name, self.strategy, self.options, self.added)
+    def __getstate__(self) -> dict[str, Any]:
+        # Not what was built: the options of many groups grow by that, and every task
+        # would read it all.
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def built(self) -> AllocateStrategy | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -236,3 +237,11 @@ def test_options_that_do_not_fit_are_named(
 def test_lists_of_a_config_become_queues() -> None:
     options = options_from({"config": {"a": [["t", "b", 1]]}, "other": [1]})
     assert options == {"config": {"a": [MessageQueue("t", "b", 1)]}, "other": [1]}
+
+
+def test_tasks_get_candidates_without_what_was_built() -> None:
+    candidate = Candidate("CONFIG", "CONFIG", {"config": {}}, added=1, entered=False)
+    before = pickle.dumps(candidate)
+    assert candidate.built is not None
+    assert pickle.dumps(candidate) == before
+    assert pickle.loads(before) == candidate
