@@ -25,6 +25,7 @@ from analytics.requests import JobRequest, Progress, iso
 from analytics.rollup import roll_up
 from analytics.session import check_address
 from analytics.sources import Chosen, Input, choose_source, moment, read_input
+from analytics.spread import STEP_COLUMNS
 from analytics.transforms.divisions import divisions, owners_in_use
 from analytics.transforms.epochs import (
     newest_epochs,
@@ -57,21 +58,10 @@ _LEAST_BYTES: Final = 1 << 20
 
 _WITH_LAG: Final = frozenset({c.JOB_LAG, c.JOB_REPORT})
 _WITH_SKEW: Final = frozenset({c.JOB_SKEW, c.JOB_REPORT, c.JOB_BACKTEST})
-_FOR_SKEW: Final = (
-    c.GROUP_NO,
-    c.QUEUE_NO,
-    c.EPOCH,
-    c.SINCE,
-    c.SECONDS,
-    c.LAG_MEAN,
-    c.IN_RATE,
-    c.OUT_RATE,
-)
+_FOR_SKEW: Final = (c.QUEUE_NO, *STEP_COLUMNS)
 
 _EPOCHS_A_TASK: Final = 500
 _MOST_TASKS: Final = 64
-_LOOK_BACK_MS: Final = 180_000
-"""Samples before the period that give its first step a rate."""
 
 
 def run_job(

@@ -5,12 +5,13 @@ Plain NumPy over the rows of whole groups, no Spark: `shares` sums them by membe
 """
 
 from .scores import LAG, score_names
-from .shares import EPOCH_COLUMNS, EpochNames, StepRows
+from .shares import EPOCH_COLUMNS, STEP_COLUMNS, EpochNames, StepRows
 from .tables import TABLES, spread_tables
 
 __all__ = [
     "EPOCH_COLUMNS",
     "LAG",
+    "STEP_COLUMNS",
     "TABLES",
     "EpochNames",
     "StepRows",

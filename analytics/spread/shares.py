@@ -27,6 +27,15 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
+STEP_COLUMNS: Final = (
+    c.GROUP_NO,
+    c.EPOCH,
+    c.SINCE,
+    c.SECONDS,
+    c.LAG_MEAN,
+    c.IN_RATE,
+    c.OUT_RATE,
+)
 EPOCH_COLUMNS: Final = (c.GROUP_NO, c.CLUSTER, c.GROUP, c.EPOCH, MEMBER_IDS)
 
 
@@ -40,10 +49,10 @@ class EpochNames:
         order = [(c.GROUP_NO, "ascending"), (c.EPOCH, "ascending")]
         self._table = table.select(EPOCH_COLUMNS).sort_by(order).combine_chunks()
 
-    def of_groups(self, group_no: Ints) -> EpochNames:
-        """Return the epochs of these groups alone."""
-        wanted = pc.is_in(self._table[c.GROUP_NO], pa.array(group_no, pa.int32()))
-        return EpochNames(self._table.filter(wanted))
+    @classmethod
+    def of_groups(cls, table: pa.Table, group_no: pa.Array) -> EpochNames:
+        """Take the epochs of these groups out of many; only they are sorted."""
+        return cls(table.filter(pc.is_in(table[c.GROUP_NO], group_no)))
 
     def find(self, group_no: Ints, epoch: Ints) -> Ints:
         """Return the row of each of these epochs, all of which are here."""
@@ -111,9 +120,8 @@ class Share:
 class StepRows:
     """Rows of queues in steps, of whole groups; and the steps that they are in.
 
-    `table` has `GROUP_NO`, `EPOCH`, `SINCE`, `SECONDS`, `LAG_MEAN`, `IN_RATE`,
-    `OUT_RATE` and a column of places for each candidate; `most_added` is the most
-    members that a candidate adds. A step that spans two epochs is two steps here.
+    `table` has `STEP_COLUMNS` and a column of places for each candidate; `most_added`
+    is the most members that a candidate adds. A step that spans two epochs is two.
     """
 
     def __init__(self, table: pa.Table, names: EpochNames, most_added: int) -> None:

@@ -29,6 +29,7 @@ from analytics.division import Candidate
 from analytics.lake.storage import Storage, open_storage
 from analytics.spread import (
     EPOCH_COLUMNS,
+    STEP_COLUMNS,
     TABLES,
     EpochNames,
     StepRows,
@@ -40,15 +41,6 @@ from .epochs import group_names
 _ROWS_AT_ONCE: Final = 150_000
 """Rows of steps that are spread together, unless one group has more."""
 
-_STEP_COLUMNS: Final = (
-    c.GROUP_NO,
-    c.EPOCH,
-    c.SINCE,
-    c.SECONDS,
-    c.LAG_MEAN,
-    c.IN_RATE,
-    c.OUT_RATE,
-)
 _SETTINGS: Final = ("ROCKETSCOPE_S3_", "AWS_")
 _PIECE: Final = "piece"
 
@@ -81,7 +73,7 @@ def write_spread(
     # Their options are long, and nothing is divided any more.
     plain = [replace(each, options={}) for each in candidates]
     work = _piece_writer(output.url, settings, names, plain, frozenset(wanted))
-    joined.select(*_STEP_COLUMNS, *columns).mapInArrow(work, f"{_PIECE} int").collect()
+    joined.select(*STEP_COLUMNS, *columns).mapInArrow(work, f"{_PIECE} int").collect()
     for dataset in wanted:
         if not output.list_files(dataset):
             _write_empty(output, dataset)
@@ -109,8 +101,7 @@ def _piece_writer(
             return
         table = pa.Table.from_batches(taken)
         with pa.ipc.open_stream(names) as stream:
-            known = EpochNames(stream.read_all())
-        known = known.of_groups(np.unique(table[c.GROUP_NO].to_numpy()))
+            known = EpochNames.of_groups(stream.read_all(), table[c.GROUP_NO].unique())
         piece = TaskContext.get().partitionId()  # type: ignore[union-attr]
         with _Files(open_storage(url, settings), piece) as files:
             for some in _by_groups(table):
