@@ -50,6 +50,13 @@ class Admin(OffsetCalls, GroupCalls):
         )
         return await self._snapshots.take(question, previous)
 
+    def forget_broker(self, name: str) -> bool:
+        """Take a missing broker for gone: snapshots show it and its queues no more.
+
+        False when it is not missing: named by a name server, or not known.
+        """
+        return self._snapshots.register.forget(name)
+
     async def broker_runtime(self, broker_address: str) -> dict[str, str]:
         """Return a broker's own measurements, in its words."""
         answer = await self._ask(broker_address, RequestCode.GET_BROKER_RUNTIME_INFO)

@@ -2,9 +2,9 @@
 
 Theory. Topics are joined first (queues by broker), then each group is joined with
 them: members from the connection lists, its queue table from the committed offsets,
-owners from running infos or strategies. The snapshot before is looked at for two
-things: parts that are equal are shared, and the queues of a broker that is silent now
-are taken from it. Its numbers are never carried over.
+owners from running infos or strategies. Parts that are equal are shared with the
+snapshot before. What a broker that is silent now said last (see `memory`) tells which
+topics, queues, groups and members there are; its numbers are never carried over.
 
 Which groups exist: those of the group listings, of the offset tables, of retry topics
 and of the connection lists, without RocketMQ's own.
@@ -12,7 +12,7 @@ and of the connection lists, without RocketMQ's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -23,6 +23,7 @@ from rmqcore.model.snapshot import (
     ClusterSnapshot,
     GroupKind,
     GroupSnapshot,
+    NameServerSnapshot,
     QueueTable,
     TopicSnapshot,
 )
@@ -54,6 +55,7 @@ class Gathered:
     taken_at_ms: int
     took_ms: float
     nameserver: str | None
+    nameservers: tuple[NameServerSnapshot, ...] = ()
 
     def committed(self) -> dict[str, GroupOffsets]:
         """Return the offset tables by broker name, of brokers that sent theirs."""
@@ -76,11 +78,12 @@ def assemble(
     answers = gathered.answers
     old_topics = {} if previous is None else previous.topics
     old_groups = {} if previous is None else previous.groups
-    rows = join_topics(answers, known_topics(answers, old_topics), old_topics)
+    names = known_topics(answers, gathered.question.groups)
+    rows = join_topics(answers, names, old_topics)
     joiner = _GroupJoiner(gathered, rows, last_offsets)
     groups = {
         name: joiner.group(name, old_groups.get(name))
-        for name in sorted(known_groups(gathered, old_groups))
+        for name in sorted(known_groups(gathered))
     }
     return ClusterSnapshot(
         gathered.taken_at_ms,
@@ -89,26 +92,26 @@ def assemble(
         groups,
         gathered.took_ms,
         gathered.nameserver,
+        gathered.nameservers,
     )
 
 
-def known_groups(gathered: Gathered, before: Iterable[str]) -> set[str]:
+def known_groups(gathered: Gathered) -> set[str]:
     """Return the groups to show: all there are, or those of them that were asked for.
 
-    While a broker is silent, groups seen before are taken to be still there.
+    The groups of a broker that is silent are taken to be still there.
     """
     names: set[str] = set()
     for answer in gathered.answers:
-        names |= answer.groups
+        names |= answer.groups or frozenset()
         names |= {
             name
             for name, listed in answer.members.items()
             if not (isinstance(listed, Reason) and gathered.question.groups)
         }
-        if answer.offsets is not None:
-            names |= answer.offsets.committed.keys()
-    if any(answer.error is not None for answer in gathered.answers):
-        names.update(before)
+        names |= answer.committed.keys()
+        if answer.error is not None:
+            names |= answer.memory.group_names
     if gathered.question.groups is not None:
         return names & gathered.question.groups
     return {name for name in names if not is_system_group(name)}
@@ -129,6 +132,8 @@ def broker_snapshot(answer: BrokerAnswers) -> BrokerSnapshot:
         None if answer.version is None else version_name(answer.version),
         None if answer.error is None else answer.reason,
         None if answer.error is None else str(answer.error),
+        answer.missing_since_ms,
+        {fact: str(error) for fact, error in answer.faults.items()},
     )
 
 
@@ -147,14 +152,15 @@ class _GroupJoiner:
         self._topics: dict[str, TopicSnapshot] = {
             name: row.topic for name, row in rows.items()
         }
-        self._committed = list(gathered.committed().values())
+        self._now_ms = gathered.taken_at_ms
+        self._committed = [answer.committed for answer in gathered.answers]
         self._tables = QueueTables(
             rows, gathered.answers, gathered.question, last_offsets
         )
 
     def group(self, name: str, before: GroupSnapshot | None) -> GroupSnapshot:
         """Return one group; `before` itself when nothing of it changed."""
-        membership = join_members(name, self._answers, self._reports)
+        membership = join_members(name, self._answers, self._reports, self._now_ms)
         retry = retry_topic(name)
         queues = self._tables.table(
             name,

@@ -14,6 +14,9 @@ from typing import Final, Generic, TypeVar
 
 FIRST_PAUSE_S: Final = 5.0
 LONGEST_PAUSE_S: Final = 60.0
+SILENT_PAUSE_S: Final = 2.0
+"""For a peer that only did not answer: asking it costs nobody anything, and what it has
+to say is wanted as soon as it is back."""
 
 Peer = TypeVar("Peer", bound=Hashable)
 

@@ -54,6 +54,11 @@ class Line:
         self._timeout = timeout
         self._channel: Channel | None = None
 
+    @property
+    def channel(self) -> Channel | None:
+        """The open channel; None before `connect`."""
+        return self._channel
+
     async def connect(self) -> None:
         """Open the channel to the first address that can be reached.
 

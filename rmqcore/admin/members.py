@@ -1,7 +1,8 @@
 """Joins what brokers and the clients themselves say of a group's members.
 
 A client is connected to every broker of its topics, so each broker lists it. Brokers
-that disagree are not corrected: a member carries the names of those that list it. Two
+that disagree are not corrected: a member carries the names of those that list it. One
+whom no broker lists that could know stays, as missing (see `memory`). Two
 processes with one client id (behaviour A5b) are listed twice by one broker and stay
 two members.
 """
@@ -12,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from rmqcore.allocation import reported_strategy
 from rmqcore.model.columns import QueueKey, Reason
@@ -28,6 +29,7 @@ from rmqcore.protocol.bodies import (
     RunningProperty,
 )
 
+from .memory import Listed, View, heard, missing_members
 from .sweep import BrokerAnswers
 from .versions import version_name
 
@@ -85,28 +87,51 @@ def join_members(
     group: str,
     answers: Sequence[BrokerAnswers],
     reports: Mapping[tuple[str, str], MemberReport],
+    now_ms: int,
 ) -> Membership:
     """Return the group's members, in the order in which they are allocated queues."""
-    connected: list[tuple[str, ConsumerConnection]] = []
-    missing = None
-    for answer in answers:
-        # A broker that never heard of the group has no members of it.
-        absent = Reason.OFFLINE if answer.error is None else answer.reason
-        listed = answer.members.get(group, absent)
-        if isinstance(listed, ConsumerConnection):
-            connected.append((answer.name, listed))
-        elif listed not in (Reason.OFFLINE, Reason.NOT_LISTED):
-            missing = listed
-    if not connected:
-        return OFFLINE if missing is None else replace(OFFLINE, reason=missing)
-    first = connected[0][1]
+    views = [
+        View(answer.name, _listed(group, answer), answer.memory, now_ms)
+        for answer in answers
+    ]
+    connected = [
+        (view.broker, view.listed)
+        for view in views
+        if isinstance(view.listed, ConsumerConnection)
+    ]
+    absent = missing_members(group, views)
+    unheard = [view.listed for view in views if not heard(view.listed)]
+    if not connected and not absent:
+        if not unheard:
+            return OFFLINE
+        return replace(OFFLINE, reason=cast("Reason", unheard[-1]))
+    everyone = [*connected, *absent.items()]
+    first = everyone[0][1]
+    since = {view.broker: view.memory.silent_since_ms or now_ms for view in views}
+    members = [
+        *_members(group, connected, reports),
+        *(
+            replace(
+                member,
+                reason=Reason.MISSING,
+                missing_since_ms=max(since[broker] for broker in member.brokers),
+            )
+            for member in _members(group, absent.items(), {})
+        ),
+    ]
     return Membership(
-        tuple(_members(group, connected, reports)),
+        tuple(sorted(members, key=lambda member: utf16_key(member.client_id))),
         first.message_model,
         first.consume_type,
-        _newest(group, (connection for _, connection in connected)),
+        _newest(group, (connection for _, connection in everyone)),
         None,
     )
+
+
+def _listed(group: str, answer: BrokerAnswers) -> Listed:
+    # A broker that never heard of the group has no members of it.
+    absent = Reason.OFFLINE if answer.error is None else answer.reason_of("groups")
+    return answer.members.get(group, absent)
 
 
 def _members(

@@ -174,22 +174,22 @@ class QueueTables:
         rows = self._rows.get(topic)
         listed = {} if rows is None else {part.broker: part for part in rows.segments}
         segments = []
-        for name, offsets in sorted(self._committed.items()):
+        for name in sorted(self._committed):
             if name in listed:
                 segments.append(listed[name])
-            elif offsets is not None and topic in offsets.get(group, ()):
+            elif topic in self._answers[name].committed.get(group, ()):
                 segments.append(empty_segment(topic, name))
         return segments
 
     def _committed_column(self, group: str, segment: Segment) -> tuple[Segment, Column]:
-        offsets = self._committed[segment.broker]
-        if offsets is None:
-            reason = self._answers[segment.broker].reason
-            return segment, Column.unknown(len(segment.queue_ids), reason)
-        flat = offsets.get(group, {}).get(segment.topic, [])
+        answer = self._answers[segment.broker]
+        flat = answer.committed.get(group, {}).get(segment.topic, [])
         table = dict(zip(flat[::2], flat[1::2], strict=True))
         if not table.keys() <= set(segment.queue_ids):
             segment = unlisted(segment, table)
+        if answer.offsets is None:
+            reason = answer.reason_of("offsets")
+            return segment, Column.unknown(len(segment.queue_ids), reason)
         return segment, Column.of(
             table.get(queue_id, Reason.NOTHING_COMMITTED)
             for queue_id in segment.queue_ids

@@ -111,7 +111,7 @@ def _pulled_by(
             for topic, flat in answer.offsets.pulled.get(group, {}).items()
             for queue_id, offset in zip(flat[::2], flat[1::2], strict=True)
         }
-    stats = answer.consumed.get(group, answer.reason)
+    stats = answer.consumed.get(group, answer.reason_of("offsets"))
     if not isinstance(stats, ConsumeStats):
         return stats
     return {

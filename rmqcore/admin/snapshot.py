@@ -1,7 +1,9 @@
 """Takes snapshots of a cluster: every broker at once, none waiting for another.
 
-Theory. A snapshot asks the name server for the brokers (106), sweeps all of them side
-by side, asks members what they do (307) where that was wanted, and assembles. Sweeps
+Theory. A snapshot asks the name servers for the brokers (106), sweeps all of them side
+by side, asks members what they do (307) where that was wanted, and assembles. Brokers
+that are not named any more, and those known while no name server answers, are swept at
+the addresses that they had (see `naming`). Sweeps
 share nothing, so a slow broker delays nobody but itself. What remains is when to stop
 waiting for it:
 
@@ -9,8 +11,8 @@ waiting for it:
   for `grace_s` (silence, not slowness: each answer starts the time anew);
 - a snapshot takes no longer than `deadline_s`, a single answer no longer than
   `timeout_s`;
-- one that said it is busy, or was given up, is left alone by the next snapshots for a
-  pause that grows while it goes on; one try at the end of each pause.
+- one that was given up is left alone by the next snapshots for a short pause, one that
+  said it is busy for a pause that grows while it goes on; one try at the end of each.
 
 What a broker answered before it was given up counts. A broker whose master cannot be
 reached is asked through a slave and marked stale.
@@ -32,19 +34,17 @@ from rmqcore.errors import (
     TransportError,
 )
 from rmqcore.model.snapshot import ClusterSnapshot
-from rmqcore.protocol.bodies import ClusterInfo, decode_cluster_info
-from rmqcore.protocol.codes import RequestCode
-from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport.clock import Clock
 from rmqcore.transport.pool import ChannelPool
-from rmqcore.transport.responses import raise_for_code
 
 from .assemble import Gathered, assemble
-from .breaker import Breakers
+from .breaker import SILENT_PAUSE_S, Breakers
 from .line import Line
+from .memory import Memory, remember_members
 from .nameservers import NameServers
+from .naming import NameServerRound, Register
 from .running_info import RunningInfos
-from .sweep import BrokerAnswers, BrokerSweep, Memory, Question
+from .sweep import BrokerAnswers, BrokerSweep, Question
 from .tables import GroupOffsets
 
 
@@ -67,12 +67,21 @@ class SnapshotTaker:
         clock: Clock,
         patience: Patience,
     ) -> None:
-        self._nameservers = nameservers
+        self.register = Register()
+        """The brokers that are known, those that are missing among them."""
+        self._naming = NameServerRound(
+            nameservers,
+            pool,
+            clock,
+            timeout_s=patience.timeout_s,
+            grace_s=patience.grace_s,
+        )
         self._pool = pool
         self._clock = clock
         self._patience = patience
         self._memories: dict[str, Memory] = {}
-        self._breakers: Breakers[str] = Breakers()
+        self._busy: Breakers[str] = Breakers()
+        self._silent: Breakers[str] = Breakers(SILENT_PAUSE_S, SILENT_PAUSE_S)
         # The snapshot made last, and the offset tables that it was made of.
         self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
         self._last = None, {}
@@ -81,16 +90,24 @@ class SnapshotTaker:
     async def take(
         self, question: Question, previous: ClusterSnapshot | None = None
     ) -> ClusterSnapshot:
-        """Return a snapshot; raise when no name server answers.
+        """Return a snapshot; raise when no name server answers and none ever did.
 
         Brokers that do not answer are part of the snapshot, with the reason.
         """
         loop = asyncio.get_running_loop()
         taken_at_ms, began = self._clock.time_ms(), loop.time()
-        nameserver, info = await self._cluster_info()
-        brokers = sorted(info.brokers.values(), key=lambda b: b.broker_name)
-        answers = [BrokerAnswers(broker, broker.any_address) for broker in brokers]
-        await self._sweep_all(answers, question, frozenset(info.clusters))
+        naming = await self._naming.ask(urgent=not self.register)
+        self.register.take(naming, taken_at_ms)
+        answers = [
+            BrokerAnswers(
+                known.data,
+                known.data.any_address,
+                self._memories.setdefault(known.name, Memory()),
+                known.missing_since_ms,
+            )
+            for known in self.register.brokers()
+        ]
+        await self._sweep_all(answers, question, self.register.clusters)
         reports = (
             await self._running_infos.ask(question, answers)
             if question.running_info
@@ -98,20 +115,22 @@ class SnapshotTaker:
         )
         took_ms = (loop.time() - began) * 1000
         gathered = Gathered(
-            question, answers, reports, taken_at_ms, took_ms, nameserver
+            question,
+            answers,
+            reports,
+            taken_at_ms,
+            took_ms,
+            naming.first,
+            naming.nameservers(),
         )
         made, offsets = self._last
         snapshot = assemble(gathered, previous, offsets if made is previous else None)
         self._last = snapshot, gathered.committed()
+        for answer in answers:
+            self._remember(answer, question, snapshot)
         return snapshot
 
     # Private, in order of first use
-
-    async def _cluster_info(self) -> tuple[str, ClusterInfo]:
-        request = RemotingCommand.request(RequestCode.GET_BROKER_CLUSTER_INFO)
-        address, answer = await self._nameservers.request(request)
-        raise_for_code(answer, request_code=request.code, address=address)
-        return address, decode_cluster_info(answer.body)
 
     async def _sweep_all(
         self,
@@ -145,16 +164,34 @@ class SnapshotTaker:
         if not addresses:
             answer.error = ConnectError(f"broker {answer.name} has no address")
             return None
-        answer.error = self._breakers.blocked(answer.name, self._clock.monotonic())
-        if answer.error is not None:
-            return None
+        now = self._clock.monotonic()
+        for breakers in (self._busy, self._silent):
+            answer.error = breakers.blocked(answer.name, now)
+            if answer.error is not None:
+                return None
         answer.asked_at_ms = self._clock.time_ms()
         line = Line(self._pool, addresses, self._patience.timeout_s)
-        memory = self._memories.setdefault(answer.name, Memory())
-        return BrokerSweep(answer, line, question, memory, system_names)
+        return BrokerSweep(answer, line, question, system_names)
+
+    def _remember(
+        self, answer: BrokerAnswers, question: Question, snapshot: ClusterSnapshot
+    ) -> None:
+        """Keep what a broker said, for the time in which it says nothing."""
+        memory, now_ms = answer.memory, self._clock.time_ms()
+        if answer.offsets is not None:
+            memory.committed = answer.offsets.committed
+        if answer.error is None:
+            memory.note_answer(now_ms)
+            if question.groups is None:
+                memory.topic_names = frozenset(answer.stats)
+                memory.group_names = frozenset(answer.members)
+        elif not answer.faults:
+            memory.note_silence(now_ms)
+        remember_members(memory, answer.members, snapshot.groups, now_ms)
 
     def _forget_all_but(self, names: frozenset[str]) -> None:
-        self._breakers.forget_all_but(names)
+        self._busy.forget_all_but(names)
+        self._silent.forget_all_but(names)
         for name in self._memories.keys() - names:
             del self._memories[name]
 
@@ -194,7 +231,8 @@ class SnapshotTaker:
         if error is None:
             answers.answered_at_ms = self._clock.time_ms()
             answers.took_ms = took_s * 1000
-            self._breakers.succeeded(answers.name)
+            self._busy.succeeded(answers.name)
+            self._silent.succeeded(answers.name)
         elif isinstance(error, RmqError):
             self._fail(answers, error)
         else:
@@ -202,5 +240,7 @@ class SnapshotTaker:
 
     def _fail(self, answers: BrokerAnswers, error: RmqError) -> None:
         answers.error = error
-        if isinstance(error, TransportError | BusyError):
-            self._breakers.failed(answers.name, self._clock.monotonic(), error)
+        if isinstance(error, BusyError):
+            self._busy.failed(answers.name, self._clock.monotonic(), error)
+        elif isinstance(error, TransportError):
+            self._silent.failed(answers.name, self._clock.monotonic(), error)

@@ -5,19 +5,21 @@ we decode: topics (21) and their statistics (202); groups (201) and their member
 (203); all committed offsets (43). What only a later answer shows to be needed (a group
 known by its offsets alone, a system topic that somebody consumes) is asked at the end.
 
-Nothing here judges or merges; `assemble` does. A failure ends the sweep of this broker
-and keeps what was answered before it.
+Nothing here judges or merges; `assemble` does. A broker that refuses one of the three
+listings, or sends one that cannot be read, is asked for the others all the same. A
+connection that fails, or a broker that is busy, ends its sweep; what was answered
+before is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from rmqcore.errors import ProtocolError
+from rmqcore.errors import BusyError, ProtocolError, ResponseError, RmqError
 from rmqcore.model.columns import Reason
 from rmqcore.model.route import BrokerData, QueueData
 from rmqcore.model.topic import RETRY_PREFIX, dead_letter_topic, retry_topic
@@ -34,9 +36,11 @@ from rmqcore.protocol.command import RemotingCommand
 
 from .failures import answer_error, reason_for
 from .line import Line
-from .listings import GROUPS, TOPICS, Remembered, ask_listing
+from .listings import GROUPS, TOPICS, ask_listing
+from .memory import Memory
 from .names import is_system_group, is_system_topic, retry_groups
 from .tables import (
+    GroupOffsets,
     OffsetTables,
     TopicOffsets,
     decode_group_listing,
@@ -68,27 +72,26 @@ class Question:
 
 
 @dataclass(slots=True)
-class Memory:
-    """What a broker listed when it was last asked."""
-
-    topics: Remembered | None = None
-    groups: Remembered | None = None
-
-
-@dataclass(slots=True)
 class BrokerAnswers:
-    """Everything one broker answered; what is missing has a reason or `error`."""
+    """Everything one broker answered; what is missing has a reason or `error`.
+
+    `topics`, `groups` and `offsets` are None where the broker did not tell; `memory` is
+    what it told last. `faults` has the error of each of the three that it refused.
+    """
 
     broker: BrokerData
     address: str | None
+    memory: Memory = field(default_factory=Memory)
+    missing_since_ms: int | None = None
     stale: bool = False
     asked_at_ms: int | None = None
     answered_at_ms: int | None = None
     took_ms: float | None = None
     version: int | None = None
     error: Exception | None = None
-    topics: dict[str, QueueData] = field(default_factory=dict)
-    groups: frozenset[str] = frozenset()
+    faults: dict[str, RmqError] = field(default_factory=dict)
+    topics: Mapping[str, QueueData] | None = None
+    groups: frozenset[str] | None = None
     offsets: OffsetTables | None = None
     stats: dict[str, TopicOffsets | Reason] = field(default_factory=dict)
     members: dict[str, ConsumerConnection | Reason] = field(default_factory=dict)
@@ -103,7 +106,31 @@ class BrokerAnswers:
     @property
     def reason(self) -> Reason:
         """Why what this broker did not answer is unknown."""
-        return Reason.NOT_LISTED if self.error is None else reason_for(self.error)
+        if self.error is None:
+            return Reason.NOT_LISTED
+        reason = reason_for(self.error)
+        if reason is Reason.NO_ANSWER and self.missing_since_ms is not None:
+            return Reason.MISSING
+        return reason
+
+    def reason_of(self, fact: str) -> Reason:
+        """Return why one of the three listings, or what hangs on it, is unknown."""
+        fault = self.faults.get(fact)
+        return self.reason if fault is None else reason_for(fault)
+
+    @property
+    def listed_topics(self) -> Mapping[str, QueueData]:
+        """The topics that it lists, or listed when it last told."""
+        if self.topics is not None:
+            return self.topics
+        known = self.memory.topics
+        return {} if known is None else known.listing.topics
+
+    @property
+    def committed(self) -> GroupOffsets:
+        """The offsets that groups have committed, or had when it last told."""
+        known = self.offsets
+        return self.memory.committed if known is None else known.committed
 
 
 class BrokerSweep:
@@ -114,24 +141,39 @@ class BrokerSweep:
         answers: BrokerAnswers,
         line: Line,
         question: Question,
-        memory: Memory,
         system_names: tuple[frozenset[str], frozenset[str]],
     ) -> None:
         self.answers = answers
         self.line = line
         self._question = question
-        self._memory = memory
+        self._memory = answers.memory
         self._cluster_names, self._broker_names = system_names
 
     async def run(self) -> None:
-        """Ask everything; raise `RmqError` when the broker cannot be asked on."""
+        """Ask everything; raise `RmqError` when not all of it was answered."""
         await self.line.connect()
+        self._memory.note_channel(self.line.channel, self.answers.asked_at_ms or 0)
         self.answers.address = self.line.address
         self.answers.stale = self.line.address != self.answers.broker.master
-        await _together(self._ask_topics(), self._ask_groups(), self._ask_offsets())
+        await _together(
+            self._fact("topics", self._ask_topics()),
+            self._fact("groups", self._ask_groups()),
+            self._fact("offsets", self._ask_offsets()),
+        )
         await self._ask_members(self._groups_known_otherwise())
         await self._ask_stats(self._topics_in_use())
         await _together(self._ask_spans(), self._ask_pulled())
+        for fault in self.answers.faults.values():
+            raise fault
+
+    async def _fact(self, name: str, chain: Coroutine[Any, Any, None]) -> None:
+        """Run one of the chains; that it was refused is no reason to end the others."""
+        try:
+            await chain
+        except BusyError:
+            raise
+        except (ResponseError, ProtocolError) as error:
+            self.answers.faults[name] = error
 
     # The three chains
 
@@ -139,11 +181,11 @@ class BrokerSweep:
         decode = partial(decode_topic_listing, broker_name=self.answers.name)
         remembered = await ask_listing(self.line, TOPICS, decode, self._memory.topics)
         self._memory.topics = remembered
-        self.answers.topics = dict(remembered.listing.topics)
+        self.answers.topics = remembered.listing.topics
         if self._question.groups is None:
             await self._ask_stats(
                 topic
-                for topic in self.answers.topics
+                for topic in remembered.listing.topics
                 if not is_system_topic(topic, self._cluster_names, self._broker_names)
             )
 
@@ -155,7 +197,7 @@ class BrokerSweep:
         self.answers.groups = remembered.listing.names
         # A group asked for by name may have members here and be listed elsewhere.
         await self._ask_members(
-            self._wanted(self.answers.groups)
+            self._wanted(remembered.listing.names)
             if self._question.groups is None
             else self._question.groups
         )
@@ -175,20 +217,21 @@ class BrokerSweep:
         return [group for group in groups if not is_system_group(group)]
 
     def _groups_known_otherwise(self) -> list[str]:
-        known = self.answers.groups
+        known = self.answers.groups or frozenset()
         offsets = self.answers.offsets
         committed = offsets.committed.keys() if offsets is not None else set()
+        topics = self.answers.topics or {}
         retries = retry_groups(
-            (topic for topic in self.answers.topics if topic.startswith(RETRY_PREFIX)),
+            (topic for topic in topics if topic.startswith(RETRY_PREFIX)),
             known | committed,
-            self.answers.topics,
+            topics,
         )
         found = (committed | retries) - self.answers.members.keys()
         return self._wanted(found)
 
     def _topics_in_use(self) -> set[str]:
         """Return the topics that wanted groups consume and that were not asked yet."""
-        unasked = self.answers.topics.keys() - self.answers.stats.keys()
+        unasked = self.answers.listed_topics.keys() - self.answers.stats.keys()
         if not unasked:
             return unasked
         offsets = self.answers.offsets

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from rmqcore.model.columns import Column, QueueKey, Reason, joined
 from rmqcore.model.route import QueueData
 from rmqcore.model.snapshot import TopicSnapshot, topic_kind
+from rmqcore.model.topic import dead_letter_topic, retry_topic
 
 from .sweep import BrokerAnswers
 from .tables import TopicOffsets
@@ -42,7 +43,10 @@ def join_topics(
     names: Iterable[str],
     previous: Mapping[str, TopicSnapshot],
 ) -> dict[str, TopicRows]:
-    """Return the named topics in the order of their names; answers by broker name."""
+    """Return the named topics in the order of their names; answers by broker name.
+
+    What did not change is shared with the previous ones.
+    """
     rows = {}
     for name in sorted(names):
         topic = _join(name, answers, previous.get(name))
@@ -52,13 +56,32 @@ def join_topics(
 
 
 def known_topics(
-    answers: Sequence[BrokerAnswers], previous: Collection[str]
+    answers: Sequence[BrokerAnswers], groups: Collection[str] | None
 ) -> set[str]:
-    """Return the topics asked of any broker, and those of brokers that are silent."""
+    """Return the topics asked of any broker, and those of brokers that are silent.
+
+    Of all groups, or of those named.
+    """
     names: set[str] = set()
     for answer in answers:
         names |= answer.stats.keys()
-    return names if all(a.error is None for a in answers) else names.union(previous)
+        if answer.error is None:
+            continue
+        if groups is None:
+            names |= answer.memory.topic_names
+        else:
+            names.update(*(_topics_of(answer, group) for group in groups))
+    return names
+
+
+def _topics_of(answer: BrokerAnswers, group: str) -> set[str]:
+    """Return the topics of a group that a silent broker listed."""
+    used = {retry_topic(group), dead_letter_topic(group)}
+    used.update(answer.committed.get(group, ()))
+    members = answer.memory.members.get(group)
+    if members is not None:
+        used.update(members.subscriptions)
+    return used & answer.listed_topics.keys()
 
 
 def _join(
@@ -67,7 +90,7 @@ def _join(
     segments = []
     brokers = {}
     for answer in answers:
-        data = answer.topics.get(name) or _remembered(answer, before)
+        data = answer.listed_topics.get(name)
         if data is None:
             continue
         brokers[answer.name] = data
@@ -90,16 +113,8 @@ def _join(
     return TopicRows(topic, tuple(segments))
 
 
-def _remembered(
-    answer: BrokerAnswers, before: TopicSnapshot | None
-) -> QueueData | None:
-    if answer.error is None or before is None:
-        return None
-    return before.brokers.get(answer.name)
-
-
 def _segment(name: str, answer: BrokerAnswers, data: QueueData) -> Segment:
-    offsets = answer.stats.get(name, answer.reason)
+    offsets = answer.stats.get(name, answer.reason_of("topics"))
     if isinstance(offsets, TopicOffsets):
         return Segment(
             name,

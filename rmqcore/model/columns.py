@@ -54,6 +54,8 @@ class Reason(StrEnum):
     """Members divide by a rule, or options of one, that cannot be simulated."""
     MIXED = "mixed"
     """Members report different values, so there is none of the group."""
+    MISSING = "missing"
+    """Its broker was there, is no longer named by the name servers, and is silent."""
 
 
 _REASONS: Final[tuple[Reason | None, ...]] = (None, *Reason)

@@ -60,10 +60,24 @@ class TopicKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class NameServerSnapshot:
+    """One name server, and the names of the brokers that it listed; sorted."""
+
+    address: str
+    answered: bool
+    brokers: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BrokerSnapshot:
     """One broker name, and how it answered. Times are ms since the epoch, ours.
 
-    `stale` is true when a slave answered for its master: its offsets run behind.
+    `answered` is true when it answered everything that it was asked. `stale` is true
+    when a slave answered for its master: its offsets run behind. `missing_since_ms` is
+    when the name servers stopped naming a broker that was there; None while they do.
+    `faults` has the error of each fact ("topics", "groups", "offsets") that a broker
+    refused although it answered others.
     """
 
     name: str
@@ -78,6 +92,13 @@ class BrokerSnapshot:
     version: str | None = None
     reason: Reason | None = None
     error: str | None = None
+    missing_since_ms: int | None = None
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """True when the name servers name it and its master answered everything."""
+        return self.answered and not self.stale and self.missing_since_ms is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +185,8 @@ class MemberSnapshot:
     `in_hand`, the messages pulled and not yet consumed, and `held`, what it says of
     each. `pop_queues` are those it
     shares with others (POP). `asked_at_ms` and `answered_at_ms` say when. `brokers`
-    are those that list the member.
+    are those that list the member, or listed it: `missing_since_ms` is there when none
+    of them can be heard now, or can know yet after its own restart.
     """
 
     client_id: str
@@ -183,6 +205,7 @@ class MemberSnapshot:
     asked_at_ms: int | None = None
     answered_at_ms: int | None = None
     reason: Reason | None = Reason.NOT_ASKED
+    missing_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +248,12 @@ class GroupSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
-    """One sweep over a cluster. `taken_at_ms` is when it began, `took_ms` how long."""
+    """One sweep over a cluster. `taken_at_ms` is when it began, `took_ms` how long.
+
+    `brokers` are those that the name servers name, and those that they named before
+    and that nobody said are gone for good. `nameserver` is the first that answered,
+    None when none did and the brokers are those known before.
+    """
 
     taken_at_ms: int
     brokers: tuple[BrokerSnapshot, ...]
@@ -233,11 +261,15 @@ class ClusterSnapshot:
     groups: Mapping[str, GroupSnapshot]
     took_ms: float = 0.0
     nameserver: str | None = None
+    nameservers: tuple[NameServerSnapshot, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """True when every broker answered everything it was asked."""
-        return all(broker.answered for broker in self.brokers)
+        """True when every broker there is, is named and answered everything."""
+        return all(
+            broker.answered and broker.missing_since_ms is None
+            for broker in self.brokers
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the snapshot as the document of `admin snapshot --json`."""

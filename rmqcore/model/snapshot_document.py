@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ClusterSnapshot,
         GroupSnapshot,
         MemberSnapshot,
+        NameServerSnapshot,
         Owners,
         QueueTable,
         TopicSnapshot,
@@ -34,9 +35,19 @@ def document(snapshot: ClusterSnapshot) -> Document:
         "taken_at": snapshot.taken_at_ms,
         "took_ms": round(snapshot.took_ms, 3),
         "nameserver": snapshot.nameserver,
+        "nameservers": [_nameserver(each) for each in snapshot.nameservers],
         "brokers": [_broker(broker) for broker in snapshot.brokers],
         "topics": [_topic(topic) for topic in snapshot.topics.values()],
         "groups": [_group(group) for group in snapshot.groups.values()],
+    }
+
+
+def _nameserver(nameserver: NameServerSnapshot) -> Document:
+    return {
+        "address": nameserver.address,
+        "answered": nameserver.answered,
+        "brokers": list(nameserver.brokers),
+        "error": nameserver.error,
     }
 
 
@@ -51,6 +62,7 @@ def _broker(broker: BrokerSnapshot) -> Document:
         "answered_at": broker.answered_at_ms,
         "took_ms": None if broker.took_ms is None else round(broker.took_ms, 3),
         "version": broker.version,
+        "missing_since": broker.missing_since_ms,
         "error": broker.error,
     }
 
@@ -109,6 +121,7 @@ def _member(member: MemberSnapshot) -> Document:
         "started_at": member.started_at_ms,
         "asked_at": member.asked_at_ms,
         "answered_at": member.answered_at_ms,
+        "missing_since": member.missing_since_ms,
         "unknown": unknown,
     }
 

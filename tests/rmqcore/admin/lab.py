@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from copy import deepcopy
 from typing import Any
 
 from rmqcore.admin import Admin, Patience
@@ -41,10 +42,16 @@ class Lab:
         )
 
     async def broker(self, name: str = "broker-a", **contents: Any) -> ScriptedBroker:
-        broker = ScriptedBroker(name, Contents(**contents))
+        broker = ScriptedBroker(name, Contents(**deepcopy(contents)))
         await self._stack.enter_async_context(broker)
         self.nameserver.brokers.append(broker_data(broker, name=name))
         return broker
+
+    async def restarted(self, broker: ScriptedBroker, address: str) -> ScriptedBroker:
+        """Start a broker that was stopped again, at the address that it had."""
+        again = ScriptedBroker(broker.name, broker.contents, address)
+        await self._stack.enter_async_context(again)
+        return again
 
     async def take(self, **asked: Any) -> ClusterSnapshot:
         return await self.admin.snapshot(**asked)

@@ -83,11 +83,12 @@ def late(seconds: float) -> Fault:
 class ScriptedServer:
     """Answers from a table of request codes; remembers every request."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1:0") -> None:
         self.requests: list[RemotingCommand] = []
         self.faults: dict[int, Fault] = {}
         self.answers: dict[int, Callable[[RemotingCommand], Answer]] = {}
-        self._server = Server(self._handle)
+        host, _, port = address.rpartition(":")
+        self._server = Server(self._handle, host=host, port=int(port))
 
     async def __aenter__(self) -> Self:
         await self._server.start()
@@ -144,8 +145,13 @@ class Contents:
 class ScriptedBroker(ScriptedServer):
     """A broker with the contents given."""
 
-    def __init__(self, name: str = "broker-a", contents: Contents | None = None):
-        super().__init__()
+    def __init__(
+        self,
+        name: str = "broker-a",
+        contents: Contents | None = None,
+        address: str = "127.0.0.1:0",
+    ) -> None:
+        super().__init__(address)
         self.name = name
         self.contents = contents or Contents()
         self.answers = {

@@ -1,0 +1,173 @@
+"""What each broker said when it was last heard, for the time in which it is not.
+
+A broker that is silent, or that the name servers do not name any more, still has its
+topics, its groups and its members. What it said of them is kept as names; numbers are
+never carried over. Its members are *missing* then, unless a broker that can be heard
+listed them too: its word counts.
+
+A broker that was started again knows its topics and offsets at once, its members only
+after they have connected again, with their next heartbeat. Until then it is *settling*:
+who it lists is there, who it does not list is missing, not gone. That it was started
+again is seen from its connections, which have all ended; one that was only slow kept
+them, and is believed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from rmqcore.model.columns import Reason
+from rmqcore.model.snapshot import GroupSnapshot
+from rmqcore.protocol.bodies import ClientConnection, ConsumerConnection
+
+from .listings import Remembered
+from .tables import GroupOffsets
+
+SETTLING_MS: Final = 40_000
+"""Clients send heartbeats every 30 s."""
+
+Listed = ConsumerConnection | Reason
+
+_HEARD_ABSENT: Final = (Reason.OFFLINE, Reason.NOT_LISTED)
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a broker last said; `silent_since_ms` is there while it is not settled."""
+
+    topics: Remembered | None = None
+    groups: Remembered | None = None
+    topic_names: frozenset[str] = frozenset()
+    """The topics that a sweep of everything asked about."""
+    group_names: frozenset[str] = frozenset()
+    """The groups that it showed."""
+    committed: GroupOffsets = field(default_factory=dict)
+    members: dict[str, ConsumerConnection] = field(default_factory=dict)
+    silent_since_ms: int | None = None
+    settled_ms: int = 0
+    channel: object = None
+    """The connection through which it was last heard."""
+
+    def note_silence(self, now_ms: int) -> None:
+        """Take that the broker did not answer a sweep."""
+        if self.silent_since_ms is None:
+            self.silent_since_ms = now_ms
+
+    def note_channel(self, channel: object, now_ms: int) -> None:
+        """Take the connection through which it is asked."""
+        if self.channel is not None and self.channel is not channel:
+            self.settled_ms = now_ms + SETTLING_MS
+            self.note_silence(now_ms)
+        self.channel = channel
+
+    def note_answer(self, now_ms: int) -> None:
+        """Take that it answered a sweep."""
+        if not self.settling(now_ms):
+            self.silent_since_ms = None
+
+    def settling(self, now_ms: int) -> bool:
+        """Say whether members that it does not list may not have connected yet."""
+        return now_ms < self.settled_ms
+
+
+def heard(listed: Listed) -> bool:
+    """Say whether a broker told who is connected, be it nobody."""
+    return isinstance(listed, ConsumerConnection) or listed in _HEARD_ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one broker says of a group's members, beside what it last said."""
+
+    broker: str
+    listed: Listed
+    memory: Memory
+    now_ms: int
+
+    @property
+    def connections(self) -> tuple[ClientConnection, ...]:
+        """Who is connected, as far as it was heard."""
+        return _connections(self.listed)
+
+    @property
+    def sure(self) -> bool:
+        """True when whoever is not listed has gone."""
+        return heard(self.listed) and not self.memory.settling(self.now_ms)
+
+    def last(self, group: str) -> tuple[ClientConnection, ...]:
+        """Return who was connected when it was last heard."""
+        before = self.memory.members.get(group)
+        return () if before is None else before.connections
+
+
+def missing_members(group: str, views: Iterable[View]) -> dict[str, ConsumerConnection]:
+    """Return the connections by broker name that were there and may be there still.
+
+    Those of client ids that nobody lists now, and that no broker which would know
+    listed before.
+    """
+    views = list(views)
+    doubtful = [view for view in views if not view.sure and view.last(group)]
+    if not doubtful:
+        return {}
+    settled = {
+        client.client_id
+        for view in views
+        for client in (*view.connections, *(view.last(group) if view.sure else ()))
+    }
+    missing: dict[str, ConsumerConnection] = {}
+    for view in doubtful:
+        kept = tuple(c for c in view.last(group) if c.client_id not in settled)
+        if kept:
+            before = view.memory.members[group]
+            missing[view.broker] = replace(before, connections=kept)
+    return missing
+
+
+def remember_members(
+    memory: Memory,
+    members: Mapping[str, Listed],
+    groups: Mapping[str, GroupSnapshot],
+    now_ms: int,
+) -> None:
+    """Take what a broker listed in a sweep that made of it the `groups` given."""
+    settling = memory.settling(now_ms)
+    for group, listed in members.items():
+        if not heard(listed):
+            continue
+        before = memory.members.get(group)
+        kept = _merged(listed, before) if settling and before is not None else listed
+        if isinstance(kept, ConsumerConnection):
+            memory.members[group] = kept
+        else:
+            memory.members.pop(group, None)
+    for group in memory.members.keys() & groups.keys():
+        if settling or not heard(members.get(group, Reason.NO_ANSWER)):
+            _keep_shown(memory, group, groups[group])
+
+
+def _merged(listed: Listed, before: ConsumerConnection) -> ConsumerConnection:
+    connections = _connections(listed)
+    here = {client.client_id for client in connections}
+    also = tuple(c for c in before.connections if c.client_id not in here)
+    base = listed if isinstance(listed, ConsumerConnection) else before
+    return replace(base, connections=(*connections, *also))
+
+
+def _keep_shown(memory: Memory, group: str, shown: GroupSnapshot) -> None:
+    """Drop whom another broker's word has shown to be gone."""
+    there = {member.client_id for member in shown.members}
+    before = memory.members[group]
+    kept = tuple(c for c in before.connections if c.client_id in there)
+    if kept:
+        memory.members[group] = replace(before, connections=kept)
+    else:
+        del memory.members[group]
+
+
+def _connections(listed: Listed) -> tuple[ClientConnection, ...]:
+    if isinstance(listed, ConsumerConnection):
+        return tuple(listed.connections)
+    return ()
