@@ -192,15 +192,23 @@ class EpochBook:
         return EpochTurn(ended, begun)
 
 
-def membership_of(group: GroupSnapshot, wish: Wish | None = None) -> Membership:
-    """Return what of a group's snapshot counts for epochs; `wish` if it is hosted."""
+def membership_of(
+    group: GroupSnapshot, wish: Wish | None = None, withdrawn: Collection[str] = ()
+) -> Membership:
+    """Return what of a group's snapshot counts for epochs; `wish` if it is hosted.
+
+    Queues of `withdrawn` brokers are not divided any more.
+    """
     members = tuple(
         EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
         for member in group.members
     )
     follow = wish is not None and _follow(members, group.name, wish.strategy)
     options = wish.options if wish is not None and follow else None
-    return Membership(members, group.queues.keys, options, group.mode)
+    queues = group.queues.keys
+    if withdrawn:
+        queues = tuple(key for key in queues if key[1] not in withdrawn)
+    return Membership(members, queues, options, group.mode)
 
 
 def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:

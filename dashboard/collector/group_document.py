@@ -2,10 +2,14 @@
 
 Pure: everything comes in as one `Sight`. Cost: one dict per queue and member, so it is
 done for groups that somebody looks at or that are few, not for thousands each sweep.
+
+A sum is of what is known now, and says where there may be more. What was known before
+stands beside it (`last`), and in no sum.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,14 +20,16 @@ from dashboard.live.documents import (
     FindingState,
     GroupState,
     GroupTotals,
+    Held,
+    LastKnown,
     Member,
     Queue,
+    Status,
     Text,
 )
 from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import (
-    BrokerSnapshot,
     GroupKind,
     GroupSnapshot,
     MemberSnapshot,
@@ -31,6 +37,7 @@ from rmqcore.model.snapshot import (
 )
 
 from .ownership import Ownership, RowOwners
+from .presence import BrokerState
 from .rates import Rates
 from .status import Figures, status_of, worst_of
 
@@ -39,11 +46,16 @@ COLUMNS: Final = ("min", "max", "committed", "pulled", "lag", "lag_ms")
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """One group at one moment, with what was concluded about it."""
+    """One group at one moment, with what was concluded about it: one set of facts.
+
+    `brokers` are those that the group needs. `last` has what was known of queues that
+    are not known now. While `held` is there, findings, `status` and epoch are those of
+    its `as_of`; otherwise the status is judged from the rest.
+    """
 
     cluster: str
     group: GroupSnapshot
-    brokers: Collection[BrokerSnapshot]
+    brokers: Sequence[BrokerState]
     ownership: Ownership
     rates: Rates
     slots: Mapping[str, int]
@@ -56,6 +68,18 @@ class Sight:
     taken_at_ms: int
     findings: Sequence[FindingState] = ()
     past_slots: Mapping[str, int] = field(default_factory=dict)
+    last: Mapping[QueueKey, LastKnown] = field(default_factory=dict)
+    held: Held | None = None
+    held_status: Status | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True when every broker that the group needs can tell of it."""
+        return (
+            all(broker.whole for broker in self.brokers)
+            and "members" not in self.group.unknown
+            and all(member.missing_since_ms is None for member in self.group.members)
+        )
 
 
 def group_document(sight: Sight, stamp: Stamp) -> GroupState:
@@ -78,15 +102,18 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
             "source": group.strategy_source.value if group.strategy_source else None,
         },
         "managed": sight.managed,
-        "members": [_member(sight, member) for member in group.members],
+        "members": _members(sight),
         "queues": [_queue(sight, row, read) for row in range(len(group.queues))],
         "totals": totals,
-        "status": worst_of(status_of(figures(sight, totals)), sight.findings),
-        "brokers": _brokers(sight),
+        "status": sight_status(sight, totals),
+        "brokers": [_broker(sight, state) for state in sight.brokers],
         "epoch": sight.epoch,
         "last_change": sight.last_change,
         "findings": list(sight.findings),
         "past_slots": dict(sight.past_slots),
+        "complete": sight.complete,
+        "held": sight.held,
+        "fault": None,
     }
 
 
@@ -94,9 +121,11 @@ def group_totals(sight: Sight) -> GroupTotals:
     """Return the sums of a group; unknown where nothing is known."""
     table = sight.group.queues
     rows = sight.ownership.rows
+    unheard = "members" in sight.group.unknown and not sight.group.members
     return {
-        "members": len(sight.group.members),
+        "members": None if unheard else len(sight.group.members),
         "queues": len(table),
+        "queues_known": table.lag.known_rows,
         "owned": sum(bool(row.owners) for row in rows),
         "unowned": sight.ownership.count("unowned"),
         "lag": known_total(table.lag),
@@ -106,10 +135,20 @@ def group_totals(sight: Sight) -> GroupTotals:
         ),
         "rate_in": _rounded(sight.rates.rate_in),
         "rate_out": _rounded(sight.rates.rate_out),
+        "rate_partial": rate_is_partial(sight.rates),
         "skew": skew(sight.group, rows),
-        "retry_lag": known_total(sight.group.retry.lag),
+        "retry_lag": None
+        if lag_is_partial(sight.group.retry)
+        else known_total(sight.group.retry.lag),
         "reporting": sight.ownership.reporting,
     }
+
+
+def sight_status(sight: Sight, totals: GroupTotals) -> Status:
+    """Return the state of a group; while it is held, the one it had."""
+    if sight.held_status is not None:
+        return sight.held_status
+    return worst_of(status_of(figures(sight, totals)), sight.findings)
 
 
 def figures(sight: Sight, totals: GroupTotals) -> Figures:
@@ -171,19 +210,45 @@ def lag_is_partial(table: QueueTable) -> bool:
     )
 
 
+def rate_is_partial(rates: Rates) -> bool:
+    """Say whether the rate of some queue is not known while that of others is."""
+    if rates.rate_in is None and rates.rate_out is None:
+        return False
+    return None in rates.rows_in or None in rates.rows_out
+
+
 def skew(group: GroupSnapshot, rows: tuple[RowOwners, ...]) -> float | None:
-    """Return the largest lag of a member over the mean of all; None without lag."""
+    """Return the largest lag of a member over the mean of all; None without lag.
+
+    None as well where the lag or the owner of a queue is not known: what is left of
+    the queues says nothing of how evenly all of them are divided.
+    """
+    read = group.read_topics()
     lags = dict.fromkeys((member.client_id for member in group.members), 0)
-    for row, lag in zip(rows, group.queues.lag, strict=True):
-        for owner in row.owners:
-            lags[owner] = lags.get(owner, 0) + (lag or 0)
+    for key, row, lag in zip(group.queues.keys, rows, group.queues.lag, strict=True):
+        if read is not None and key[0] not in read:
+            continue
+        if lag is None or not row.owners:
+            return None
+        for owner in set(row.owners):
+            lags[owner] = lags.get(owner, 0) + lag
     total = sum(lags.values())
     if not total:
         return None
     return round(max(lags.values()) * len(lags) / total, 2)
 
 
-def _member(sight: Sight, member: MemberSnapshot) -> Member:
+def _members(sight: Sight) -> list[Member]:
+    """Return a row for each connection, those of one client id counted from 0."""
+    times: Counter[str] = Counter()
+    rows: list[Member] = []
+    for member in sight.group.members:
+        rows.append(_member(sight, member, times[member.client_id]))
+        times[member.client_id] += 1
+    return rows
+
+
+def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
     mine = [
         row
         for row, owners in enumerate(sight.ownership.rows)
@@ -214,6 +279,8 @@ def _member(sight: Sight, member: MemberSnapshot) -> Member:
         "in_hand": member.in_hand,
         "reported_at": member.answered_at_ms,
         "managed": member.client_id in sight.hosted,
+        "connection": connection,
+        "missing_since": member.missing_since_ms,
     }
 
 
@@ -258,6 +325,7 @@ def _queue(sight: Sight, row: int, read: frozenset[str] | None) -> Queue:
         "rate_in": _rounded(_row(sight.rates.rows_in, row)),
         "rate_out": _rounded(_row(sight.rates.rows_out, row)),
         "unknown": unknown,
+        "last": sight.last.get(key),
     }
 
 
@@ -272,19 +340,26 @@ def _reasons(table: QueueTable, row: int) -> dict[str, str]:
     }
 
 
-def _brokers(sight: Sight) -> list[BrokerAge]:
-    mine = {broker for _topic, broker, _queue_id in sight.group.queues.keys}
-    return [
-        {
-            "name": broker.name,
-            "answered": broker.answered,
-            "age_ms": None
-            if broker.answered_at_ms is None
-            else max(0, sight.taken_at_ms - broker.answered_at_ms),
-        }
-        for broker in sight.brokers
-        if broker.name in mine
+def _broker(sight: Sight, state: BrokerState) -> BrokerAge:
+    answered_ms = state.answered_at_ms
+    last = [
+        known["lag"]
+        for key, known in sight.last.items()
+        if key[1] == state.name and known["lag"] is not None
     ]
+    return {
+        "name": state.name,
+        "answered": state.snapshot.answered,
+        "age_ms": None
+        if answered_ms is None
+        else max(0, sight.taken_at_ms - answered_ms),
+        "state": state.condition,
+        "since": state.since_ms,
+        "address": state.snapshot.asked_address,
+        "error": state.snapshot.error,
+        "queues": sum(key[1] == state.name for key in sight.group.queues.keys),
+        "last_lag": sum(last) if last else None,
+    }
 
 
 def _row(rates: tuple[float | None, ...], row: int) -> float | None:

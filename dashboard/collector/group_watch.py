@@ -5,23 +5,37 @@ a `Sight` to show, the turn of an epoch and the handovers of queues to keep. Swe
 all groups do not ask members; while a group is watched, its last asked ownership
 stands until it is asked again, unless members or queues changed: then nothing is
 concluded about owners (`Seen.sight` is None) and the group has to be asked.
+
+A sight is one set of facts: table, owners, rates, findings and epoch of one look.
+While a broker that the group needs is away (see `presence`), what can be heard stays
+fresh and what cannot keeps its last values; status, findings and epoch stand still for
+a while, and what is left is judged after that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dashboard.findings import GroupMemory, Judge, Sighting, finding_document
-from dashboard.live.documents import EpochMark, FindingState, GroupState, Text
-from rmqcore.model.snapshot import BrokerSnapshot, GroupSnapshot
+from dashboard.live.documents import (
+    EpochMark,
+    FindingState,
+    GroupState,
+    Held,
+    Status,
+    Text,
+)
+from rmqcore.model.snapshot import GroupSnapshot
 
 from .epochs import EpochBook, EpochTurn, Wish, membership_of
-from .group_document import Sight, label_of
+from .group_document import Sight, group_totals, label_of, sight_status
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
+from .last_known import LastValues, shown_last
 from .ownership import Ownership, OwnershipTracker
+from .presence import HELD_MS, BrokerState
 from .rates import History
 from .samples import Sampler
 
@@ -35,13 +49,13 @@ LABELS_TOLD: Final = 3
 class Look:
     """One sweep's view of a group; `asked` when its members were asked (307).
 
-    `wish` is there for groups that the fleet hosts. `dead_letters` counts all that ever
-    came to the group's dead-letter topic.
+    `brokers` are all of the cluster. `wish` is there for groups that the fleet hosts.
+    `dead_letters` counts all that ever came to the group's dead-letter topic.
     """
 
     cluster: str
     group: GroupSnapshot
-    brokers: Collection[BrokerSnapshot]
+    brokers: Sequence[BrokerState]
     taken_at_ms: int
     asked: bool
     hosted: Collection[str] = ()
@@ -58,6 +72,15 @@ class Seen:
     handovers: tuple[Handover, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What was judged when everything that the group needs was last known."""
+
+    at_ms: int
+    findings: tuple[FindingState, ...]
+    status: Status
+
+
 class GroupWatch:
     """One group's memory; see the module's head."""
 
@@ -67,8 +90,14 @@ class GroupWatch:
         self.sampler = Sampler()
         self.shown: GroupState | None = None
         """The document of this run that readers have."""
-        self.ownership: Ownership | None = None
+        self.sight: Sight | None = None
+        """The newest set of facts."""
         self.asked_at_ms: int | None = None
+        self._ownership: Ownership | None = None
+        self._whole: Whole | None = _shown_whole(earlier) if earlier else None
+        self._last_values = LastValues(
+            shown_last(earlier["queues"], earlier["taken_at"]) if earlier else None
+        )
         self._last: GroupSnapshot | None = None
         self._taken_at_ms = 0
         self._tracker = OwnershipTracker()
@@ -77,6 +106,7 @@ class GroupWatch:
         self._history = History()
         self._memory = GroupMemory()
         self._rules = Judge()
+        self._turns: list[EpochTurn] = []
         self._joined: list[str] = []
         self._left: list[str] = []
         self._hues = Hues(_shown_slots(earlier) if earlier else {})
@@ -87,32 +117,48 @@ class GroupWatch:
         """When the newest look was taken; 0 before the first."""
         return self._taken_at_ms
 
-    @property
-    def unsettled(self) -> bool:
-        """True while some queue has no confirmed single owner."""
-        return self.ownership is None or any(
-            row.source != "reported" or len(row.owners) != 1
-            for row in self.ownership.rows
-        )
-
     def see(self, look: Look) -> Seen:
-        """Take one look; a look older than the last is ignored."""
+        """Take one look; a look older than the last is ignored.
+
+        So is one that a broker was only late for: the next one tells.
+        """
         if look.taken_at_ms < self._taken_at_ms:
             return Seen(None)
+        needed = self._needed(look)
+        if self.sight is not None and any(
+            broker.tolerated(look.taken_at_ms) for broker in needed
+        ):
+            return Seen(None)
         self._taken_at_ms = look.taken_at_ms
-        turn = self._observe_epoch(look)
+        turn = self._observe_epoch(look, needed)
+        if turn is not None:
+            self._turns.append(turn)
         if turn is not None and turn.ended is not None:
             self._joined += turn.joined
             self._left += turn.left
         self._history.add(look.taken_at_ms, look.group.queues)
-        group = self._judge(look)
-        if group is None or self.ownership is None:
+        away = {broker.name for broker in needed if not broker.whole}
+        group = self._judge(look, away)
+        if group is None or self._ownership is None:
             return Seen(None, turn)
         handovers = self._handovers.observe(
-            group.queues.keys, self.ownership, look.taken_at_ms
+            group.queues.keys, self._ownership, look.taken_at_ms, away
         )
-        findings = self._find(look, group, self.ownership, handovers)
-        return Seen(self._sight(look, group, findings), turn, tuple(handovers))
+        self.sight = self._sight(look, group, needed, handovers)
+        return Seen(self.sight, turn, tuple(handovers))
+
+    def take_turns(self) -> list[EpochTurn]:
+        """Return the turns of epochs since this was last called."""
+        turns, self._turns = self._turns, []
+        return turns
+
+    def _needed(self, look: Look) -> list[BrokerState]:
+        """Return the brokers that know something of the group."""
+        needed = {broker for _topic, broker, _queue_id in look.group.queues.keys}
+        needed.update(name for m in look.group.members for name in m.brokers)
+        if self.book.current is not None:
+            needed |= self.book.current.membership.brokers
+        return [broker for broker in look.brokers if broker.name in needed]
 
     def _find(
         self,
@@ -143,17 +189,17 @@ class GroupWatch:
             for finding in judge.judge(evidence)
         ]
 
-    def _judge(self, look: Look) -> GroupSnapshot | None:
+    def _judge(self, look: Look, away: Collection[str]) -> GroupSnapshot | None:
         """Conclude who owns what; return the group to show, None when not known."""
         if look.asked:
             self.asked_at_ms = look.taken_at_ms
         elif self._reports_stand(look.taken_at_ms):
             return self._with_last_reports(look.group)
-        elif self.ownership is not None and self._owned_alike(look.group):
+        elif not away and self._ownership is not None and self._owned_alike(look.group):
             self._last = look.group
             return look.group
         self._last = look.group
-        self.ownership = self._tracker.judge(look.group, look.taken_at_ms)
+        self._ownership = self._tracker.judge(look.group, look.taken_at_ms, away)
         return look.group
 
     def _reports_stand(self, now_ms: int) -> bool:
@@ -202,18 +248,60 @@ class GroupWatch:
         )
         return self._last
 
-    def _observe_epoch(self, look: Look) -> EpochTurn | None:
-        silent = {broker.name for broker in look.brokers if not broker.answered}
-        membership = membership_of(look.group, look.wish)
-        turn = self.book.observe(membership, silent, look.taken_at_ms)
+    def _observe_epoch(
+        self, look: Look, needed: Sequence[BrokerState]
+    ) -> EpochTurn | None:
+        now_ms, group = look.taken_at_ms, look.group
+        withdrawn = {broker.name for broker in needed if broker.withdrawn(now_ms)}
+        silent = {broker.name for broker in needed if not broker.whole} - withdrawn
+        unheard = "members" in group.unknown or any(
+            member.missing_since_ms is not None for member in group.members
+        )
+        if silent or unheard:
+            return None
+        membership = membership_of(group, look.wish, withdrawn)
+        turn = self.book.observe(membership, silent, now_ms)
         if turn is not None and turn.ended is not None:
             self._last_change = change_text(turn)
         return turn
 
     def _sight(
-        self, look: Look, group: GroupSnapshot, findings: Sequence[FindingState]
+        self,
+        look: Look,
+        group: GroupSnapshot,
+        needed: Sequence[BrokerState],
+        handovers: Collection[Handover],
     ) -> Sight:
-        assert self.ownership is not None  # noqa: S101 - judged just before
+        """Put the facts of a look together, and judge them unless they are held."""
+        facts = self._facts(look, group, needed)
+        held = self._held(facts)
+        if held is not None and self._whole is not None:
+            return replace(
+                facts,
+                findings=self._whole.findings,
+                held=held,
+                held_status=self._whole.status,
+            )
+        found = self._find(look, group, facts.ownership, handovers)
+        sight = replace(facts, findings=found)
+        if sight.complete:
+            status = sight_status(sight, group_totals(sight))
+            self._whole = Whole(look.taken_at_ms, tuple(found), status)
+        return sight
+
+    def _held(self, facts: Sight) -> Held | None:
+        """Return how long nothing is judged anew; None where it is."""
+        if facts.complete or self._whole is None:
+            return None
+        until_ms = self._whole.at_ms + HELD_MS
+        if facts.taken_at_ms >= until_ms:
+            return None
+        return {"as_of": self._whole.at_ms, "until": until_ms}
+
+    def _facts(
+        self, look: Look, group: GroupSnapshot, needed: Sequence[BrokerState]
+    ) -> Sight:
+        assert self._ownership is not None  # noqa: S101 - judged just before
         epoch = self.book.current
         mark: EpochMark | None = (
             {"number": epoch.number, "began_at": epoch.began_by_ms} if epoch else None
@@ -222,8 +310,11 @@ class GroupWatch:
         return Sight(
             cluster=look.cluster,
             group=group,
-            brokers=look.brokers,
-            ownership=self.ownership,
+            brokers=needed,
+            ownership=self._ownership,
+            last=self._last_values.take(
+                group.queues, self._ownership, look.taken_at_ms
+            ),
             rates=self._history.rates(),
             slots=self._hues.assign(clients, look.taken_at_ms),
             past_slots=self._hues.kept,
@@ -234,8 +325,16 @@ class GroupWatch:
             epoch=mark,
             last_change=self._last_change,
             taken_at_ms=look.taken_at_ms,
-            findings=findings,
         )
+
+
+def _shown_whole(state: GroupState) -> Whole | None:
+    """Return what a stored document had judged when everything was known."""
+    held = state.get("held")
+    if not state.get("complete") and held is None:
+        return None
+    at_ms = state["taken_at"] if held is None else held["as_of"]
+    return Whole(at_ms, tuple(state["findings"]), state["status"])
 
 
 def _shown_slots(state: GroupState) -> dict[str, int]:

@@ -7,7 +7,7 @@ the one that first showed the new.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,12 +50,19 @@ class Handovers:
         return self._owners
 
     def observe(
-        self, keys: tuple[QueueKey, ...], ownership: Ownership, at_ms: int
+        self,
+        keys: tuple[QueueKey, ...],
+        ownership: Ownership,
+        at_ms: int,
+        away: Collection[str] = (),
     ) -> list[Handover]:
-        """Take one look; return what changed since the last report of each queue."""
+        """Take one look; return what changed since the last report of each queue.
+
+        Nothing is concluded about queues on brokers that are `away`.
+        """
         found: list[Handover] = []
         for key, row in zip(keys, ownership.rows, strict=True):
-            if row.source != "reported":
+            if row.source != "reported" or key[1] in away:
                 continue
             before = self._owners.get(key)
             if before is not None and set(before) != set(row.owners):

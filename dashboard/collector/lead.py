@@ -4,6 +4,9 @@ A lead begins when the lease is taken and ends when it is lost; with it ends wha
 numbered, so all of it is one object that is dropped as a whole. Looks are applied in
 order of time and published under one lock, so that updates of a group leave in the
 order of their numbers. A write that finds the lease gone raises `LeadLostError`.
+
+A group that cannot be judged, by a fault of this program, costs the others nothing: it
+keeps its last document, which says so, and is tried again at the next look.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import orjson
@@ -19,18 +23,20 @@ import redis.asyncio
 from dashboard.live.documents import GroupState, Overview, OverviewRow
 from dashboard.live.holdings import Holding, decode_holding
 from dashboard.live.names import allocation_key, group_key, overview_key
-from dashboard.live.numbering import Numbering
+from dashboard.live.numbering import Numbering, Stamp
 from dashboard.live.publishing import GroupUpdate, Publisher
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
 
 from .changes import changes_between, update_message
 from .epochs import EpochBook, Wish
+from .faults import Faults
 from .group_document import Sight, group_document
 from .group_watch import GroupWatch, Look, Seen
 from .holdings import VOUCHED_MS, with_holdings
 from .keeping import Keeper
-from .overview_document import overview_document, overview_row
+from .overview_document import overview_document, overview_row, unjudged_row
+from .presence import BrokerState, Presence
 from .records import GroupHandover
 from .samples import SampleColumns
 from .trend import LagTrend
@@ -46,6 +52,15 @@ GROUPS_AT_ONCE: Final = 100
 
 class LeadLostError(Exception):
     """The lease went to another collector, or ran out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A snapshot, how the brokers stand at it, and whether members were asked."""
+
+    snapshot: ClusterSnapshot
+    brokers: Sequence[BrokerState]
+    asked: bool
 
 
 class Lead:
@@ -77,6 +92,9 @@ class Lead:
         self._rows: dict[str, OverviewRow] = {}
         self._trends: dict[str, LagTrend] = {}
         self._holdings: dict[str, dict[str, Holding]] = {}
+        self._presence = Presence()
+        self.faults = Faults(cluster)
+        """The groups that could not be judged."""
         self._publishing = asyncio.Lock()
 
     async def load_holdings(self) -> None:
@@ -97,6 +115,7 @@ class Lead:
         if not stored:
             return
         last: Overview = orjson.loads(stored)
+        self._presence.restore(last["brokers"])
         for row in last["groups"]:
             # A list of an older version has none.
             points = row.get("lag_trend", [])
@@ -122,20 +141,22 @@ class Lead:
 
         Returns the groups whose epoch turned. `asked` says that members were asked.
         """
+        brokers = self._presence.take(snapshot.brokers, snapshot.taken_at_ms)
         changed: list[str] = []
         listed = list(names)
         for start in range(0, len(listed), GROUPS_AT_ONCE):
             part = listed[start : start + GROUPS_AT_ONCE]
-            changed += await self._apply_part(snapshot, part, asked, watched)
+            changed += await self._apply_part(
+                Sweep(snapshot, brokers, asked=asked), part, watched
+            )
             # Thousands of groups take seconds: let watched ones pass in between.
             await asyncio.sleep(0)
         return changed
 
     async def _apply_part(
         self,
-        snapshot: ClusterSnapshot,
+        sweep: Sweep,
         names: Sequence[str],
-        asked: bool,
         watched: Collection[str],
     ) -> list[str]:
         async with self._publishing:
@@ -143,17 +164,55 @@ class Lead:
             updates: list[GroupUpdate] = []
             changed: list[str] = []
             for name in names:
-                seen = self._see(snapshot, snapshot.groups[name], asked)
-                if seen.turn is not None:
-                    changed.append(name)
-                if seen.sight is None:
-                    continue
-                trend = self._trends.setdefault(name, LagTrend())
-                self._rows[name] = overview_row(seen.sight, trend)
-                if self._has_document(name, watched):
-                    updates.append(self._update(seen.sight, name in watched))
+                try:
+                    update = self._look_at(sweep, name, watched, changed)
+                    self.faults.forget(name)
+                except Exception as error:
+                    update = self._failed(sweep.snapshot, name, error, name in watched)
+                if update is not None:
+                    updates.append(update)
             _checked(await self._publisher.groups(updates))
             return changed
+
+    def _look_at(
+        self,
+        sweep: Sweep,
+        name: str,
+        watched: Collection[str],
+        changed: list[str],
+    ) -> GroupUpdate | None:
+        """Look at one group; return what to publish, if there is a new sight of it."""
+        seen = self._see(sweep, sweep.snapshot.groups[name])
+        if seen.turn is not None:
+            changed.append(name)
+        if seen.sight is None:
+            return None
+        trend = self._trends.setdefault(name, LagTrend())
+        self._rows[name] = overview_row(seen.sight, trend)
+        if not self._has_document(name, watched):
+            return None
+        return self._update(seen.sight, name in watched)
+
+    def _failed(
+        self, snapshot: ClusterSnapshot, name: str, error: Exception, watched: bool
+    ) -> GroupUpdate | None:
+        """Note that a group could not be judged; return the document that says so."""
+        fault = self.faults.note(name, error)
+        row = self._rows.get(name)
+        if row is None:
+            row = self._rows[name] = unjudged_row(snapshot.groups[name])
+        row["fault"] = fault
+        shown = self.groups[name].shown
+        if shown is None:
+            return None
+        stamp = self._numbering.next(self.cluster, name)
+        document: GroupState = {
+            **shown,
+            "run": stamp.run,
+            "seq": stamp.seq,
+            "fault": fault,
+        }
+        return self._published(document, watched)
 
     async def drop_all_but(self, snapshot: ClusterSnapshot) -> None:
         """Forget the groups that a sweep of all no longer shows, and end their epochs.
@@ -170,6 +229,7 @@ class Lead:
             self._books[name] = self.groups.pop(name).book
             self._rows.pop(name, None)
             self._trends.pop(name, None)
+            self.faults.forget(name)
             self._numbering.forget(self.cluster, name)
         self._end_epochs(snapshot)
         _checked(await self._publisher.remove_groups(self.cluster, gone))
@@ -182,7 +242,7 @@ class Lead:
         """
         if not any(broker.answered for broker in snapshot.brokers):
             return
-        silent = {broker.name for broker in snapshot.brokers if not broker.answered}
+        silent = {broker.name for broker in snapshot.brokers if not broker.whole}
         for name, book in self._books.items():
             ended = book.end(silent, snapshot.taken_at_ms)
             if ended is not None:
@@ -197,6 +257,7 @@ class Lead:
                 self._rows.values(),
                 self._numbering.next(self.cluster),
                 self._now_ms(),
+                brokers=self._presence.states,
             )
             fault = self._keeper.lake_fault
             if fault is not None:
@@ -212,7 +273,7 @@ class Lead:
             last: Overview = (
                 orjson.loads(stored)
                 if stored
-                else overview_document(self.cluster, nothing, (), stamp, 0)
+                else overview_document(self.cluster, nothing, (), stamp, 0, brokers=())
             )
             failed: Overview = {
                 **last,
@@ -223,17 +284,24 @@ class Lead:
             _checked(await self._publisher.overview(failed))
 
     def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
-        """Return the samples that are due in a sweep of all groups."""
+        """Return the samples that are due after a sweep of all groups.
+
+        Each comes from one sight of its group: the sweep's, or the newer one of a look
+        that came between. A group of which the sweep concluded nothing has none.
+        """
         samples = SampleColumns()
-        for name, group in snapshot.groups.items():
+        for name in snapshot.groups:
             watch = self.groups[name]
-            epoch = watch.book.current
+            sight = watch.sight
+            if sight is None or sight.taken_at_ms < snapshot.taken_at_ms:
+                continue
+            table = sight.group.queues
             samples.add(
                 name,
-                group.queues,
-                watch.sampler.take(group.queues, snapshot.taken_at_ms),
-                epoch=epoch.number if epoch else None,
-                ownership=watch.ownership,
+                table,
+                watch.sampler.take(table, sight.taken_at_ms),
+                epoch=sight.epoch["number"] if sight.epoch else None,
+                ownership=sight.ownership,
             )
         return samples
 
@@ -247,26 +315,27 @@ class Lead:
             book = self._books.pop(name) if name in self._books else EpochBook()
             self.groups[name] = GroupWatch(book, earlier)
 
-    def _see(
-        self, snapshot: ClusterSnapshot, group: GroupSnapshot, asked: bool
-    ) -> Seen:
+    def _see(self, sweep: Sweep, group: GroupSnapshot) -> Seen:
         watch = self.groups[group.name]
         holdings = self._holdings.get(group.name, {})
-        if asked:
+        if sweep.asked:
             group = with_holdings(group, holdings, self._now_ms())
         look = Look(
             self.cluster,
             group,
-            snapshot.brokers,
-            snapshot.taken_at_ms,
-            asked,
+            sweep.brokers,
+            sweep.snapshot.taken_at_ms,
+            sweep.asked,
             hosted=holdings.keys(),
             wish=self.wishes.get(group.name),
-            dead_letters=_dead_letters(snapshot, group.name),
+            dead_letters=_dead_letters(sweep.snapshot, group.name),
         )
-        seen = watch.see(look)
-        if seen.turn is not None:
-            self._keeper.add_turn(group.name, seen.turn)
+        try:
+            seen = watch.see(look)
+        finally:
+            # What was concluded before a fault is kept all the same.
+            for turn in watch.take_turns():
+                self._keeper.add_turn(group.name, turn)
         learned = watch.book.take_learned()
         if learned is not None:
             self._keeper.add_learned(group.name, learned)
@@ -283,8 +352,13 @@ class Lead:
 
     def _update(self, sight: Sight, watched: bool) -> GroupUpdate:
         name = sight.group.name
-        watch = self.groups[name]
-        document = group_document(sight, self._numbering.next(self.cluster, name))
+        document = group_document(sight, Stamp("", 0))
+        stamp = self._numbering.next(self.cluster, name)
+        document["run"], document["seq"] = stamp.run, stamp.seq
+        return self._published(document, watched)
+
+    def _published(self, document: GroupState, watched: bool) -> GroupUpdate:
+        watch = self.groups[document["group"]]
         before, watch.shown = watch.shown, document
         if not watched:
             return GroupUpdate(document)

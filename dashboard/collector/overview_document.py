@@ -10,22 +10,24 @@ from dashboard.live.documents import (
     Level,
     Overview,
     OverviewBroker,
+    OverviewNameServer,
     OverviewRow,
     OverviewTotals,
 )
 from dashboard.live.numbering import Stamp
 from rmqcore.model.snapshot import (
-    BrokerSnapshot,
     ClusterSnapshot,
     GroupKind,
+    GroupSnapshot,
     TopicKind,
 )
 
-from .group_document import Sight, figures, group_totals, orderly
-from .status import status_of, worst_of
+from .group_document import Sight, group_totals, orderly, sight_status
+from .presence import BrokerState
 from .trend import LagTrend
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
+"""What is not known stands above what is well, and below what is known to be bad."""
 
 
 def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
@@ -57,12 +59,44 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
             "source": group.strategy_source.value if group.strategy_source else None,
         },
         "orderly": orderly(group),
-        "status": worst_of(status_of(figures(sight, totals)), sight.findings),
+        "status": sight_status(sight, totals),
         "findings": [
             {"key": finding["key"], "level": finding["level"]}
             for finding in sight.findings
         ],
         "lag_trend": trend.points(),
+        "complete": sight.complete,
+        "as_of": sight.held["as_of"] if sight.held else None,
+        "fault": None,
+    }
+
+
+def unjudged_row(group: GroupSnapshot) -> OverviewRow:
+    """Return the row of a group of which only its name and queues can be told."""
+    return {
+        "group": group.name,
+        "kind": group.kind.value,
+        "mode": group.mode,
+        "consume_type": group.consume_type,
+        "managed": False,
+        "topics": sorted({topic for topic, _broker, _id in group.queues.keys}),
+        "members": None,
+        "queues": len(group.queues),
+        "unowned": 0,
+        "idle": 0,
+        "lag": None,
+        "lag_partial": True,
+        "oldest_ms": None,
+        "rate_in": None,
+        "rate_out": None,
+        "skew": None,
+        "strategy": {"name": None, "source": None},
+        "orderly": None,
+        "status": {"level": "unk", "word": "unknown"},
+        "findings": [],
+        "lag_trend": LagTrend().points(),
+        "complete": False,
+        "as_of": None,
     }
 
 
@@ -72,6 +106,8 @@ def overview_document(
     rows: Iterable[OverviewRow],
     stamp: Stamp,
     now_ms: int,
+    *,
+    brokers: Iterable[BrokerState],
 ) -> Overview:
     """Return the whole document, numbered with `stamp`."""
     listed = sorted(rows, key=_badness)
@@ -80,9 +116,10 @@ def overview_document(
         "seq": stamp.seq,
         "cluster": cluster,
         "taken_at": snapshot.taken_at_ms,
-        "brokers": [_broker(broker, now_ms) for broker in snapshot.brokers],
+        "brokers": [_broker(state, now_ms) for state in brokers],
         "totals": _totals(snapshot, listed),
         "groups": listed,
+        "nameservers": _nameservers(snapshot),
     }
 
 
@@ -91,7 +128,21 @@ def _badness(row: OverviewRow) -> tuple[int, int, str]:
     return (level, -(row["lag"] or 0), row["group"])
 
 
-def _broker(broker: BrokerSnapshot, now_ms: int) -> OverviewBroker:
+def _nameservers(snapshot: ClusterSnapshot) -> list[OverviewNameServer]:
+    named = {name for each in snapshot.nameservers for name in each.brokers}
+    return [
+        {
+            "address": each.address,
+            "answered": each.answered,
+            "error": each.error,
+            "unlisted": sorted(named.difference(each.brokers)) if each.answered else [],
+        }
+        for each in snapshot.nameservers
+    ]
+
+
+def _broker(state: BrokerState, now_ms: int) -> OverviewBroker:
+    broker = state.snapshot
     return {
         "name": broker.name,
         "cluster": broker.cluster,
@@ -100,9 +151,11 @@ def _broker(broker: BrokerSnapshot, now_ms: int) -> OverviewBroker:
         "answered": broker.answered,
         "took_ms": None if broker.took_ms is None else round(broker.took_ms, 1),
         "age_ms": None
-        if broker.answered_at_ms is None
-        else max(0, now_ms - broker.answered_at_ms),
+        if state.answered_at_ms is None
+        else max(0, now_ms - state.answered_at_ms),
         "error": broker.error,
+        "state": state.condition,
+        "since": state.since_ms,
     }
 
 
@@ -118,7 +171,8 @@ def _totals(snapshot: ClusterSnapshot, rows: Sequence[OverviewRow]) -> OverviewT
         "groups": len(rows),
         "by_level": {level: levels[level] for level in WORST_FIRST},
         "topics": len(normal),
-        "members": sum(row["members"] for row in rows),
+        "members": sum(row["members"] or 0 for row in rows),
+        "members_partial": any(row["members"] is None for row in rows),
         "queues": sum(len(topic.keys) for topic in normal),
         "lag": sum(row["lag"] or 0 for row in rows)
         if any(row["lag"] is not None for row in rows)
@@ -129,7 +183,7 @@ def _totals(snapshot: ClusterSnapshot, rows: Sequence[OverviewRow]) -> OverviewT
         "rate_in": _topic_rate(rows),
         "rate_out": _sum_known([row["rate_out"] for row in rows]),
         "brokers": len(snapshot.brokers),
-        "brokers_answered": sum(broker.answered for broker in snapshot.brokers),
+        "brokers_answered": sum(broker.whole for broker in snapshot.brokers),
     }
 
 

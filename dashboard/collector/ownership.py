@@ -14,7 +14,7 @@ looks wrong. Cost: linear in queues plus members, per round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,8 +79,13 @@ class OwnershipTracker:
 
     _suspects: dict[QueueKey, tuple[str, int]] = field(default_factory=dict)
 
-    def judge(self, group: GroupSnapshot, now_ms: int) -> Ownership:
-        """Return what may be claimed after the round taken at `now_ms`."""
+    def judge(
+        self, group: GroupSnapshot, now_ms: int, away: Collection[str] = ()
+    ) -> Ownership:
+        """Return what may be claimed after the round taken at `now_ms`.
+
+        Of queues on brokers that are `away`, that they have no owner is not.
+        """
         reporters = {m.client_id for m in group.members if m.queues is not None}
         if group.owners.reason is not None and not reporters:
             self._suspects.clear()
@@ -93,7 +98,9 @@ class OwnershipTracker:
         judge = self._judge_complete if complete else self._judge_partly
         unclaimed = _unclaimed_topics(group)
         rows = tuple(
-            RowOwners(NOBODY, None) if look.key[0] in unclaimed else judge(look, now_ms)
+            RowOwners(NOBODY, None)
+            if look.key[0] in unclaimed or (look.key[1] in away and not look.holders)
+            else judge(look, now_ms)
             for look in _looks(group, reporters)
         )
         self._forget_but(group.queues.keys)

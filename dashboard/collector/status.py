@@ -29,7 +29,7 @@ class Figures:
     """What the rules look at; None is unknown."""
 
     kind: GroupKind
-    members: int
+    members: int | None
     unowned: int
     lag: int | None
     oldest_ms: int | None

@@ -38,6 +38,10 @@ Kind = Literal["owned", "shared_pop", "assigned_by_hand", "broadcasting", "offli
 
 OwnerSource = Literal["reported", "inferred", "assumed"]
 
+BrokerCondition = Literal["answered", "slave", "partial", "silent", "missing"]
+"""How a broker stands: it answers; a slave answers for it; it refuses some requests;
+the name servers name it and it does not answer; they do not name it any more."""
+
 
 class Subscription(TypedDict):
     """One topic that a member says it reads, and which of its messages."""
@@ -72,7 +76,12 @@ class Text(TypedDict):
 
 
 class Member(TypedDict):
-    """One consumer of a group. `slot` is its hue and letter, kept while on screen."""
+    """One consumer of a group. `slot` is its hue and letter, kept while on screen.
+
+    `connection` counts the connections of one client id, from 0: two processes that
+    share an id are two members. `missing_since` is there when no broker that would
+    know it can be heard.
+    """
 
     client_id: str
     label: str
@@ -89,10 +98,28 @@ class Member(TypedDict):
     in_hand: int | None
     reported_at: NotRequired[int | None]
     managed: NotRequired[bool]
+    connection: NotRequired[int]
+    missing_since: NotRequired[int | None]
+
+
+class LastKnown(TypedDict):
+    """What was last known of a queue that is not known now, and when that was."""
+
+    at: int
+    min: int | None
+    max: int | None
+    committed: int | None
+    lag: int | None
+    owners: list[str]
+    owner_source: OwnerSource | None
 
 
 class Queue(TypedDict):
-    """One queue as the group sees it. Its key on the socket is topic|broker|id."""
+    """One queue as the group sees it. Its key on the socket is topic|broker|id.
+
+    `last` is there where offsets are not known now and were before; it is part of no
+    sum.
+    """
 
     topic: str
     broker: str
@@ -110,12 +137,18 @@ class Queue(TypedDict):
     rate_in: float | None
     rate_out: float | None
     unknown: dict[str, str]
+    last: NotRequired[LastKnown | None]
 
 
 class GroupTotals(TypedDict):
-    """Sums over the queues of a group; `lag_partial` when some are unknown."""
+    """Sums over the queues of a group, of what is known of them.
 
-    members: int
+    `lag_partial` and `rate_partial` say that there may be more. `queues_known` counts
+    the queues whose lag is known; skew needs all of them, and an owner of each.
+    `members` is None where no broker could tell who is connected.
+    """
+
+    members: int | None
     queues: int
     owned: int
     unowned: int
@@ -127,14 +160,37 @@ class GroupTotals(TypedDict):
     skew: float | None
     retry_lag: NotRequired[int | None]
     reporting: NotRequired[int]
+    queues_known: NotRequired[int]
+    rate_partial: NotRequired[bool]
 
 
 class BrokerAge(TypedDict):
-    """Whether a broker of the group answered the last sweep, and how long ago."""
+    """How a broker of the group stands, and how long ago it answered.
+
+    `since` is when `state` began, None where it answers. `last_lag` is what waited in
+    those of its queues that are not known now, when they last were.
+    """
 
     name: str
     answered: bool
     age_ms: int | None
+    state: NotRequired[BrokerCondition]
+    since: NotRequired[int | None]
+    address: NotRequired[str | None]
+    error: NotRequired[str | None]
+    queues: NotRequired[int]
+    last_lag: NotRequired[int | None]
+
+
+class Held(TypedDict):
+    """Since when status, findings and epoch of a group stand still, and until when.
+
+    They are those of `as_of`, when everything was known; from `until` on, what is left
+    is judged.
+    """
+
+    as_of: int
+    until: int
 
 
 class EpochMark(TypedDict):
@@ -173,9 +229,12 @@ class FindingMark(TypedDict):
 
 
 class GroupState(TypedDict):
-    """Everything shown about one consumer group.
+    """Everything shown about one consumer group, from one set of facts.
 
     `past_slots` are hues of members that left and are still on the timeline.
+    `complete` says that every broker of the group is named and answered everything;
+    everything computed from less is marked. `fault` is there when this program failed
+    to judge the group: the rest is then as old as `taken_at` says.
     """
 
     run: str
@@ -198,10 +257,13 @@ class GroupState(TypedDict):
     last_change: Text | None
     findings: list[FindingState]
     past_slots: NotRequired[dict[str, int]]
+    complete: NotRequired[bool]
+    held: NotRequired[Held | None]
+    fault: NotRequired[str | None]
 
 
 class OverviewBroker(TypedDict):
-    """One broker of a cluster, as the last sweep met it."""
+    """One broker of a cluster, as the last sweep met it; see `BrokerAge`."""
 
     name: str
     cluster: str | None
@@ -211,12 +273,25 @@ class OverviewBroker(TypedDict):
     took_ms: float | None
     age_ms: int | None
     error: str | None
+    state: NotRequired[BrokerCondition]
+    since: NotRequired[int | None]
+
+
+class OverviewNameServer(TypedDict):
+    """One name server, and the brokers that others name and it does not."""
+
+    address: str
+    answered: bool
+    error: str | None
+    unlisted: list[str]
 
 
 class OverviewRow(TypedDict):
     """One group in the list of groups.
 
     `lag_trend` holds the peak lag of each two minutes of the last hour, oldest first.
+    `complete` is as in the group's document; `as_of` is the time of the status where
+    it is held. `fault` says that this program failed to judge the group.
     """
 
     group: str
@@ -225,7 +300,7 @@ class OverviewRow(TypedDict):
     consume_type: str | None
     managed: bool
     topics: list[str]
-    members: int
+    members: int | None
     queues: int
     unowned: int
     idle: int
@@ -240,10 +315,16 @@ class OverviewRow(TypedDict):
     status: Status
     findings: list[FindingMark]
     lag_trend: list[int | None]
+    complete: NotRequired[bool]
+    as_of: NotRequired[int | None]
+    fault: NotRequired[str | None]
 
 
 class OverviewTotals(TypedDict):
-    """Sums over a cluster; `by_level` counts the groups of each level."""
+    """Sums over a cluster; `by_level` counts the groups of each level.
+
+    `members` are those known, and `members_partial` says that there may be more.
+    """
 
     groups: int
     by_level: dict[str, int]
@@ -258,6 +339,8 @@ class OverviewTotals(TypedDict):
     rate_out: float | None
     brokers: int
     brokers_answered: int
+    members_partial: NotRequired[bool]
+    rate_partial: NotRequired[bool]
 
 
 class LakeFault(TypedDict):
@@ -297,6 +380,7 @@ class Overview(TypedDict):
     groups: list[OverviewRow]
     error: NotRequired[str | None]
     lake: NotRequired[LakeFault | None]
+    nameservers: NotRequired[list[OverviewNameServer]]
 
 
 def queue_key(queue: Queue) -> str:

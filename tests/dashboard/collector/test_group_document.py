@@ -122,11 +122,23 @@ def test_shared_groups_are_never_unowned() -> None:
     assert (document["totals"]["unowned"], document["members"][0]["idle"]) == (0, None)
 
 
-def test_brokers_of_the_group_show_their_age() -> None:
+def test_brokers_that_the_group_needs_show_how_they_stand() -> None:
     seen = group(table(QUEUES), [member("c1", QUEUES)], expected=["c1"] * 4)
-    brokers = [broker("a"), broker("elsewhere")]
-    document = group_document(sight(seen, brokers=brokers), STAMP)
-    assert document["brokers"] == [{"name": "a", "answered": True, "age_ms": 200}]
+    document = group_document(sight(seen, brokers=[broker("a")]), STAMP)
+    assert document["complete"]
+    assert document["brokers"] == [
+        {
+            "name": "a",
+            "answered": True,
+            "age_ms": 200,
+            "state": "answered",
+            "since": None,
+            "address": "127.0.0.1:10911",
+            "error": None,
+            "queues": 4,
+            "last_lag": None,
+        }
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dashboard.collector.group_watch import REPORT_STANDS_MS, GroupWatch, Look
 from dashboard.live.numbering import Stamp
 from rmqcore.model.snapshot import GroupSnapshot
 
-from .sights import NOW, broker, group, keys, member, table
+from .sights import NOW, broker, group, keys, member, states, table
 
 QUEUES = keys(4)
 ONE = group(table(QUEUES), [member("c1", QUEUES, strategy="AVG")], expected=["c1"] * 4)
@@ -22,7 +22,7 @@ UNASKED_TWO = group(
 
 
 def look(seen: GroupSnapshot, seconds: float, *, asked: bool = True) -> Look:
-    return Look("east", seen, (broker(),), NOW + round(seconds * 1000), asked)
+    return Look("east", seen, states(broker()), NOW + round(seconds * 1000), asked)
 
 
 def test_a_join_is_a_turn_with_moves_and_a_sentence() -> None:
@@ -76,9 +76,11 @@ def test_reports_run_out() -> None:
 def test_a_group_never_asked_is_judged_anew_only_when_it_changes() -> None:
     watch = GroupWatch(EpochBook())
     watch.see(look(UNASKED_ONE, 0, asked=False))
-    first = watch.ownership
+    first = watch.sight
+    assert first is not None
     watch.see(look(UNASKED_ONE, 10, asked=False))
-    assert watch.ownership is first
+    assert watch.sight is not None
+    assert watch.sight.ownership is first.ownership
     sight = watch.see(look(UNASKED_TWO, 20, asked=False)).sight
     assert sight is not None
     assert [row.owners for row in sight.ownership.rows][2:] == [("c2",)] * 2

@@ -3,14 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dashboard.collector.overview_document import overview_document, overview_row
+from dashboard.collector.overview_document import overview_document as document_of
+from dashboard.collector.overview_document import overview_row
 from dashboard.collector.rates import Rates
 from dashboard.collector.trend import LagTrend
+from dashboard.live.documents import Overview, OverviewRow
 from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import Reason
-from rmqcore.model.snapshot import GroupKind
+from rmqcore.model.snapshot import ClusterSnapshot, GroupKind
 
-from .sights import NOW, broker, cluster, group, keys, member, sight, table
+from .sights import NOW, broker, cluster, group, keys, member, sight, states, table
 
 QUEUES = keys(4)
 
@@ -31,6 +33,13 @@ def test_a_row_tells_the_group_in_short() -> None:
     assert (row["group"], row["topics"]) == ("billing", ["orders"])
     assert (row["members"], row["queues"], row["idle"]) == (2, 4, 1)
     assert row["strategy"] == {"name": "AVG", "source": "assumed"}
+
+
+def overview_document(
+    name: str, seen: ClusterSnapshot, rows: list[OverviewRow], stamp: Stamp, now_ms: int
+) -> Overview:
+    brokers = states(*seen.brokers)
+    return document_of(name, seen, rows, stamp, now_ms, brokers=brokers)
 
 
 def test_worst_first_then_most_lag_then_by_name() -> None:

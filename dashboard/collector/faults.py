@@ -1,0 +1,41 @@
+"""The groups that this program failed to judge: said once in the log, and counted."""
+
+from __future__ import annotations
+
+import logging
+
+logger = logging.getLogger(__name__)
+
+
+class Faults:
+    """The groups of one cluster that could not be judged when last looked at."""
+
+    def __init__(self, cluster: str) -> None:
+        self.count = 0
+        """Looks at groups that failed, ever."""
+        self._cluster = cluster
+        self._failing: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._failing)
+
+    def note(self, group: str, error: Exception) -> str:
+        """Take that a look at a group failed; return what to say of it.
+
+        The log is told when a group begins to fail, or fails in another way.
+        """
+        self.count += 1
+        fault = f"{type(error).__name__}: {error}"
+        if self._failing.get(group) != fault:
+            self._failing[group] = fault
+            logger.error(
+                "cluster=%s group=%r cannot be judged",
+                self._cluster,
+                group,
+                exc_info=error,
+            )
+        return fault
+
+    def forget(self, group: str) -> None:
+        """Take that a group could be judged, or that it is gone."""
+        self._failing.pop(group, None)

@@ -1,0 +1,107 @@
+"""What was last known of queues whose broker cannot be heard, to stand beside the rest.
+
+A queue has such a value while its newest offset or its commit is unknown for want of
+an answer; a queue that nothing was ever committed for is known as well as can be. The
+owners are those that were last known, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from dashboard.live.documents import LastKnown, Queue
+from rmqcore.model.columns import QueueKey, Reason
+from rmqcore.model.snapshot import QueueTable
+
+from .ownership import Ownership
+
+UNHEARD: Final = frozenset(
+    {
+        Reason.NO_ANSWER,
+        Reason.MISSING,
+        Reason.BUSY,
+        Reason.DENIED,
+        Reason.REFUSED,
+        Reason.UNREADABLE,
+    }
+)
+
+
+class LastValues:
+    """The last known values of one group's queues, look after look."""
+
+    __slots__ = ("_at_ms", "_known", "_ownership", "_table")
+
+    def __init__(self, known: Mapping[QueueKey, LastKnown] | None = None) -> None:
+        """Begin with what an earlier leader showed."""
+        self._known: dict[QueueKey, LastKnown] = dict(known or {})
+        self._table: QueueTable | None = None
+        self._ownership: Ownership | None = None
+        self._at_ms = 0
+
+    def take(
+        self, table: QueueTable, ownership: Ownership, at_ms: int
+    ) -> Mapping[QueueKey, LastKnown]:
+        """Take one look; return what was known of the queues that are not known now."""
+        unheard = {table.keys[row] for row in unheard_rows(table)}
+        if unheard:
+            self._remember(unheard)
+        self._known = {
+            key: known for key, known in self._known.items() if key in unheard
+        }
+        self._table, self._ownership, self._at_ms = table, ownership, at_ms
+        return self._known
+
+    def _remember(self, unheard: Collection[QueueKey]) -> None:
+        """Keep of the look before what is not known any more."""
+        table, ownership = self._table, self._ownership
+        if table is None or ownership is None:
+            return
+        still = set(unheard_rows(table))
+        for row, key in enumerate(table.keys):
+            if key not in unheard or row in still:
+                continue
+            owners = ownership.rows[row]
+            self._known[key] = {
+                "at": self._at_ms,
+                "min": table.min[row],
+                "max": table.max[row],
+                "committed": table.committed[row],
+                "lag": table.lag[row],
+                "owners": list(owners.owners),
+                "owner_source": owners.source,
+            }
+
+
+def unheard_rows(table: QueueTable) -> list[int]:
+    """Return the rows of which an offset is unknown for want of an answer."""
+    reasons = table.max.reasons or table.committed.reasons
+    if not reasons:
+        return []
+    return [
+        row
+        for row in range(len(table))
+        if table.max.reason(row) in UNHEARD or table.committed.reason(row) in UNHEARD
+    ]
+
+
+def shown_last(queues: Iterable[Queue], at_ms: int) -> dict[QueueKey, LastKnown]:
+    """Return what a stored document knew of its queues, or had last known."""
+    found: dict[QueueKey, LastKnown] = {}
+    for queue in queues:
+        key = queue["topic"], queue["broker"], queue["queue_id"]
+        last = queue.get("last")
+        if last is not None:
+            found[key] = last
+        elif queue["max"] is not None:
+            found[key] = {
+                "at": at_ms,
+                "min": queue["min"],
+                "max": queue["max"],
+                "committed": queue["committed"],
+                "lag": queue["lag"],
+                "owners": queue["owners"],
+                "owner_source": queue["owner_source"],
+            }
+    return found

@@ -1,0 +1,132 @@
+"""How each broker stands, and since when: what pages say of a broker that is away.
+
+A broker is *whole* while the name servers name it and its master answers everything.
+Otherwise it is missing (not named any more), silent (named, and it does not answer),
+partial (it refuses some requests) or a slave answers for it; each since a time.
+
+While a broker that a group needs is not whole, nothing is judged anew for
+`HELD_MS`: status, findings and epoch of the group stand as they were when it last was.
+Restarts and lost registrations are over by then. After that, what is left is judged
+and marked as a part. A silent broker that is still named keeps its queues in the
+routes of the clients, so the epoch stands for as long as that lasts; of one that is
+not named any more, clients give up the queues within 50 s (routes every 30 s,
+rebalance every 20 s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dashboard.live.documents import BrokerCondition, OverviewBroker
+from rmqcore.model.snapshot import BrokerSnapshot
+
+HELD_MS: Final = 120_000
+TOLERATED_MS: Final = 3_000
+"""Silence that is no news yet: a look at a busy broker may fail, the next one shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerState:
+    """One broker at one look. Times are ms since the epoch.
+
+    `since_ms` is when the present condition began and `away_since_ms` when the broker
+    was last seen to stop being whole; None while it is whole. `answered_at_ms` is its
+    last answer, None if there never was one.
+    """
+
+    snapshot: BrokerSnapshot
+    condition: BrokerCondition
+    since_ms: int | None = None
+    away_since_ms: int | None = None
+    answered_at_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The broker's name."""
+        return self.snapshot.name
+
+    @property
+    def whole(self) -> bool:
+        """True while nothing that it knows is missing."""
+        return self.condition == "answered"
+
+    def withdrawn(self, now_ms: int) -> bool:
+        """Say whether clients have given its queues up: it is not named for so long."""
+        missing_ms = self.snapshot.missing_since_ms
+        return missing_ms is not None and now_ms - missing_ms >= HELD_MS
+
+    def tolerated(self, now_ms: int) -> bool:
+        """Say whether its silence is too short to be told of."""
+        away_ms = now_ms - (self.away_since_ms or now_ms)
+        return self.condition == "silent" and away_ms < TOLERATED_MS
+
+
+def condition_of(broker: BrokerSnapshot) -> BrokerCondition:
+    """Return how a broker stood at one look."""
+    if broker.missing_since_ms is not None:
+        return "missing"
+    if broker.faults:
+        return "partial"
+    if not broker.answered:
+        return "silent"
+    return "slave" if broker.stale else "answered"
+
+
+class Presence:
+    """The brokers of one cluster, look after look."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, BrokerState] = {}
+        self._at_ms = 0
+        self._restored: dict[str, OverviewBroker] = {}
+
+    @property
+    def states(self) -> Sequence[BrokerState]:
+        """Every broker as it was last seen, in the order of their names."""
+        return tuple(self._states.values())
+
+    def restore(self, brokers: Iterable[OverviewBroker]) -> None:
+        """Go on from what an earlier leader published."""
+        self._restored = {broker["name"]: broker for broker in brokers}
+
+    def take(
+        self, brokers: Iterable[BrokerSnapshot], at_ms: int
+    ) -> Sequence[BrokerState]:
+        """Take one look at all brokers; return how they stood at it.
+
+        Those not in it any more are forgotten. A look older than the last changes
+        nothing of what is known.
+        """
+        states = {
+            broker.name: self._state(broker, at_ms)
+            for broker in sorted(brokers, key=lambda broker: broker.name)
+        }
+        if at_ms >= self._at_ms:
+            self._states, self._at_ms, self._restored = states, at_ms, {}
+        return tuple(states.values())
+
+    def _state(self, broker: BrokerSnapshot, at_ms: int) -> BrokerState:
+        condition = condition_of(broker)
+        before = self._states.get(broker.name) or self._earlier(broker, at_ms)
+        state = BrokerState(
+            broker,
+            condition,
+            answered_at_ms=broker.answered_at_ms or before.answered_at_ms,
+        )
+        if state.whole:
+            return state
+        since_ms = before.since_ms if before.condition == condition else at_ms
+        return replace(
+            state,
+            since_ms=broker.missing_since_ms or since_ms or at_ms,
+            away_since_ms=before.away_since_ms or broker.missing_since_ms or at_ms,
+        )
+
+    def _earlier(self, broker: BrokerSnapshot, at_ms: int) -> BrokerState:
+        known = self._restored.get(broker.name)
+        if known is None or known.get("state", "answered") == "answered":
+            return BrokerState(broker, "answered")
+        since_ms = known.get("since")
+        return BrokerState(broker, known["state"], since_ms, since_ms or at_ms)
