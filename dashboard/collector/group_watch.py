@@ -252,7 +252,9 @@ class GroupWatch:
         self, look: Look, needed: Sequence[BrokerState]
     ) -> EpochTurn | None:
         now_ms, group = look.taken_at_ms, look.group
-        withdrawn = {broker.name for broker in needed if broker.withdrawn(now_ms)}
+        withdrawn = {
+            broker.name for broker in needed if broker.snapshot.withdrawn(now_ms)
+        }
         silent = {broker.name for broker in needed if not broker.whole} - withdrawn
         unheard = "members" in group.unknown or any(
             member.missing_since_ms is not None for member in group.members

@@ -21,8 +21,10 @@ from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.fleet.strategies import simulated_options
 from dashboard.gateway.bridge import DatabaseThread
 from dashboard.live.documents import LakeFault
+from rmqcore.model.snapshot import KnownBroker
 
 from .epochs import Epoch, EpochBook, EpochTurn, Membership
+from .known_brokers import load_brokers, save_brokers
 from .records import (
     GroupHandover,
     load_books,
@@ -58,6 +60,7 @@ class Keeper:
         self._turns: deque[tuple[str, EpochTurn | Epoch]] = deque()
         self._handovers: deque[GroupHandover] = deque()
         self._ends: deque[tuple[str, Epoch]] = deque()
+        self._brokers: dict[str, KnownBroker] = {}
         self._row_ms = 0
         self._closed = False
         self._thread = DatabaseThread(f"keeper-{cluster}")
@@ -85,6 +88,29 @@ class Keeper:
     async def load_books(self) -> dict[str, EpochBook]:
         """Return the running epochs as the database has them."""
         return await self._thread.run(lambda: load_books(self._cluster_id))
+
+    async def load_brokers(self) -> list[KnownBroker]:
+        """Return the brokers that the cluster was last seen to have."""
+        found = await self._thread.run(lambda: load_brokers(self._cluster_id))
+        self._brokers = {broker.name: broker for broker in found}
+        return found
+
+    async def keep_brokers(self, brokers: Sequence[KnownBroker]) -> None:
+        """Write the brokers of the cluster where they differ from what was written."""
+        now = {broker.name: broker for broker in brokers}
+        changed = [b for name, b in now.items() if self._brokers.get(name) != b]
+        gone = self._brokers.keys() - now.keys()
+        if not changed and not gone:
+            return
+        try:
+            await self._thread.run(
+                lambda: save_brokers(self._cluster_id, changed, gone)
+            )
+        except DatabaseError as error:
+            # What differs is found again after the next sweep.
+            logger.warning("cluster=%s brokers not written: %s", self._cluster, error)
+        else:
+            self._brokers = now
 
     async def call(self, work: Callable[[], T]) -> T:
         """Run other blocking work in the same thread."""

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dashboard.live.documents import BrokerCondition, OverviewBroker
-from rmqcore.model.snapshot import BrokerSnapshot
+from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot
 
-HELD_MS: Final = 120_000
+HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
 """Silence that is no news yet: a look at a busy broker may fail, the next one shows."""
 
@@ -51,11 +51,6 @@ class BrokerState:
     def whole(self) -> bool:
         """True while nothing that it knows is missing."""
         return self.condition == "answered"
-
-    def withdrawn(self, now_ms: int) -> bool:
-        """Say whether clients have given its queues up: it is not named for so long."""
-        missing_ms = self.snapshot.missing_since_ms
-        return missing_ms is not None and now_ms - missing_ms >= HELD_MS
 
     def tolerated(self, now_ms: int) -> bool:
         """Say whether its silence is too short to be told of."""

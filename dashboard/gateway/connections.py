@@ -7,11 +7,11 @@ snapshots share with the one before what did not change.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import AclCredentials, Admin
-from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import Clock, RequestHook
 
@@ -47,6 +47,19 @@ class ClusterConnection:
         )
         self._last_names, self._last_groups = wanted, snapshot
         return snapshot
+
+    def known_brokers(self) -> tuple[KnownBroker, ...]:
+        """Return the brokers that were seen, those that are missing now among them."""
+        return self._admin.known_brokers()
+
+    def remember_brokers(self, brokers: Iterable[KnownBroker]) -> None:
+        """Take brokers that were there before; see `Admin.remember_broker`."""
+        for broker in brokers:
+            self._admin.remember_broker(broker)
+
+    def forget_broker(self, name: str) -> bool:
+        """Take a missing broker for gone; False when it is not missing."""
+        return self._admin.forget_broker(name)
 
     async def broker_names(self) -> list[str]:
         """Return the brokers that the name server knows."""

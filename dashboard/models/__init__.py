@@ -1,6 +1,6 @@
 from .audit import AuditEntry
 from .change import GroupChange, SavedScenario
-from .cluster import Cluster
+from .cluster import Cluster, KnownBroker
 from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
 from .lab import LabRun
@@ -16,6 +16,7 @@ __all__ = [
     "GroupChange",
     "Grouping",
     "JobRun",
+    "KnownBroker",
     "LabRun",
     "ManagedGroup",
     "ManagedMember",

@@ -25,3 +25,30 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class KnownBroker(models.Model):
+    """A broker that a cluster was seen to have, for a collector that starts without it.
+
+    `addresses` are by broker id, `topics` by name: [read queues, write queues, perm].
+    `missing_since` is when the name servers stopped naming it. The row goes when the
+    broker is known to be gone.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    name = models.CharField(max_length=255)
+    cluster_name = models.CharField(max_length=255)
+    addresses = models.JSONField(default=dict)
+    topics = models.JSONField(default=dict)
+    missing_since = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["cluster", "name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["cluster", "name"], name="one_row_a_known_broker"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

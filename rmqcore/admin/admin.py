@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.bodies import decode_broker_stats, decode_kv_table
 from rmqcore.protocol.bodies.stats import BrokerStatsData
 from rmqcore.protocol.codes import RequestCode
@@ -56,6 +56,18 @@ class Admin(OffsetCalls, GroupCalls):
         False when it is not missing: named by a name server, or not known.
         """
         return self._snapshots.register.forget(name)
+
+    def known_brokers(self) -> tuple[KnownBroker, ...]:
+        """Return the brokers that snapshots have shown, those missing among them."""
+        return self._snapshots.known_brokers()
+
+    def remember_broker(self, broker: KnownBroker) -> None:
+        """Take a broker that was there before this client was made.
+
+        The next snapshots show it, as missing where the name servers do not name it.
+        What this client has seen itself stays.
+        """
+        self._snapshots.remember_broker(broker)
 
     async def broker_runtime(self, broker_address: str) -> dict[str, str]:
         """Return a broker's own measurements, in its words."""

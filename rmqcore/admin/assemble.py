@@ -153,6 +153,11 @@ class _GroupJoiner:
             name: row.topic for name, row in rows.items()
         }
         self._now_ms = gathered.taken_at_ms
+        self._withdrawn = frozenset(
+            answer.name
+            for answer in gathered.answers
+            if broker_snapshot(answer).withdrawn(self._now_ms)
+        )
         self._committed = [answer.committed for answer in gathered.answers]
         self._tables = QueueTables(
             rows, gathered.answers, gathered.question, last_offsets
@@ -192,6 +197,7 @@ class _GroupJoiner:
             members,
             topics=self._topics,
             subscribed=frozenset(s.topic for s in membership.subscriptions),
+            withdrawn=self._withdrawn,
         )
         strategy, source, strategy_reason = strategy_of(members)
         group = GroupSnapshot(

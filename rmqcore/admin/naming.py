@@ -34,7 +34,7 @@ Outcome = ClusterInfo | Exception
 
 
 @dataclass(frozen=True, slots=True)
-class KnownBroker:
+class NamedBroker:
     """A broker that is there, or was: its addresses, and who names it.
 
     `missing_since_ms` is when it was first seen that nobody names it any more.
@@ -90,13 +90,13 @@ class Register:
     """The brokers of one cluster, those that are missing among them."""
 
     def __init__(self) -> None:
-        self._known: dict[str, KnownBroker] = {}
+        self._known: dict[str, NamedBroker] = {}
         self.clusters: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def brokers(self) -> list[KnownBroker]:
+    def brokers(self) -> list[NamedBroker]:
         """Return all brokers in the order of their names."""
         return sorted(self._known.values(), key=lambda known: known.name)
 
@@ -108,7 +108,7 @@ class Register:
         if answered:
             self.clusters = naming.clusters()
 
-    def remember(self, broker: KnownBroker) -> None:
+    def remember(self, broker: NamedBroker) -> None:
         """Take a broker that was known at another time; what is known here stays."""
         self._known.setdefault(broker.name, broker)
 
@@ -127,10 +127,10 @@ def _named(infos: Iterable[ClusterInfo]) -> set[str]:
 
 def _known(
     name: str,
-    before: KnownBroker | None,
+    before: NamedBroker | None,
     answered: Mapping[str, ClusterInfo],
     now_ms: int,
-) -> KnownBroker:
+) -> NamedBroker:
     named = {
         address: info.brokers[name]
         for address, info in answered.items()
@@ -145,7 +145,7 @@ def _known(
             for number, at in data.addresses.items()
         }
         data = replace(next(iter(named.values())), addresses=addresses)
-        return KnownBroker(data, silent | named.keys())
+        return NamedBroker(data, silent | named.keys())
     assert before is not None  # noqa: S101 - else nobody would have named it
     naming = before.named_by - answered.keys()
     if naming or not answered:

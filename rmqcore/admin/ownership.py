@@ -12,7 +12,7 @@ inferred, and defaults are taken for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from rmqcore.allocation import DEFAULT_STRATEGY, allocate_group, required_options
@@ -103,11 +103,13 @@ def infer(
     *,
     topics: Mapping[str, TopicSnapshot],
     subscribed: frozenset[str],
+    withdrawn: Collection[str] = (),
 ) -> Owners:
     """Return the owners that the members' strategies give.
 
     `subscribed` are the topics that the group subscribes as a whole; a member's own
-    subscriptions count where it has reported them.
+    subscriptions count where it has reported them. Queues of `withdrawn` brokers are
+    in no route any more, so nobody is given them.
     """
     if kind is GroupKind.OFFLINE:
         return nobody(len(keys))
@@ -122,7 +124,11 @@ def infer(
         return Owners(reason=Reason.UNKNOWN_STRATEGY)
     owners: dict[QueueKey, list[str]] = {}
     for topic in sorted({key[0] for key in keys} & subscribed & topics.keys()):
-        queues = [MessageQueue(*key) for key in topics[topic].readable()]
+        queues = [
+            MessageQueue(*key)
+            for key in topics[topic].readable()
+            if key[1] not in withdrawn
+        ]
         if queues:
             readers = [member for member in members if _reads(member, topic)]
             _divide(group, queues, readers, everyone, owners)

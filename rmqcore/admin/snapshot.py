@@ -33,19 +33,22 @@ from rmqcore.errors import (
     RmqError,
     TransportError,
 )
-from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.model.route import BrokerData, QueueData
+from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.transport.clock import Clock
 from rmqcore.transport.pool import ChannelPool
 
 from .assemble import Gathered, assemble
 from .breaker import SILENT_PAUSE_S, Breakers
 from .line import Line
+from .listings import Remembered
 from .memory import Memory, remember_members
+from .names import is_system_topic
 from .nameservers import NameServers
-from .naming import NameServerRound, Register
+from .naming import NamedBroker, NameServerRound, Register
 from .running_info import RunningInfos
 from .sweep import BrokerAnswers, BrokerSweep, Question
-from .tables import GroupOffsets
+from .tables import GroupOffsets, Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,34 @@ class SnapshotTaker:
         for answer in answers:
             self._remember(answer, question, snapshot)
         return snapshot
+
+    def known_brokers(self) -> tuple[KnownBroker, ...]:
+        """Return every broker that is known, with the topics that it last listed."""
+        return tuple(
+            KnownBroker(
+                named.name,
+                named.data.cluster,
+                named.data.addresses,
+                _topics_of(self._memories.get(named.name)),
+                named.missing_since_ms,
+            )
+            for named in self.register.brokers()
+        )
+
+    def remember_broker(self, broker: KnownBroker) -> None:
+        """Take a broker that was known before; what was seen here stays."""
+        data = BrokerData(broker.cluster, broker.name, broker.addresses)
+        missing_ms = broker.missing_since_ms
+        self.register.remember(NamedBroker(data, missing_since_ms=missing_ms))
+        memory = self._memories.setdefault(broker.name, Memory())
+        if memory.topics is None:
+            names = frozenset(broker.topics)
+            memory.topics = Remembered(Listing(names, "", broker.topics), 0)
+            memory.topic_names = frozenset(
+                name
+                for name in names
+                if not is_system_topic(name, frozenset((broker.cluster,)), frozenset())
+            )
 
     # Private, in order of first use
 
@@ -244,3 +275,9 @@ class SnapshotTaker:
             self._busy.failed(answers.name, self._clock.monotonic(), error)
         elif isinstance(error, TransportError):
             self._silent.failed(answers.name, self._clock.monotonic(), error)
+
+
+def _topics_of(memory: Memory | None) -> Mapping[str, QueueData]:
+    if memory is None or memory.topics is None:
+        return {}
+    return memory.topics.listing.topics

@@ -59,6 +59,11 @@ class TopicKind(StrEnum):
     DEAD_LETTER = "dead_letter"
 
 
+WITHDRAWN_MS: Final = 120_000
+"""After a broker was not named for so long, clients have given its queues up: they ask
+for routes every 30 s and divide anew every 20 s."""
+
+
 @dataclass(frozen=True, slots=True)
 class NameServerSnapshot:
     """One name server, and the names of the brokers that it listed; sorted."""
@@ -95,10 +100,30 @@ class BrokerSnapshot:
     missing_since_ms: int | None = None
     faults: Mapping[str, str] = field(default_factory=dict)
 
+    def withdrawn(self, now_ms: int) -> bool:
+        """Say whether clients have given its queues up by now."""
+        missing_ms = self.missing_since_ms
+        return missing_ms is not None and now_ms - missing_ms >= WITHDRAWN_MS
+
     @property
     def whole(self) -> bool:
         """True when the name servers name it and its master answered everything."""
         return self.answered and not self.stale and self.missing_since_ms is None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBroker:
+    """What is known of a broker that was there, to tell its absence from its end.
+
+    `topics` are those that it last listed. `missing_since_ms` is when the name servers
+    stopped naming it; None while they do.
+    """
+
+    name: str
+    cluster: str
+    addresses: Mapping[int, str]
+    topics: Mapping[str, QueueData]
+    missing_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

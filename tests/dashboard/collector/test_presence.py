@@ -63,8 +63,8 @@ def test_a_short_silence_is_no_news() -> None:
 def test_that_a_broker_is_not_named_is_told_at_once() -> None:
     (missing,) = Presence().take([MISSING], NOW)
     assert not missing.tolerated(NOW)
-    assert not missing.withdrawn(NOW)
-    assert missing.withdrawn(NOW + HELD_MS)
+    assert not missing.snapshot.withdrawn(NOW)
+    assert missing.snapshot.withdrawn(NOW + HELD_MS)
 
 
 def test_a_look_that_comes_late_does_not_turn_time_back() -> None:

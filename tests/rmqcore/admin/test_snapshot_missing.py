@@ -121,6 +121,39 @@ async def test_a_broker_that_is_said_to_be_gone_is_gone_with_its_queues(
     assert after.complete
 
 
+async def test_queues_are_given_up_when_nobody_named_their_broker_for_long(
+    lab: Lab,
+) -> None:
+    await two_brokers(lab)
+    await lab.take()
+    unname(lab, "broker-a")
+    assert (await lab.take()).groups["G"].owners.by_row == (("x",), ("y",))
+    await lab.clock.advance(121)
+    assert (await lab.take()).groups["G"].owners.by_row == ((), ("x",))
+
+
+async def test_a_broker_that_another_client_knew_is_missing_not_unheard_of(
+    lab: Lab,
+) -> None:
+    first, _second = await two_brokers(lab)
+    await lab.take()
+    first.fault_everywhere(silent)
+    unname(lab, "broker-a")
+    await lab.take()
+    known = lab.admin.known_brokers()
+    assert [broker.name for broker in known] == ["broker-a", "broker-b"]
+    async with Admin(
+        lab.nameserver.address, patience=PATIENT, clock=lab.clock
+    ) as successor:
+        for broker in known:
+            successor.remember_broker(broker)
+        snapshot = await successor.snapshot()
+    missing = snapshot.brokers[0]
+    assert missing.missing_since_ms == known[0].missing_since_ms
+    queues = snapshot.groups["G"].queues
+    assert rows(queues, "max") == [Reason.MISSING, 5]
+
+
 async def test_a_queue_that_only_a_missing_broker_held_offsets_of_stays(
     lab: Lab,
 ) -> None:
