@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -24,11 +24,12 @@ from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
 from dashboard.live.state import LeaderState
 from rmqcore.errors import RmqError
-from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
 from .asking import Candidate, choose_asked, choose_watched
 from .epochs import Wish
 from .keeping import Keeper
+from .known_brokers import gone_brokers
 from .lead import Lead, LeadLostError
 from .lease import Lease
 
@@ -50,6 +51,15 @@ class Source(Protocol):
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         """Sweep some groups, asking their members what they hold."""
 
+    def known_brokers(self) -> Sequence[KnownBroker]:
+        """Return the brokers that were seen, those that are missing among them."""
+
+    def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None:
+        """Take brokers that were there before."""
+
+    def forget_broker(self, name: str) -> bool:
+        """Take a missing broker for gone; False when it is not missing."""
+
 
 @dataclass(slots=True)
 class Figures:
@@ -65,6 +75,8 @@ class Figures:
     watched_beyond: int = 0
     sweep_ms: int = 0
     watched_ms: int = 0
+    faults: int = 0
+    faulty_groups: int = 0
 
 
 class ClusterCollector:
@@ -177,6 +189,7 @@ class ClusterCollector:
             return
         began = self._now_ms()
         lead.wishes = await self.keeper.call(self._wishes)
+        await self._forget_gone()
         try:
             snapshot = await self._source.snapshot()
         except RmqError as error:
@@ -191,9 +204,22 @@ class ClusterCollector:
         await lead.drop_all_but(snapshot)
         await lead.publish_overview(snapshot)
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
+        await self.keeper.keep_brokers(self._source.known_brokers())
         self.figures.sweeps += 1
+        self.figures.faults = lead.faults.count
+        self.figures.faulty_groups = len(lead.faults)
         self.figures.groups = len(snapshot.groups)
         self.figures.sweep_ms = self._now_ms() - began
+
+    async def _forget_gone(self) -> None:
+        """Take the brokers for gone that are: by a person's word, or after a day."""
+        state = LeaderState(self._client, self.cluster, self._lease.token)
+        said = await state.gone_brokers()
+        known = self._source.known_brokers()
+        for name in gone_brokers(known, said, self._now_ms()):
+            if self._source.forget_broker(name):
+                logger.info("cluster=%s broker=%r is gone for good", self.cluster, name)
+        await state.forget_gone_brokers(said)
 
     async def _sweep_watched(self) -> None:
         lead = await self._hold_lead()
@@ -280,6 +306,7 @@ class ClusterCollector:
             keeper=self.keeper,
             now_ms=self._now_ms,
         )
+        self._source.remember_brokers(await self.keeper.load_brokers())
         await lead.load_holdings()
         await lead.load_trends()
         return lead

@@ -7,7 +7,7 @@ snapshots share with the one before what did not change.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import AclCredentials, Admin
@@ -48,7 +48,7 @@ class ClusterConnection:
         self._last_names, self._last_groups = wanted, snapshot
         return snapshot
 
-    def known_brokers(self) -> tuple[KnownBroker, ...]:
+    def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, those that are missing now among them."""
         return self._admin.known_brokers()
 

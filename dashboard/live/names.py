@@ -48,6 +48,11 @@ def fence_key(cluster: str) -> str:
     return f"{PREFIX}fence:{cluster}"
 
 
+def gone_key(cluster: str) -> str:
+    """Return the hash broker -> who said that it is gone for good, when and why."""
+    return f"{PREFIX}gone:{cluster}"
+
+
 def figures_key(worker: str) -> str:
     """Return the key of the figures a worker publishes for /metrics."""
     return f"{PREFIX}figures:{worker}"

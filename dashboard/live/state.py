@@ -11,7 +11,7 @@ Cost: one round trip per call; a whole sweep's documents go in one pipeline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Collection, Mapping
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -21,7 +21,14 @@ import redis.asyncio
 from django.conf import settings
 
 from .documents import GroupState, LakeGap, Overview
-from .names import group_key, lake_gap_key, lease_key, overview_key, watch_key
+from .names import (
+    gone_key,
+    group_key,
+    lake_gap_key,
+    lease_key,
+    overview_key,
+    watch_key,
+)
 
 DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
@@ -107,6 +114,17 @@ class LeaderState:
             keys=[lease_key(self.cluster), *keys], args=[self.token]
         )
         return bool(done)
+
+    async def gone_brokers(self) -> set[str]:
+        """Return the brokers that somebody said are gone for good."""
+        asked = self.client.hkeys(gone_key(self.cluster))
+        return {name.decode() for name in await cast("Awaitable[list[bytes]]", asked)}
+
+    async def forget_gone_brokers(self, names: Collection[str]) -> None:
+        """Drop that it was said of some brokers that they are gone."""
+        if names:
+            removed = self.client.hdel(gone_key(self.cluster), *names)
+            await cast("Awaitable[int]", removed)
 
     async def watched(self, now: float) -> dict[str, float]:
         """Return the groups watched now, each with the end of its watch."""

@@ -29,10 +29,12 @@ CLUSTER_COUNTERS: Final = {
     "failed": "Sweeps that ended with an error.",
     "leads": "Times this collector took the lead of a cluster.",
     "dropped_rows": "Rows that could neither be written nor kept.",
+    "faults": "Looks at single groups that this program failed to judge.",
 }
 CLUSTER_GAUGES: Final = {
     "leading": "1 while this collector leads the cluster.",
     "groups": "Groups seen by the last sweep.",
+    "faulty_groups": "Groups that this program fails to judge.",
     "watched": "Groups swept each second because somebody looks at them.",
     "watched_beyond": "Watched groups beyond the limit, swept with all others.",
     "sweep_ms": "How long the last sweep over all groups took, in ms.",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -20,13 +20,14 @@ from dashboard.live.documents import GroupState
 from dashboard.live.holdings import Holding, encode_holding, field_of
 from dashboard.live.names import (
     allocation_key,
+    gone_key,
     lease_key,
     live_group_name,
     live_overview_name,
 )
 from dashboard.live.state import live_state, make_async_client
 from rmqcore.errors import ConnectError
-from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
+from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot, KnownBroker
 from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
 
@@ -51,6 +52,7 @@ class Seen:
         self.asked: list[frozenset[str]] = []
         self.gate: asyncio.Event | None = None
         self.reached = asyncio.Event()
+        self.known: dict[str, KnownBroker] = {}
 
     async def snapshot(self) -> ClusterSnapshot:
         self.reached.set()
@@ -61,6 +63,16 @@ class Seen:
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         self.asked.append(frozenset(names))
         return self._taken([each for each in self.groups_now if each.name in names])
+
+    def known_brokers(self) -> list[KnownBroker]:
+        return list(self.known.values())
+
+    def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None:
+        for broker in brokers:
+            self.known.setdefault(broker.name, broker)
+
+    def forget_broker(self, name: str) -> bool:
+        return self.known.pop(name, None) is not None
 
     def _taken(self, groups: list[GroupSnapshot]) -> ClusterSnapshot:
         if self.fails is not None:
@@ -425,3 +437,29 @@ async def test_a_group_deleted_while_nobody_led_ends_its_epoch(make: Make) -> No
     await make(Seen(divided("c1", name="a")), "two").sweep_all()
     assert await epochs("b") == [(1, False)]
     assert await epochs("a") == [(1, True)]
+
+
+async def test_brokers_are_known_to_the_next_collector(make: Make) -> None:
+    source = Seen(divided("c1"))
+    source.known["a"] = KnownBroker("a", "C", {0: "10.0.0.1:10911"}, {}, now_ms())
+    first = make(source)
+    await first.sweep_all()
+    await first.close()
+    successor = Seen(divided("c1"))
+    await make(successor, "two").sweep_all()
+    assert successor.known == source.known
+
+
+async def test_a_missing_broker_is_gone_once_somebody_says_so(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    source = Seen(divided("c1"))
+    source.known["a"] = KnownBroker("a", "C", {0: "10.0.0.1:10911"}, {}, now_ms())
+    collector = make(source)
+    await collector.sweep_all()
+    assert list(source.known) == ["a"]
+    await client.hset(gone_key("east"), "a", b"{}")  # type: ignore[misc]
+    await collector.sweep_all()
+    assert source.known == {}
+    assert await client.exists(gone_key("east")) == 0
+    assert await models.KnownBroker.objects.acount() == 0
