@@ -23,6 +23,7 @@ from dashboard.live.documents import (
     Held,
     LastKnown,
     Member,
+    NameServerState,
     Queue,
     Status,
     Text,
@@ -69,6 +70,7 @@ class Sight:
     findings: Sequence[FindingState] = ()
     past_slots: Mapping[str, int] = field(default_factory=dict)
     last: Mapping[QueueKey, LastKnown] = field(default_factory=dict)
+    nameservers: Sequence[NameServerState] = ()
     held: Held | None = None
     held_status: Status | None = None
 
@@ -87,7 +89,7 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
     group = sight.group
     totals = group_totals(sight)
     read = group.read_topics()
-    return {
+    document: GroupState = {
         "run": stamp.run,
         "seq": stamp.seq,
         "cluster": sight.cluster,
@@ -115,6 +117,9 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
         "held": sight.held,
         "fault": None,
     }
+    if sight.nameservers:
+        document["nameservers"] = list(sight.nameservers)
+    return document
 
 
 def group_totals(sight: Sight) -> GroupTotals:

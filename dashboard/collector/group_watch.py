@@ -35,7 +35,7 @@ from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
 from .last_known import LastValues, shown_last
 from .ownership import Ownership, OwnershipTracker
-from .presence import HELD_MS, BrokerState
+from .presence import HELD_MS, BrokerState, Standing
 from .rates import History
 from .samples import Sampler
 
@@ -49,13 +49,13 @@ LABELS_TOLD: Final = 3
 class Look:
     """One sweep's view of a group; `asked` when its members were asked (307).
 
-    `brokers` are all of the cluster. `wish` is there for groups that the fleet hosts.
-    `dead_letters` counts all that ever came to the group's dead-letter topic.
+    `standing` is that of the whole cluster. `wish` is there for groups that the fleet
+    hosts. `dead_letters` counts all that ever came to the group's dead-letter topic.
     """
 
     cluster: str
     group: GroupSnapshot
-    brokers: Sequence[BrokerState]
+    standing: Standing
     taken_at_ms: int
     asked: bool
     hosted: Collection[str] = ()
@@ -158,7 +158,7 @@ class GroupWatch:
         needed.update(name for m in look.group.members for name in m.brokers)
         if self.book.current is not None:
             needed |= self.book.current.membership.brokers
-        return [broker for broker in look.brokers if broker.name in needed]
+        return [broker for broker in look.standing.brokers if broker.name in needed]
 
     def _find(
         self,
@@ -313,6 +313,7 @@ class GroupWatch:
             cluster=look.cluster,
             group=group,
             brokers=needed,
+            nameservers=() if look.standing.agreed() else look.standing.nameservers,
             ownership=self._ownership,
             last=self._last_values.take(
                 group.queues, self._ownership, look.taken_at_ms

@@ -36,7 +36,7 @@ from .group_watch import GroupWatch, Look, Seen
 from .holdings import VOUCHED_MS, with_holdings
 from .keeping import Keeper
 from .overview_document import overview_document, overview_row, unjudged_row
-from .presence import BrokerState, Presence
+from .presence import Presence, Standing
 from .records import GroupHandover
 from .samples import SampleColumns
 from .trend import LagTrend
@@ -56,10 +56,10 @@ class LeadLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A snapshot, how the brokers stand at it, and whether members were asked."""
+    """A snapshot, how the cluster stands at it, and whether members were asked."""
 
     snapshot: ClusterSnapshot
-    brokers: Sequence[BrokerState]
+    standing: Standing
     asked: bool
 
 
@@ -115,7 +115,7 @@ class Lead:
         if not stored:
             return
         last: Overview = orjson.loads(stored)
-        self._presence.restore(last["brokers"])
+        self._presence.restore(last)
         for row in last["groups"]:
             # A list of an older version has none.
             points = row.get("lag_trend", [])
@@ -141,13 +141,13 @@ class Lead:
 
         Returns the groups whose epoch turned. `asked` says that members were asked.
         """
-        brokers = self._presence.take(snapshot.brokers, snapshot.taken_at_ms)
+        standing = self._presence.take(snapshot)
         changed: list[str] = []
         listed = list(names)
         for start in range(0, len(listed), GROUPS_AT_ONCE):
             part = listed[start : start + GROUPS_AT_ONCE]
             changed += await self._apply_part(
-                Sweep(snapshot, brokers, asked=asked), part, watched
+                Sweep(snapshot, standing, asked=asked), part, watched
             )
             # Thousands of groups take seconds: let watched ones pass in between.
             await asyncio.sleep(0)
@@ -257,7 +257,7 @@ class Lead:
                 self._rows.values(),
                 self._numbering.next(self.cluster),
                 self._now_ms(),
-                brokers=self._presence.states,
+                standing=self._presence.now,
             )
             fault = self._keeper.lake_fault
             if fault is not None:
@@ -273,7 +273,9 @@ class Lead:
             last: Overview = (
                 orjson.loads(stored)
                 if stored
-                else overview_document(self.cluster, nothing, (), stamp, 0, brokers=())
+                else overview_document(
+                    self.cluster, nothing, (), stamp, 0, standing=self._presence.now
+                )
             )
             failed: Overview = {
                 **last,
@@ -323,7 +325,7 @@ class Lead:
         look = Look(
             self.cluster,
             group,
-            sweep.brokers,
+            sweep.standing,
             sweep.snapshot.taken_at_ms,
             sweep.asked,
             hosted=holdings.keys(),

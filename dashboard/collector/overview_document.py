@@ -10,7 +10,6 @@ from dashboard.live.documents import (
     Level,
     Overview,
     OverviewBroker,
-    OverviewNameServer,
     OverviewRow,
     OverviewTotals,
 )
@@ -23,7 +22,7 @@ from rmqcore.model.snapshot import (
 )
 
 from .group_document import Sight, group_totals, orderly, sight_status
-from .presence import BrokerState
+from .presence import BrokerState, Standing
 from .trend import LagTrend
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
@@ -107,7 +106,7 @@ def overview_document(
     stamp: Stamp,
     now_ms: int,
     *,
-    brokers: Iterable[BrokerState],
+    standing: Standing,
 ) -> Overview:
     """Return the whole document, numbered with `stamp`."""
     listed = sorted(rows, key=_badness)
@@ -116,29 +115,16 @@ def overview_document(
         "seq": stamp.seq,
         "cluster": cluster,
         "taken_at": snapshot.taken_at_ms,
-        "brokers": [_broker(state, now_ms) for state in brokers],
+        "brokers": [_broker(state, now_ms) for state in standing.brokers],
         "totals": _totals(snapshot, listed),
         "groups": listed,
-        "nameservers": _nameservers(snapshot),
+        "nameservers": list(standing.nameservers),
     }
 
 
 def _badness(row: OverviewRow) -> tuple[int, int, str]:
     level = WORST_FIRST.index(row["status"]["level"])
     return (level, -(row["lag"] or 0), row["group"])
-
-
-def _nameservers(snapshot: ClusterSnapshot) -> list[OverviewNameServer]:
-    named = {name for each in snapshot.nameservers for name in each.brokers}
-    return [
-        {
-            "address": each.address,
-            "answered": each.answered,
-            "error": each.error,
-            "unlisted": sorted(named.difference(each.brokers)) if each.answered else [],
-        }
-        for each in snapshot.nameservers
-    ]
 
 
 def _broker(state: BrokerState, now_ms: int) -> OverviewBroker:

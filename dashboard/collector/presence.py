@@ -15,12 +15,17 @@ rebalance every 20 s).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dashboard.live.documents import BrokerCondition, OverviewBroker
-from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot
+from dashboard.live.documents import (
+    BrokerCondition,
+    NameServerState,
+    Overview,
+    OverviewBroker,
+)
+from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot, ClusterSnapshot
 
 HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
@@ -69,42 +74,79 @@ def condition_of(broker: BrokerSnapshot) -> BrokerCondition:
     return "slave" if broker.stale else "answered"
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the brokers of a cluster, by name, and its name servers stood at one look."""
+
+    brokers: Sequence[BrokerState] = ()
+    nameservers: Sequence[NameServerState] = ()
+
+    def agreed(self) -> bool:
+        """Say whether every name server answered and lists every broker."""
+        return all(
+            each["answered"] and not each["unlisted"] for each in self.nameservers
+        )
+
+
 class Presence:
-    """The brokers of one cluster, look after look."""
+    """The brokers and name servers of one cluster, look after look."""
 
     def __init__(self) -> None:
-        self._states: dict[str, BrokerState] = {}
+        self.now = Standing()
+        """As they were last seen."""
         self._at_ms = 0
         self._restored: dict[str, OverviewBroker] = {}
+        self._silent_since: dict[str, int | None] = {}
 
-    @property
-    def states(self) -> Sequence[BrokerState]:
-        """Every broker as it was last seen, in the order of their names."""
-        return tuple(self._states.values())
-
-    def restore(self, brokers: Iterable[OverviewBroker]) -> None:
+    def restore(self, last: Overview) -> None:
         """Go on from what an earlier leader published."""
-        self._restored = {broker["name"]: broker for broker in brokers}
+        self._restored = {broker["name"]: broker for broker in last["brokers"]}
+        self._silent_since = {
+            each["address"]: each.get("since") for each in last.get("nameservers", [])
+        }
 
-    def take(
-        self, brokers: Iterable[BrokerSnapshot], at_ms: int
-    ) -> Sequence[BrokerState]:
-        """Take one look at all brokers; return how they stood at it.
+    def take(self, snapshot: ClusterSnapshot) -> Standing:
+        """Take one look at the cluster; return how everything stood at it.
 
-        Those not in it any more are forgotten. A look older than the last changes
+        Brokers not in it any more are forgotten. A look older than the last changes
         nothing of what is known.
         """
-        states = {
-            broker.name: self._state(broker, at_ms)
-            for broker in sorted(brokers, key=lambda broker: broker.name)
-        }
+        at_ms = snapshot.taken_at_ms
+        known = {state.name: state for state in self.now.brokers}
+        brokers = tuple(
+            self._state(broker, known.get(broker.name), at_ms)
+            for broker in sorted(snapshot.brokers, key=lambda broker: broker.name)
+        )
+        standing = Standing(brokers, self._nameservers(snapshot))
         if at_ms >= self._at_ms:
-            self._states, self._at_ms, self._restored = states, at_ms, {}
-        return tuple(states.values())
+            self.now, self._at_ms, self._restored = standing, at_ms, {}
+            self._silent_since = {
+                each["address"]: each.get("since") for each in standing.nameservers
+            }
+        return standing
 
-    def _state(self, broker: BrokerSnapshot, at_ms: int) -> BrokerState:
+    def _nameservers(self, snapshot: ClusterSnapshot) -> tuple[NameServerState, ...]:
+        known = {broker.name for broker in snapshot.brokers}
+        return tuple(
+            {
+                "address": each.address,
+                "answered": each.answered,
+                "error": each.error,
+                "unlisted": sorted(known.difference(each.brokers))
+                if each.answered
+                else [],
+                "since": None
+                if each.answered
+                else self._silent_since.get(each.address) or snapshot.taken_at_ms,
+            }
+            for each in snapshot.nameservers
+        )
+
+    def _state(
+        self, broker: BrokerSnapshot, known: BrokerState | None, at_ms: int
+    ) -> BrokerState:
         condition = condition_of(broker)
-        before = self._states.get(broker.name) or self._earlier(broker, at_ms)
+        before = known or self._earlier(broker, at_ms)
         state = BrokerState(
             broker,
             condition,

@@ -193,6 +193,19 @@ class Held(TypedDict):
     until: int
 
 
+class NameServerState(TypedDict):
+    """One name server, and the brokers that are known and that it does not list.
+
+    `since` is when it was first seen not to answer; None while it does.
+    """
+
+    address: str
+    answered: bool
+    error: str | None
+    unlisted: list[str]
+    since: NotRequired[int | None]
+
+
 class EpochMark(TypedDict):
     """The running epoch: its number within the group, and when it was first seen."""
 
@@ -234,7 +247,8 @@ class GroupState(TypedDict):
     `past_slots` are hues of members that left and are still on the timeline.
     `complete` says that every broker of the group is named and answered everything;
     everything computed from less is marked. `fault` is there when this program failed
-    to judge the group: the rest is then as old as `taken_at` says.
+    to judge the group: the rest is then as old as `taken_at` says. `nameservers` is
+    there while one of them does not answer or does not list every broker.
     """
 
     run: str
@@ -260,6 +274,7 @@ class GroupState(TypedDict):
     complete: NotRequired[bool]
     held: NotRequired[Held | None]
     fault: NotRequired[str | None]
+    nameservers: NotRequired[list[NameServerState]]
 
 
 class OverviewBroker(TypedDict):
@@ -275,15 +290,6 @@ class OverviewBroker(TypedDict):
     error: str | None
     state: NotRequired[BrokerCondition]
     since: NotRequired[int | None]
-
-
-class OverviewNameServer(TypedDict):
-    """One name server, and the brokers that others name and it does not."""
-
-    address: str
-    answered: bool
-    error: str | None
-    unlisted: list[str]
 
 
 class OverviewRow(TypedDict):
@@ -380,7 +386,7 @@ class Overview(TypedDict):
     groups: list[OverviewRow]
     error: NotRequired[str | None]
     lake: NotRequired[LakeFault | None]
-    nameservers: NotRequired[list[OverviewNameServer]]
+    nameservers: NotRequired[list[NameServerState]]
 
 
 def queue_key(queue: Queue) -> str:

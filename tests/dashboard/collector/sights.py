@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dashboard.collector.group_document import Sight
 from dashboard.collector.ownership import Ownership, OwnershipTracker
-from dashboard.collector.presence import BrokerState, Presence
+from dashboard.collector.presence import Presence, Standing
 from dashboard.collector.rates import Rates
 from rmqcore.model import (
     ConsumeType,
@@ -138,9 +138,9 @@ def broker(name: str = "a", *, answered: bool = True) -> BrokerSnapshot:
     )
 
 
-def states(*brokers: BrokerSnapshot, at_ms: int = NOW) -> Sequence[BrokerState]:
+def standing(*brokers: BrokerSnapshot) -> Standing:
     """How brokers stand at one look, with nothing known of them before."""
-    return Presence().take(brokers, at_ms)
+    return Presence().take(ClusterSnapshot(NOW, brokers, {}, {}))
 
 
 def sight(
@@ -159,7 +159,7 @@ def sight(
     return Sight(
         cluster="east",
         group=seen,
-        brokers=states(*(brokers if brokers is not None else (broker(),))),
+        brokers=standing(*(brokers or (broker(),))).brokers,
         ownership=ownership or OwnershipTracker().judge(seen, now_ms),
         rates=rates or Rates(None, None, (), ()),
         slots=slots or {client_id: place for place, client_id in enumerate(ids)},

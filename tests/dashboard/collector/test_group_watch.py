@@ -6,7 +6,7 @@ from dashboard.collector.group_watch import REPORT_STANDS_MS, GroupWatch, Look
 from dashboard.live.numbering import Stamp
 from rmqcore.model.snapshot import GroupSnapshot
 
-from .sights import NOW, broker, group, keys, member, states, table
+from .sights import NOW, broker, group, keys, member, standing, table
 
 QUEUES = keys(4)
 ONE = group(table(QUEUES), [member("c1", QUEUES, strategy="AVG")], expected=["c1"] * 4)
@@ -22,7 +22,7 @@ UNASKED_TWO = group(
 
 
 def look(seen: GroupSnapshot, seconds: float, *, asked: bool = True) -> Look:
-    return Look("east", seen, states(broker()), NOW + round(seconds * 1000), asked)
+    return Look("east", seen, standing(broker()), NOW + round(seconds * 1000), asked)
 
 
 def test_a_join_is_a_turn_with_moves_and_a_sentence() -> None:

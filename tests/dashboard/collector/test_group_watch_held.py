@@ -14,7 +14,12 @@ from dashboard.collector.presence import HELD_MS, Presence
 from dashboard.live.documents import GroupState
 from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import QueueKey, Reason
-from rmqcore.model.snapshot import BrokerSnapshot, GroupSnapshot, MemberSnapshot
+from rmqcore.model.snapshot import (
+    BrokerSnapshot,
+    ClusterSnapshot,
+    GroupSnapshot,
+    MemberSnapshot,
+)
 
 from .sights import NOW, broker, group, keys, member, table
 
@@ -39,8 +44,9 @@ class Watched:
         brokers: Sequence[BrokerSnapshot] = BOTH,
     ) -> Sight | None:
         at_ms = NOW + round(seconds * 1000)
-        states = self.presence.take(brokers, at_ms)
-        return self.watch.see(Look("east", seen, states, at_ms, asked=True)).sight
+        snapshot = ClusterSnapshot(at_ms, tuple(brokers), {}, {})
+        standing = self.presence.take(snapshot)
+        return self.watch.see(Look("east", seen, standing, at_ms, asked=True)).sight
 
     def shown(
         self,

@@ -12,7 +12,7 @@ from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import ClusterSnapshot, GroupKind
 
-from .sights import NOW, broker, cluster, group, keys, member, sight, states, table
+from .sights import NOW, broker, cluster, group, keys, member, sight, standing, table
 
 QUEUES = keys(4)
 
@@ -38,8 +38,9 @@ def test_a_row_tells_the_group_in_short() -> None:
 def overview_document(
     name: str, seen: ClusterSnapshot, rows: list[OverviewRow], stamp: Stamp, now_ms: int
 ) -> Overview:
-    brokers = states(*seen.brokers)
-    return document_of(name, seen, rows, stamp, now_ms, brokers=brokers)
+    return document_of(
+        name, seen, rows, stamp, now_ms, standing=standing(*seen.brokers)
+    )
 
 
 def test_worst_first_then_most_lag_then_by_name() -> None:
