@@ -84,6 +84,7 @@ class BrokerCalls:
     ) -> None:
         self.pool = pool
         self.serialize_type = serialize_type
+        self._without_lite: set[str] = set()
 
     def command(
         self,
@@ -225,11 +226,23 @@ class BrokerCalls:
     # Messages
 
     async def pull(self, address: str, header: PullMessageRequestHeader) -> PullResult:
-        """Pull messages of one queue (11, 361); held for as long as it asks."""
+        """Pull messages of one queue (11, 361); held for as long as it asks.
+
+        A broker of 4.x has one code for both kinds of consumers.
+        """
         is_lite = header.sys_flag & PullSysFlag.LITE_PULL
-        code = RequestCode.LITE_PULL_MESSAGE if is_lite else RequestCode.PULL_MESSAGE
+        if is_lite and address not in self._without_lite:
+            code = RequestCode.LITE_PULL_MESSAGE
+        else:
+            code = RequestCode.PULL_MESSAGE
         command = self.command(code, header)
         response = await self.pool.request(address, command, PULL_TIMEOUT_S)
+        if (
+            code is RequestCode.LITE_PULL_MESSAGE
+            and response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+        ):
+            self._without_lite.add(address)
+            return await self.pull(address, header)
         raise_for_code(
             response,
             request_code=code,

@@ -53,6 +53,7 @@ async def test_rates_are_over_three_spans(peer: Peer, clock: ManualClock) -> Non
     info = await table(peer)
     assert info["putTps"] == "3.0 3.0 3.0"
     assert info["getTransferredTps"] == "3.0 3.0 3.0"
+    assert info["getTransferedTps"] == info["getTransferredTps"]
     assert info["getFoundTps"] == info["getMissTps"] == "0.1 0.1 0.1"
     assert info["getTotalTps"] == "0.2 0.2 0.2"
     await clock.advance(10)

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from rmqcore.broker import server
+from rmqcore.broker.processors import HANDLERS
+from rmqcore.broker.state import Handler
 from rmqcore.client import InstanceRegistry, LitePullConsumer, Producer, Timer
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import Message, MessageQueue
+from rmqcore.protocol.codes import RequestCode
 
 from .joining import FIRST, PATIENCE_S, Heard, send, until
 
@@ -93,6 +97,27 @@ async def test_subscribed_queues_are_divided_and_polled(
     await send(producer, range(8))
     bodies = await polled(one, 4) + await polled(two, 4)
     assert sorted(bodies) == [str(number) for number in range(8)]
+
+
+async def test_a_broker_of_4_x_is_polled_by_its_one_code_of_pulls(
+    pollers: Pollers, producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    class Older(dict[int, Handler]):
+        def get(self, code: int, *default: Any) -> Any:
+            asked.append(code)
+            return super().get(code, *default)
+
+    known = {c: h for c, h in HANDLERS.items() if c != RequestCode.LITE_PULL_MESSAGE}
+    monkeypatch.setattr(server, "HANDLERS", Older(known))
+    consumer = await pollers.assigned(Q0)
+    for part in ("01", "23"):
+        for body in part:
+            await producer.send(Message("T", body.encode()), queue=Q0)
+        assert await polled(consumer, 2) == list(part)
+    # Refused once, it is not asked so again.
+    assert asked.count(RequestCode.LITE_PULL_MESSAGE) == 1
 
 
 async def test_a_queue_is_polled_in_order_and_in_parts(
