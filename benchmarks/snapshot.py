@@ -55,11 +55,7 @@ LIMIT_S: Final = 0.5
 RATIO: Final = 20.0
 TOPICS_OF_A_GROUP: Final = 2
 LATE_S: Final = 2.0
-SETTINGS: Final = {
-    "mappedFileSizeConsumeQueue": 20_000,
-    # Filling may be slow on a busy machine; it is not what is measured.
-    "waitTimeMillsInSendQueue": 60_000,
-}
+SETTINGS: Final = {"mappedFileSizeConsumeQueue": 20_000}
 WARM_UP_GROUPS: Final = 500
 
 

@@ -8,7 +8,7 @@ happens and tells the observer.
 It waits for things to come true, never for time to pass, except that it stays at each
 division for as long as those who watch have asked for. What does not come true within
 `PATIENCE_S` of the machine's time, longer where the cluster's own timers are, is a
-`LabError` that says what was waited for.
+`LabError` that says what was waited for; a broker may take as long for an answer.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Stage:
         self.lab = lab
         self.clock = clock
         self.offsets_dir = directory / "offsets"
-        self.admin = Admin(nameservers)
+        self.admin = Admin(nameservers, timeout=PATIENCE_S)
         self._texts = {**EVERYWHERE, **texts}
         self._nameservers = nameservers
         self._pace = pace
@@ -345,6 +345,7 @@ class Stage:
             self._producer = Producer(
                 self._nameservers,
                 group=self.group("_producers"),
+                send_timeout_s=PATIENCE_S,
                 client_ip="host-0",
                 registry=InstanceRegistry(),
             )

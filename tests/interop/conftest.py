@@ -1,8 +1,13 @@
-"""One real Apache RocketMQ of two brokers, and one JVM of clients, for the session."""
+"""A real Apache RocketMQ of two brokers, and one JVM of clients, for the session.
+
+There is one of each version that a test asks for: the version under test, and for tests
+that say so (`versions.OLDER_TOO`) the oldest that RocketScope attaches to.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -10,6 +15,7 @@ import pytest
 
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster, start_cluster
+from tests.support.jars import rocketmq_version
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import TEST_SECONDS
 from tests.support.our_clients import OurCluster
@@ -27,21 +33,58 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TEST_SECONDS))
 
 
-@pytest.fixture(scope="session")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheCluster]:
-    """The cluster that all interop tests share; each uses names of its own."""
-    directory = tmp_path_factory.mktemp("apache")
-    with start_cluster(directory, brokers=2) as cluster:
-        yield cluster
+class Apaches:
+    """The clusters and JVMs of the session by version, started when first asked for."""
+
+    def __init__(self, directories: pytest.TempPathFactory, running: ExitStack) -> None:
+        self._directories = directories
+        self._running = running
+        self._clusters: dict[str, ApacheCluster] = {}
+        self._drivers: dict[str, JavaDriver] = {}
+
+    def cluster(self, version: str) -> ApacheCluster:
+        """Return the cluster that all tests share; each uses names of its own."""
+        if version not in self._clusters:
+            directory = self._directories.mktemp("apache")
+            cluster = start_cluster(directory, brokers=2, version=version)
+            self._clusters[version] = self._running.enter_context(cluster)
+        return self._clusters[version]
+
+    def java(self, version: str) -> JavaDriver:
+        """Return Java clients of the same version, connected to the cluster."""
+        if version not in self._drivers:
+            driver = JavaDriver(
+                self.cluster(version).nameserver,
+                self._directories.mktemp("java"),
+                version=version,
+            )
+            self._drivers[version] = self._running.enter_context(driver)
+        return self._drivers[version]
 
 
 @pytest.fixture(scope="session")
-def java(
-    apache: ApacheCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JavaDriver]:
+def apaches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apaches]:
+    """The clusters of the session."""
+    with ExitStack() as running:
+        yield Apaches(tmp_path_factory, running)
+
+
+@pytest.fixture
+def version(request: pytest.FixtureRequest) -> str:
+    """The version that a test runs on: the one under test, unless it has a list."""
+    return str(getattr(request, "param", rocketmq_version()))
+
+
+@pytest.fixture
+def apache(apaches: Apaches, version: str) -> ApacheCluster:
+    """The cluster that tests share; each uses names of its own."""
+    return apaches.cluster(version)
+
+
+@pytest.fixture
+def java(apaches: Apaches, version: str) -> JavaDriver:
     """Java clients connected to the Apache cluster."""
-    with JavaDriver(apache.nameserver, tmp_path_factory.mktemp("java")) as driver:
-        yield driver
+    return apaches.java(version)
 
 
 @pytest.fixture(scope="session")

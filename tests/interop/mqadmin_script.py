@@ -25,6 +25,8 @@ class Names:
     topic: str
     group: str
     producer: str
+    older: bool = False
+    """Whether tool and real broker are of 4.x, which know and keep less."""
     found: dict[str, str] = field(default_factory=dict)
     """What earlier steps have printed: ids of messages."""
 
@@ -41,6 +43,7 @@ class Names:
 
 # Rules
 
+_READ: Final = "trackType=READ, exceptionDesc=null"
 _MASKS: Final = (
     (re.compile(r"/?127\.0\.0\.1:\d+"), "ADDRESS"),
     (re.compile(r"\d{4}-\d\d-\d\d[ ,]\d\d:\d\d:\d\d(,\d+)?"), "TIME"),
@@ -59,6 +62,16 @@ _MASKS: Final = (
     (re.compile(r"^(See|For more information).*$"), ""),
     (re.compile(r"^\s*(at |\.\.\. \d+ more).*$"), ""),
 )
+_OLDER_MASKS: Final = (
+    (re.compile(r"\bV\d_\d+_\d+\b"), "VERSION"),
+    # Properties that a broker of 5.x adds to each message.
+    (re.compile(r"\b(TRACE_ON|MSG_REGION|WAIT)=\w+, "), ""),
+    (re.compile(r"\b(storeSize|physicSize)=\d+"), r"\1=SIZE"),
+    # A client of 4.x, too, commits for the first time 10 s after its start.
+    (re.compile(r"trackType=NOT_ONLINE, exceptionDesc=CODE:206 [^]]*"), _READ),
+    # Progress of a retry topic is told by 4.x before there is any.
+    (re.compile(r"^%RETRY%.* N/A$"), ""),
+)
 _SIZE: Final = re.compile(r"\b(storeSize|physicSize)=(\d+)")
 
 
@@ -66,7 +79,7 @@ def lines(text: str, names: Names) -> list[str]:
     """Everything, line by line."""
     masked = []
     for line in text.splitlines():
-        for pattern, word in _MASKS:
+        for pattern, word in (*_MASKS, *(_OLDER_MASKS if names.older else ())):
             line = pattern.sub(word, line)  # noqa: PLW2901 - masked step by step
         # A record holds the name of its cluster, as a property.
         line = _SIZE.sub(  # noqa: PLW2901
@@ -122,7 +135,7 @@ def settings(*wanted: str) -> Rule:
 
     def rule(text: str, names: Names) -> dict[str, str]:
         table = dict(_pairs(text, names))
-        return {name: table.get(name, "missing") for name in wanted}
+        return {name: table.get(name, "missing") for name in _known(wanted, names)}
 
     return rule
 
@@ -134,10 +147,19 @@ def forms_of(*wanted: str) -> Rule:
         table = dict(_pairs(text, names))
         return {
             name: re.sub(r"\d+(\.\d+)?", "N", table.get(name, "missing"))
-            for name in wanted
+            for name in _known(wanted, names)
         }
 
     return rule
+
+
+def answered(text: str, names: Names) -> bool:
+    """No more than that the tool understood the answer."""
+    return bool(text) and "NullPointerException" not in text
+
+
+def _known(wanted: tuple[str, ...], names: Names) -> list[str]:
+    return [name for name in wanted if not (names.older and name in _SINCE_5)]
 
 
 def _pairs(text: str, names: Names) -> list[tuple[str, str]]:
@@ -171,12 +193,35 @@ class Step:
     command: str
     rule: Rule = lines
     remember: Remember | None = None
+    older_command: str = ""
+    """The command as the tool of 4.x wants it, where that is not the same."""
+    older_rule: Rule | None = None
+    """The rule for tool and broker of 4.x, where they do something else."""
+
+    def words(self, names: Names) -> list[str]:
+        """Return the command line on one cluster."""
+        older = self.older_command if names.older else ""
+        return [names.fill(word) for word in (older or self.command).split(" ")]
+
+    def judged(self, text: str, names: Names) -> object:
+        """Return what the rule makes of the output."""
+        older = self.older_rule if names.older else None
+        return (older or self.rule)(text, names)
 
     @property
     def name(self) -> str:
         return self.command.split(" ", 1)[0]
 
 
+_SINCE_5: Final = frozenset(
+    (
+        *("brokerActive", "ackThreadPoolQueueSize", "timerReadBehind"),
+        *("timerOffsetBehind", "timerCongestNum", "serverLoadBalancerEnable"),
+        "useServerSideResetOffset",
+        # A broker of 4.x does not find it in a file that is mostly empty.
+        "earliestMessageTimeStamp",
+    )
+)
 _RUNTIME: Final = ("brokerActive", "brokerVersionDesc", "commitLogMinOffset")
 _MEASURED: Final = (
     *("bootTimestamp", "runtime", "putMessageSizeTotal", "putMessageFailedTimes"),
@@ -222,7 +267,10 @@ DURING: Final = (
     Step("allocateMQ -t {topic} -i 10.0.0.1,10.0.0.2,10.0.0.3", forms),
     Step("queryMsgByKey -t {topic} -k k3", lines, unique_key),
     Step("queryMsgByUniqueKey -t {topic} -i {unique_key}", lines, offset_id),
-    Step("queryMsgById -t {topic} -i {offset_id}"),
+    Step(
+        "queryMsgById -t {topic} -i {offset_id}",
+        older_command="queryMsgById -i {offset_id}",
+    ),
     Step("queryMsgByOffset -t {topic} -b broker-a -i 0 -o 1"),
     Step("queryCq -t {topic} -q 0 -i 0 -b {broker}"),
     Step("printMsg -t {topic}", any_order),
@@ -243,11 +291,16 @@ AFTER: Final = (
     Step("consumerProgress -g {group}"),
     Step("consumerProgress", our_forms),
     Step("brokerConsumeStats -b {broker}", ours),
-    Step("cloneGroupOffset -s {group} -d {group}-copy -t {topic}"),
+    Step(
+        "cloneGroupOffset -s {group} -d {group}-copy -t {topic}",
+        # A broker of 5.x takes no offsets of a group that it does not know.
+        older_rule=answered,
+    ),
     Step("consumerProgress -g {group}-copy"),
-    Step("skipAccumulatedMessage -g {group} -t {topic}"),
+    # A broker of 4.x resets no offsets of who is not there, and leaves it to the tool.
+    Step("skipAccumulatedMessage -g {group} -t {topic}", older_rule=answered),
     Step("consumerProgress -g {group}", forms),
-    Step("resetOffsetByTime -g {group} -t {topic} -s 0"),
+    Step("resetOffsetByTime -g {group} -t {topic} -s 0", older_rule=answered),
     Step("consumerProgress -g {group}", forms),
     Step("setConsumeMode -b {broker} -t {topic} -g {group} -m PULL"),
     Step("getBrokerConfig -b {broker}", settings(*_BROKER)),

@@ -17,8 +17,9 @@ from tests.support.our_clients import OurConsumer, produce
 from tests.support.waiting import eventually
 
 from .sides import Side, our_member, until
+from .versions import OLDER_TOO
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, OLDER_TOO]
 
 
 async def test_what_we_send_java_receives(
@@ -89,7 +90,7 @@ async def test_apaches_admin_tool_asks_our_member_what_it_does(
 ) -> None:
     await admin.create_topic(name, 2)
     side = Side(apache.nameserver, java)
-    with AdminTool(tmp_path) as tool:
+    with AdminTool(tmp_path, version=apache.version) as tool:
         async with our_member(side, name, group=name, topic=name) as ours:
             await side.produce_java(name, 8)
             await until(lambda: len(ours.bodies) == 8, lambda: ours.bodies)

@@ -29,8 +29,11 @@ from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
 
+from .versions import OLDER_TOO
+
 pytestmark = [
     pytest.mark.interop,
+    OLDER_TOO,
     pytest.mark.django_db(transaction=True),
 ]
 

@@ -25,6 +25,7 @@ from rmqcore.protocol.connection import Connection, Event, RequestReceived
 from tests.support.java_driver import EAGER, JavaDriver
 
 from .sides import FIRST, OUR_IP, Side, our_member, until
+from .versions import OLDER_TOO
 
 pytestmark = pytest.mark.interop
 
@@ -153,6 +154,7 @@ async def test_broadcasting_members_get_everything_and_share_files(
         )
 
 
+@OLDER_TOO
 async def test_a_lite_pull_consumer_polls_seeks_and_commits(
     side: Side, name: str
 ) -> None:

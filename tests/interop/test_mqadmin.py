@@ -18,7 +18,9 @@ from tests.support.apache import ApacheCluster
 from tests.support.java_driver import AdminTool, JavaDriver
 from tests.support.our_clients import OurCluster
 
+from .conftest import Apaches
 from .mqadmin_script import AFTER, BEFORE, DURING, Names, Step
+from .versions import VERSIONS
 
 pytestmark = pytest.mark.interop
 
@@ -53,30 +55,34 @@ class Side:
         return [self._step(step) for step in steps]
 
     def _step(self, step: Step) -> object:
-        words = [self.names.fill(word) for word in step.command.split(" ")]
-        text = self.tool.run(*words, "-n", self.nameserver)
+        text = self.tool.run(*step.words(self.names), "-n", self.nameserver)
         if step.remember is not None:
             self.names.found.update(step.remember(text))
-        return step.rule(text, self.names)
+        return step.judged(text, self.names)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=VERSIONS)
 def outputs(
-    apache: ApacheCluster, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    apaches: Apaches,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Outputs, Outputs]]:
     """What the script gave on Apache's cluster, and on ours."""
+    version: str = request.param
+    apache = apaches.cluster(version)
     folder = tmp_path_factory.mktemp("mqadmin")
     with (
         OurCluster(folder / "embedded", brokers=2) as embedded,
-        AdminTool(folder / "tool-a") as first,
-        AdminTool(folder / "tool-b") as second,
-        JavaDriver(apache.nameserver, folder / "clients-a") as theirs,
-        JavaDriver(embedded.nameserver, folder / "clients-b") as ours,
+        AdminTool(folder / "tool-a", version=version) as first,
+        AdminTool(folder / "tool-b", version=version) as second,
+        JavaDriver(apache.nameserver, folder / "clients-a", version=version) as theirs,
+        JavaDriver(embedded.nameserver, folder / "clients-b", version=version) as ours,
         ThreadPoolExecutor(2) as threads,
     ):
+        older = version.startswith("4.")
         sides = (
-            _side(apache.name, apache, first, theirs),
-            _side("LocalCluster", embedded, second, ours),
+            _side(apache.name, apache, first, theirs, older=older),
+            _side("LocalCluster", embedded, second, ours, older=older),
         )
         runs = [threads.submit(side.run) for side in sides]
         yield runs[0].result(), runs[1].result()
@@ -87,11 +93,13 @@ def _side(
     cluster: ApacheCluster | OurCluster,
     tool: AdminTool,
     clients: JavaDriver,
+    *,
+    older: bool,
 ) -> Side:
     # The driver names its producer group by the cluster it is on.
     producer = "driver-producer-" + re.sub(r"[.:]", "-", cluster.nameserver)
     broker = cluster.brokers["broker-a"]
-    names = Names(name, broker, "mqadmin-topic", "mqadmin-group", producer)
+    names = Names(name, broker, "mqadmin-topic", "mqadmin-group", producer, older)
     return Side(cluster.nameserver, names, tool, clients)
 
 

@@ -22,7 +22,9 @@ from tests.support.java_driver import JavaDriver, Queue
 from tests.support.java_members import AT_REST_S
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.interop
+from .versions import OLDER_TOO
+
+pytestmark = [pytest.mark.interop, OLDER_TOO]
 
 MEMBERS = ("a", "b", "c")
 QUEUES_PER_BROKER = 8

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from .apache import java_command
+from .apache import java_command, make_home
 from .jars import JAVA_DIRECTORY, cache_directory, rocketmq_jars, rocketmq_version
 from .json_lines import Event, JsonLines
 
@@ -152,7 +152,7 @@ class AdminTool(JsonLines):
 
     def __init__(self, directory: Path, *, version: str | None = None) -> None:
         version = version or rocketmq_version()
-        directory.mkdir(parents=True, exist_ok=True)
+        make_home(directory, "logback_tools.xml")
         command = java_command(directory, version, compiled(version))
         super().__init__(
             [*command, "AdminTool"],

@@ -105,14 +105,14 @@ public final class Driver {
 
   private static void start(Map<String, String> options) throws Exception {
     String name = options.get("name");
+    // The one constructor with a hook that every release has.
     DefaultMQPushConsumer consumer =
-        new DefaultMQPushConsumer(options.get("group"), signing(options));
+        new DefaultMQPushConsumer(options.get("group"), signing(options), strategy(options));
     consumer.setNamesrvAddr(options.getOrDefault("nameserver", nameServer));
     consumer.setUseTLS(options.containsKey("tls"));
     // A busy machine is no failure here.
     consumer.setMqClientApiTimeout(20_000);
     consumer.setInstanceName(options.getOrDefault("instance", name));
-    consumer.setAllocateMessageQueueStrategy(strategy(options));
     if (options.containsKey("threads")) {
       consumer.setConsumeThreadMin(Integer.parseInt(options.get("threads")));
       consumer.setConsumeThreadMax(Integer.parseInt(options.get("threads")));
