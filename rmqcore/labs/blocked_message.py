@@ -106,8 +106,9 @@ async def _play(
     furthest = parameters.blocked + span
     stage.tell("blocked", offset=parameters.blocked, furthest=furthest)
     stage.tell("delayed", reason=reason)
-    await stage.persist([member])
-    held = await stage.progress(group, topic, "one message blocked")
+    held = await stage.persisted(
+        group, topic, [member], parameters.blocked, "one message blocked"
+    )
     committed = held.queues[0].committed
 
     hanging.release()

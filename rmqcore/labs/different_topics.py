@@ -85,8 +85,10 @@ async def play(stage: Stage, parameters: Parameters) -> DifferentTopicsResult:
         for number in range(parameters.heartbeats)
     ]
     still = await _unread(stage, topics, members, "heartbeats")
-    await stage.persist(members)
-    progress = [await stage.progress(group, topic, "heartbeats") for topic in topics]
+    progress = [
+        await stage.persisted(group, topic, members, part, "heartbeats")
+        for topic, part in zip(topics, reached, strict=True)
+    ]
     waiting = sum(each.end - each.committed for each in progress)
 
     half = len(unread) == parameters.queues

@@ -254,6 +254,27 @@ class Stage:
         )
         return progress
 
+    async def persisted(
+        self,
+        group: str,
+        topic: str,
+        members: Collection[Member],
+        count: int,
+        after: str,
+    ) -> Progress:
+        """Wait until so many messages of a topic are committed; note the offsets.
+
+        Members commit without being answered: the broker may yet be at it when it is
+        asked for what it has.
+        """
+
+        async def done() -> bool:
+            await self.persist(members)
+            return (await self._offsets(group, topic, "")).committed >= count
+
+        await self.until(done, f"{count} messages of {topic} committed")
+        return await self.progress(group, topic, after)
+
     async def all_committed(
         self,
         group: str,

@@ -34,6 +34,8 @@ async def test_every_lab_shows_on_apache_what_it_is_about(
                 nameservers=apache.nameserver,
                 parameters=SHORTER.get(name),
                 observer=lambda step: None,
+                # A broker of 4.x unmaps what it may be writing to, and dies of it.
+                clean_up=not apache.version.startswith("4."),
             )
         return [claim.text for claim in result.evidence.claims if not claim.seen]
 

@@ -292,7 +292,8 @@ def _java(
 ) -> list[str]:
     parts = [*map(str, extra), str(_CONF), f"{rocketmq_jars(version)}/*"]
     # Logs and broadcasting offsets go to the home, never to the user's.
-    return ["java", *_JVM, *heap, f"-Duser.home={home}", "-cp", ":".join(parts)]
+    own = (f"-Duser.home={home}", f"-XX:ErrorFile={home}/hs_err.log")
+    return ["java", *_JVM, *heap, *own, "-cp", ":".join(parts)]
 
 
 def make_home(home: Path, logback: str) -> Path:
