@@ -23,20 +23,29 @@ Interval = list[int]
 
 
 class HeldOut(Schema):
-    """A queue in one hand, null for nobody's; `end` is null while it lasts."""
+    """A queue in one hand, null for nobody's; `end` is null while it lasts.
+
+    `connection` tells processes with one client id apart, from 0.
+    """
 
     owner: str | None
+    connection: int
     begin: Interval
     end: Interval | None
 
 
 class LaneOut(Schema):
-    """One queue; `known` is false where no member reported who owns it."""
+    """One queue; `known` is false where no member reported who owns it.
+
+    `double` and `unknown` are from one time to another: several hold it, or nobody can
+    say who does.
+    """
 
     queue: list[str | int]
     known: bool
     held: list[HeldOut]
     double: list[Interval]
+    unknown: list[Interval]
 
 
 class EpochOut(Schema):
@@ -64,8 +73,13 @@ class EventOut(Schema):
 
 
 class TimelineOut(Schema):
-    """Who held which queue when; events are the newest 200."""
+    """Who held which queue when; events are the newest 200.
 
+    There are lanes and events of groups whose queues have single owners; `kind` is
+    null for a group that is gone.
+    """
+
+    kind: str | None
     since: int
     until: int
     lanes: list[LaneOut]

@@ -12,16 +12,24 @@ what now. They agree as far as they go:
   names others, a change was missed between them: the interval is the whole time.
 - Nobody owns a queue who is not a member: pieces are cut to the epochs in which their
   owner is there, which makes their ends more exact than the event alone.
-- A queue exists in the epochs that list it. What then is nobody's, with certainty, is a
-  gap; what two hold, with certainty, is double ownership.
+- A queue exists in the epochs that list it. There it is in somebody's hand, or nobody's
+  where members said so or there was no member at all; otherwise it is *unknown*, which
+  is no gap: another member may have held it while nobody was asked.
+- Of a time in which the collector saw nothing (`unseen`) nothing is certain.
 
-Pure; times are ms since the epoch. Cost: linear in events times epochs of one queue's
-owners, which a page of some hours keeps small.
+Two processes with one client id are two members, and a queue that both hold is owned
+twice: each connection of an id is a *hand* of its own, numbered from 0.
+
+Stored rows may be out of order, contradict each other or be missing. Whatever they are,
+pieces of one hand do not overlap where they are certain, nor does nobody's with
+anybody's. Pure; times are ms since the epoch. Cost: linear in events times epochs of
+one queue's owners, which a page of some hours keeps small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -29,6 +37,12 @@ from typing import Final
 QueueKey = tuple[str, str, int]
 
 NOBODY: Final = ""
+
+Hand = tuple[str, int]
+"""A client id and which of its connections, from 0; `NOBODY` has one."""
+
+Stretch = tuple[int, int]
+"""From one time to another, both known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +60,20 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A queue in one hand, or in nobody's; `end` is None while it lasts."""
+    """A queue in one hand, or in nobody's; `end` is None while it lasts.
+
+    `connection` tells the connections of one client id apart.
+    """
 
     owner: str
     begin: Moment
     end: Moment | None
+    connection: int = 0
+
+    @property
+    def hand(self) -> Hand:
+        """Who holds it, connections of one client id told apart."""
+        return self.owner, self.connection
 
     @property
     def certain(self) -> tuple[int, int | None] | None:
@@ -59,10 +82,25 @@ class Held:
             return None
         return self.begin.by, None if self.end is None else self.end.after
 
+    def certain_within(self, since: int, until: int) -> Stretch | None:
+        """Return the part of its certain time within a span, None where there is none.
+
+        What lasts, lasts until the end of the span.
+        """
+        if self.certain is None:
+            return None
+        begin, end = self.certain
+        found = max(begin, since), until if end is None else min(end, until)
+        return found if found[0] < found[1] else None
+
 
 @dataclass(frozen=True, slots=True)
 class SeenEpoch:
-    """An epoch as far as lanes need it."""
+    """An epoch as far as lanes need it.
+
+    A client id is listed once for each connection. `divided` is False where queues had
+    no single owners.
+    """
 
     number: int
     cause: str
@@ -70,6 +108,11 @@ class SeenEpoch:
     ended: Moment | None
     members: tuple[str, ...]
     queues: frozenset[QueueKey]
+    divided: bool = True
+
+    def has(self, key: QueueKey) -> bool:
+        """Say whether the queue was there, to be owned by one member."""
+        return self.divided and key in self.queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +137,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One queue's pieces in order of time; `known` is False where nobody reported."""
+    """One queue's pieces in order of time; `known` is False where nobody reported.
+
+    `doubles` are the times in which several hands hold it with certainty, `unknown`
+    those in which it is there and nobody can say who holds it; both within the window.
+    """
 
     key: QueueKey
     pieces: tuple[Held, ...]
-    doubles: tuple[tuple[int, int], ...]
+    doubles: tuple[Stretch, ...]
     moves: int
     known: bool
+    unknown: tuple[Stretch, ...] = ()
 
 
 def lanes(
@@ -111,99 +159,199 @@ def lanes(
     since: int,
     until: int,
     now: int,
+    unseen: Iterable[Moment] = (),
 ) -> list[Lane]:
     """Return a lane for each queue there was between `since` and `until`.
 
-    `events` and `epochs` reach from `since` to now, in order of time; `owners_now` are
-    the reported owners, without the queues that nobody reported.
+    `events` and `epochs` reach from `since` to now, epochs as `in_order` returns them;
+    `owners_now` are the reported owners, without the queues that nobody reported. In
+    `unseen` the collector saw nothing: after the one time and before the other.
     """
     by_queue: dict[QueueKey, list[SeenEvent]] = {}
-    for event in events:
+    for event in sorted(events, key=lambda each: (each.at.by, each.at.after)):
         by_queue.setdefault(event.key, []).append(event)
-    shown = [epoch for epoch in epochs if epoch.began.by < until]
-    keys = {key for epoch in shown for key in epoch.queues}
+    shown = (
+        epoch
+        for epoch in epochs
+        if epoch.began.by < until and (epoch.ended is None or epoch.ended.by > since)
+    )
+    keys = {key for epoch in shown if epoch.divided for key in epoch.queues}
     if not epochs:
         keys = {*by_queue, *owners_now}
-    spans = _Spans(epochs, since)
+    past = _Past(_Spans(epochs, since), since, until, now, _united(unseen))
     return [
-        _lane(
-            key,
-            by_queue.get(key, []),
-            owners_now.get(key),
-            spans,
-            window=(since, until, now),
-        )
+        past.lane(key, by_queue.get(key, []), owners_now.get(key))
         for key in sorted(keys)
     ]
 
 
-def _lane(
-    key: QueueKey,
-    events: list[SeenEvent],
-    owners_now: tuple[str, ...] | None,
-    spans: _Spans,
-    window: tuple[int, int, int],
-) -> Lane:
-    since, until, now = window
-    places = spans.existing(key)
-    existing = spans.of(places, NOBODY)
-    raw = list(_held(_states(events, owners_now, since, now)))
-    pieces: list[Held] = []
-    if not raw:
-        # Nobody reported this queue; without members it is nobody's all the same.
-        alone = spans.without_members(places)
-        pieces = [Held(NOBODY, span.begin, span.end) for span in alone]
-        pieces = [p for p in pieces if _in_window(p, since, until)]
-        return Lane(key, tuple(pieces), (), 0, known=False)
-    for piece in raw:
-        pieces += _cut(piece, spans.of(places, piece.owner))
-    pieces = _with_gaps(pieces, _gaps(pieces, existing, now))
-    pieces = [p for p in pieces if _in_window(p, since, until)]
-    pieces.sort(key=lambda piece: (piece.begin.by, piece.owner))
-    moves = sum(since < event.at.by <= until for event in events)
-    return Lane(key, tuple(pieces), tuple(_doubles(pieces, now)), moves, known=True)
+def in_order(epochs: Iterable[SeenEpoch]) -> list[SeenEpoch]:
+    """Return epochs in order of time, each ended when the next began at the latest.
+
+    A collector that was killed leaves one open, and clocks are set back.
+    """
+    found: list[SeenEpoch] = []
+    limit: Moment | None = None
+    ordered = sorted(epochs, key=lambda each: (each.began.by, each.number))
+    for epoch in reversed(ordered):
+        began, ended = _not_after(epoch.began, limit), epoch.ended
+        if ended is None and limit is not None:
+            ended = Moment(began.by, limit.by)
+        if ended is not None:
+            ended = _both(began, _not_after(ended, limit))
+        found.append(replace(epoch, began=began, ended=ended))
+        limit = began
+    return found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What is common to all lanes of a group: its epochs, the window, the clock."""
+
+    spans: _Spans
+    since: int
+    until: int
+    now: int
+    unseen: Sequence[Stretch]
+
+    def lane(
+        self,
+        key: QueueKey,
+        events: Sequence[SeenEvent],
+        owners_now: tuple[str, ...] | None,
+    ) -> Lane:
+        """Return the lane of one queue; its events are in order of time."""
+        places = self.spans.existing(key)
+        raw = list(_held(_states(events, owners_now, self.since, self.now)))
+        pieces = [
+            part
+            for piece in raw
+            for part in _cut(piece, self.spans.of(places, piece.owner))
+        ]
+        alone = self.spans.without_members(places)
+        pieces += [Held(NOBODY, span.begin, span.end) for span in alone]
+        pieces = _joined_pieces(
+            part for piece in pieces for part in _cut(piece, self._seen())
+        )
+        pieces = [piece for piece in pieces if self._possible(piece) is not None]
+        return Lane(
+            key,
+            tuple(pieces),
+            tuple(union(self._doubles(pieces))),
+            sum(self.since < event.at.by <= self.until for event in events),
+            known=bool(raw),
+            unknown=tuple(self._unknown(places, pieces)),
+        )
+
+    @property
+    def _end(self) -> int:
+        return min(self.until, self.now)
+
+    def _seen(self) -> list[Span]:
+        """Return the spans in which the collector saw something."""
+        found, begin = [], Moment(0, 0)
+        for after, by in self.unseen:
+            found.append(Span(begin, Moment(after, by)))
+            begin = Moment(after, by)
+        if begin.by < self.now:
+            found.append(Span(begin, None))
+        return found
+
+    def _possible(self, piece: Held) -> Stretch | None:
+        end = self._end if piece.end is None else piece.end.by
+        return self._within(piece.begin.after, end)
+
+    def _within(self, begin: int, end: int) -> Stretch | None:
+        found = max(begin, self.since), min(end, self._end)
+        return found if found[0] < found[1] else None
+
+    def _doubles(self, pieces: Iterable[Held]) -> Iterator[Stretch]:
+        """Return when several hands hold the queue with certainty."""
+        changes: Counter[int] = Counter()
+        for piece in pieces:
+            sure = piece.certain_within(self.since, self._end)
+            if piece.owner != NOBODY and sure is not None:
+                changes[sure[0]] += 1
+                changes[sure[1]] -= 1
+        hands = 0
+        for begin, end in pairwise(sorted(time for time in changes if changes[time])):
+            hands += changes[begin]
+            if hands > 1:
+                yield begin, end
+
+    def _unknown(
+        self, places: tuple[int, ...], pieces: Iterable[Held]
+    ) -> Iterator[Stretch]:
+        """Return when the queue is there and nothing can be said of who holds it."""
+        there = [
+            within
+            for begin, end in self.spans.there(places, self._end)
+            if (within := self._within(begin, end)) is not None
+        ]
+        told = [
+            within for piece in pieces if (within := self._possible(piece)) is not None
+        ]
+        return less(union(there), list(less(union(told), self.unseen)))
 
 
 State = tuple[tuple[str, ...], Moment, "Moment | None"]
 
 
 def _states(
-    events: list[SeenEvent],
+    events: Sequence[SeenEvent],
     owners_now: tuple[str, ...] | None,
     since: int,
     now: int,
 ) -> list[State]:
-    """Return the owners one after another, each with its begin and end."""
+    """Return the owners one after another, each with its begin and end.
+
+    Boundaries never go back, whatever the events say.
+    """
     begin = Moment(since, since)
     if not events:
         return [] if owners_now is None else [(owners_now, begin, None)]
     owners = events[0].before
     found: list[State] = []
     for event in events:
-        if set(event.before) != set(owners):
-            missed = Moment(begin.by, max(begin.by, event.at.after))
+        if not _alike(event.before, owners):
+            missed = _missed(begin, event.at.after)
             found.append((owners, begin, missed))
             owners, begin = event.before, missed
-        found.append((owners, begin, event.at))
-        owners, begin = event.after, event.at
-    if owners_now is None or set(owners_now) == set(owners):
+        at = _both(begin, _not_after(event.at, None))
+        found.append((owners, begin, at))
+        owners, begin = event.after, at
+    if owners_now is None or _alike(owners_now, owners):
         return [*found, (owners, begin, None)]
-    missed = Moment(begin.by, max(begin.by, now))
+    missed = _missed(begin, now)
     return [*found, (owners, begin, missed), (owners_now, missed, None)]
 
 
-def _held(states: list[State]) -> Iterable[Held]:
+def _missed(begin: Moment, until: int) -> Moment:
+    """Return when a change was that nobody saw: at any time since the one before."""
+    return Moment(begin.by, max(begin.by, until))
+
+
+def _alike(one: Iterable[str], other: Iterable[str]) -> bool:
+    return sorted(one) == sorted(other)
+
+
+def _held(states: Sequence[State]) -> Iterator[Held]:
     """Join what stays in one hand from state to state."""
-    open_: dict[str, Moment] = {}
+    open_: dict[Hand, Moment] = {}
     for place, (owners, begin, end) in enumerate(states):
-        hands = owners or (NOBODY,)
-        for owner in hands:
-            open_.setdefault(owner, begin)
-        following = states[place + 1][0] if place + 1 < len(states) else None
-        stays = set(following or (NOBODY,)) if following is not None else set()
-        for owner in hands:
-            if following is None or owner not in stays:
-                yield Held(owner, open_.pop(owner), end)
+        last = place + 1 == len(states)
+        stay = set() if last else hands_of(states[place + 1][0])
+        for hand in sorted(hands_of(owners)):
+            open_.setdefault(hand, begin)
+            if hand not in stay:
+                yield Held(hand[0], open_.pop(hand), end, hand[1])
+
+
+def hands_of(owners: Iterable[str]) -> set[Hand]:
+    """Return the hands of owners as listed; an id named twice has two of them."""
+    times = Counter(owner for owner in owners if owner)
+    hands = {(owner, nth) for owner, count in times.items() for nth in range(count)}
+    return hands or {(NOBODY, 0)}
 
 
 class _Spans:
@@ -218,9 +366,9 @@ class _Spans:
         self._known: dict[tuple[tuple[int, ...], str], list[Span]] = {}
 
     def existing(self, key: QueueKey) -> tuple[int, ...]:
-        """Return the places of the epochs in which a queue exists."""
+        """Return the places of the epochs in which a queue is to be owned."""
         return tuple(
-            place for place, epoch in enumerate(self._epochs) if key in epoch.queues
+            place for place, epoch in enumerate(self._epochs) if epoch.has(key)
         )
 
     def of(self, existing: tuple[int, ...], client_id: str) -> list[Span]:
@@ -242,6 +390,19 @@ class _Spans:
         inside = (self._epochs[place] for place in existing)
         return joined(epoch for epoch in inside if not epoch.members)
 
+    def there(self, existing: tuple[int, ...], now: int) -> Iterator[Stretch]:
+        """Return when the queue was there for certain, as far as can be told.
+
+        Where epochs are missing between two that list it, it counts as there.
+        """
+        for span in self.of(existing, NOBODY):
+            yield span.begin.by, now if span.end is None else span.end.after
+        for place, following in pairwise(existing):
+            one, other = self._epochs[place], self._epochs[following]
+            if place + 1 == following and other.number > one.number + 1:
+                ended = one.began if one.ended is None else one.ended
+                yield ended.after, other.began.by
+
 
 def joined(epochs: Iterable[SeenEpoch]) -> list[Span]:
     """Return the spans that epochs make; those that follow each other become one."""
@@ -255,77 +416,93 @@ def joined(epochs: Iterable[SeenEpoch]) -> list[Span]:
     return found
 
 
-def _cut(piece: Held, spans: list[Span]) -> list[Held]:
-    """Return what of a piece lies within the spans, with the more exact ends."""
-    found = []
+def _cut(piece: Held, spans: Iterable[Span]) -> Iterator[Held]:
+    """Yield what of a piece lies within the spans, with the more exact ends."""
     for span in spans:
-        begin = Moment(
-            max(piece.begin.after, span.begin.after),
-            max(piece.begin.by, span.begin.by),
-        )
+        begin = _both(piece.begin, span.begin)
         ends = [end for end in (piece.end, span.end) if end is not None]
-        end = (
-            Moment(min(e.after for e in ends), min(e.by for e in ends))
-            if ends
-            else None
-        )
-        if end is None or end.by > begin.after:
+        if not ends:
+            yield replace(piece, begin=begin, end=None)
+            continue
+        end = Moment(min(e.after for e in ends), min(e.by for e in ends))
+        if end.by > begin.after:
             # An interval of one may reach into that of the other: order them.
-            if end is not None and end.by < begin.by:
-                begin = Moment(begin.after, end.by)
-            found.append(Held(piece.owner, begin, end))
+            yield replace(
+                piece,
+                begin=_not_after(begin, Moment(begin.after, end.by)),
+                end=Moment(max(end.after, begin.after), end.by),
+            )
+
+
+def _joined_pieces(pieces: Iterable[Held]) -> list[Held]:
+    """Return pieces in order, those of one hand joined where their certain parts meet.
+
+    That nobody holds a queue may be known twice: from members, and from there being
+    none.
+    """
+    certain: dict[Hand, list[Held]] = {}
+    found: list[Held] = []
+    for piece in sorted(pieces, key=lambda each: each.begin.by):
+        if piece.certain is None:
+            found.append(piece)
+            continue
+        own = certain.setdefault(piece.hand, [])
+        if own and _meet(own[-1], piece):
+            own[-1] = _one(own[-1], piece)
+        else:
+            own.append(piece)
+    found += (piece for own in certain.values() for piece in own)
+    return sorted(found, key=lambda each: (each.begin.by, each.begin.after, each.hand))
+
+
+def _meet(one: Held, other: Held) -> bool:
+    return one.end is None or other.begin.by <= one.end.after
+
+
+def _one(one: Held, other: Held) -> Held:
+    """Join two pieces that meet; `one` is certain first."""
+    begin = Moment(min(one.begin.after, other.begin.after), one.begin.by)
+    ends = [end for end in (one.end, other.end) if end is not None]
+    end = None if len(ends) < 2 else _both(*ends)
+    return replace(one, begin=begin, end=end)
+
+
+def _both(one: Moment, other: Moment) -> Moment:
+    """Return when both have happened."""
+    return Moment(max(one.after, other.after), max(one.by, other.by))
+
+
+def _not_after(moment: Moment, limit: Moment | None) -> Moment:
+    """Return a moment as an interval with its ends in order, and within a limit."""
+    by = moment.by if limit is None else min(moment.by, limit.by)
+    after = moment.after if limit is None else min(moment.after, limit.after)
+    return Moment(min(after, by), by)
+
+
+def _united(moments: Iterable[Moment]) -> list[Stretch]:
+    return union((m.after, m.by) for m in moments if m.after < m.by)
+
+
+def union(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Return stretches in order, those that meet as one."""
+    found: list[Stretch] = []
+    for begin, end in sorted(stretches):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((begin, end))
     return found
 
 
-def _gaps(pieces: list[Held], existing: list[Span], now: int) -> list[Held]:
-    """Return the times in which nobody can have held the queue."""
-    covered = sorted((p for p in pieces), key=lambda piece: piece.begin.after)
-    found = []
-    for span in existing:
-        last_end: Moment | None = span.begin
-        for piece in covered:
-            if last_end is None or _after(piece.begin.after, span.end, now):
-                break
-            if piece.end is not None and piece.end.by <= span.begin.after:
+def less(stretches: Iterable[Stretch], taken: Sequence[Stretch]) -> Iterator[Stretch]:
+    """Yield what is left of stretches without others; both as `union` has them."""
+    for begin, end in stretches:
+        at = begin
+        for off, on in taken:
+            if on <= at or off >= end:
                 continue
-            if piece.begin.after > last_end.by:
-                found.append(Held(NOBODY, last_end, piece.begin))
-            if piece.end is None or piece.end.by > last_end.by:
-                last_end = piece.end
-        if last_end is not None and _after(
-            span.end.after if span.end else now, last_end, now
-        ):
-            found.append(Held(NOBODY, last_end, span.end))
-    return found
-
-
-def _with_gaps(pieces: list[Held], gaps: list[Held]) -> list[Held]:
-    """Add gaps; one that leads up to nobody's piece only tells when that began."""
-    by_end = {gap.end: gap for gap in gaps if gap.end is not None}
-    found = []
-    for piece in pieces:
-        leads = by_end.pop(piece.begin, None) if piece.owner == NOBODY else None
-        found.append(piece if leads is None else replace(piece, begin=leads.begin))
-    return [*found, *by_end.values(), *(gap for gap in gaps if gap.end is None)]
-
-
-def _after(time: int, moment: Moment | None, now: int) -> bool:
-    return time > (now if moment is None else moment.by)
-
-
-def _in_window(piece: Held, since: int, until: int) -> bool:
-    ends = until if piece.end is None else piece.end.by
-    return piece.begin.after < until and ends > since
-
-
-def _doubles(pieces: Sequence[Held], now: int) -> Iterable[tuple[int, int]]:
-    """Return when two hold the queue with certainty."""
-    certain = sorted(
-        (begin, now if end is None else end)
-        for piece in pieces
-        if piece.owner != NOBODY and piece.certain is not None
-        for begin, end in (piece.certain,)
-    )
-    for (_begin, end), (begin, other_end) in pairwise(certain):
-        if begin < end:
-            yield begin, min(end, other_end)
+            if off > at:
+                yield at, off
+            at = on
+        if at < end:
+            yield at, end

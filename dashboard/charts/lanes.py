@@ -2,7 +2,8 @@
 
 Pure: lanes and epochs in, places out. A piece is drawn as its certain part between two
 error bars, the intervals in which it may have begun and ended. By queue a lane is one
-queue; by member it is one member, as high as the number of queues in its hand.
+queue; by member it is one member, as high as the number of queues that are in its hand
+with certainty. Connections of one client id are members of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from .holdings import NOBODY, Held, Lane, Moment, QueueKey, SeenEpoch, joined
+from .holdings import (
+    NOBODY,
+    Hand,
+    Held,
+    Lane,
+    Moment,
+    QueueKey,
+    SeenEpoch,
+    Stretch,
+    hands_of,
+    joined,
+    less,
+    union,
+)
 
 LEAST_WIDTH: Final = 0.12
 """Per cent; what lasts shorter is drawn as wide as this, so that it is seen."""
@@ -23,7 +37,7 @@ MOST_STEPS: Final = 2_000
 LABELLED_FROM: Final = 5.0
 """Per cent of the width from which an epoch's band has room for its name."""
 
-Part = Literal["sure", "maybe", "gap", "gap-maybe", "double"]
+Part = Literal["sure", "maybe", "gap", "gap-maybe", "double", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,14 @@ class Window:
         """Return where a time lies, in per cent, within the picture."""
         share = (time - self.since) / (self.until - self.since)
         return round(min(100.0, max(0.0, share * 100)), 3)
+
+    def place(
+        self, begin: int, end: int, least: float = LEAST_WIDTH
+    ) -> tuple[float, float]:
+        """Return where a span begins and how wide it is, `least` at least."""
+        x = self.x(begin)
+        width = round(max(least, self.x(end) - x), 3)
+        return min(x, round(100 - width, 3)), width
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +78,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One lane: its name and its marks, in the order in which they are painted."""
+    """One lane: its name and its marks, in the order in which they are painted.
+
+    `known` is False where there is nothing to show but that. `connection` is which of
+    the owner's, from 0.
+    """
 
     label: str
     owner: str
@@ -64,6 +90,7 @@ class Row:
     marks: tuple[Mark, ...]
     known: bool
     moves: int
+    connection: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +123,7 @@ def queue_rows(
             "",
             None,
             tuple(_marks(lane, window, slots)),
-            lane.known,
+            lane.known or bool(lane.pieces),
             lane.moves,
         )
         for lane in lanes
@@ -117,22 +144,22 @@ def member_rows(
     labels: Mapping[str, str],
 ) -> list[Row]:
     """Return a row per member of the window, as high as the queues it held."""
-    members = _members(lanes, epochs, window)
-    shortest = (window.until - window.since) * max(1, len(members)) // MOST_STEPS
+    hands = _hands(lanes, epochs, window)
+    shortest = (window.until - window.since) * max(1, len(hands)) // MOST_STEPS
     steps = {
-        member: _joined_steps(_steps(lanes, member, window), shortest)
-        for member in members
+        hand: _joined_steps(_steps(lanes, hand, window), shortest) for hand in hands
     }
     most = max((n for each in steps.values() for _a, _b, n in each), default=1) or 1
+    unknown = unknown_marks(_unknown_to_all(lanes, window), window)
     rows = []
-    for member in members:
+    for hand in hands:
+        member, connection = hand
         slot = slots.get(member)
         marks = [
-            *_presence(member, epochs, window, slot),
+            *_presence(hand, epochs, window, slot),
             *(
                 Mark(
-                    window.x(begin),
-                    max(LEAST_WIDTH, window.x(end) - window.x(begin)),
+                    *window.place(begin, end),
                     "sure",
                     slot,
                     member,
@@ -140,18 +167,25 @@ def member_rows(
                     height=round(100 * count / most, 1),
                     count=count,
                 )
-                for begin, end, count in steps[member]
+                for begin, end, count in steps[hand]
                 if count
             ),
+            *unknown,
         ]
-        moves = sum(
-            piece.owner == member and window.since < piece.begin.by <= window.until
-            for lane in lanes
-            for piece in lane.pieces
-        )
+        moves = sum(_taken(lane, hand, window) for lane in lanes)
         label = labels.get(member, member)
-        rows.append(Row(label, member, slot, tuple(marks), True, moves))
+        rows.append(Row(label, member, slot, tuple(marks), True, moves, connection))
     return rows
+
+
+def _taken(lane: Lane, hand: Hand, window: Window) -> int:
+    """Return how often a hand took a queue; holding it on is no taking."""
+    own = [piece for piece in lane.pieces if piece.hand == hand]
+    ends = {piece.end for piece in own}
+    return sum(
+        window.since < piece.begin.by <= window.until and piece.begin not in ends
+        for piece in own
+    )
 
 
 def bands(epochs: Iterable[SeenEpoch], window: Window) -> list[Band]:
@@ -197,10 +231,30 @@ def _marks(lane: Lane, window: Window, slots: Mapping[str, int]) -> Iterable[Mar
     for piece in lane.pieces:
         yield from _piece_marks(piece, window, slots.get(piece.owner))
     for begin, end in lane.doubles:
-        if begin < window.until and end > window.since:
-            x = window.x(begin)
-            width = max(LEAST_WIDTH, window.x(end) - x)
-            yield Mark(x, width, "double", None, NOBODY, None)
+        yield Mark(*window.place(begin, end), "double", None, NOBODY, None)
+    yield from unknown_marks(lane.unknown, window)
+
+
+def unknown_marks(stretches: Iterable[Stretch], window: Window) -> list[Mark]:
+    """Return the marks of times of which nothing can be said."""
+    return [
+        Mark(
+            *window.place(begin, end),
+            "unknown",
+            None,
+            NOBODY,
+            Held(NOBODY, Moment(begin, begin), Moment(end, end)),
+        )
+        for begin, end in stretches
+        if begin < window.until and end > window.since
+    ]
+
+
+def _unknown_to_all(lanes: Sequence[Lane], window: Window) -> list[Stretch]:
+    """Return when of no queue it is known who holds it."""
+    whole = [(window.since, window.until)]
+    told = union(x for lane in lanes for x in less(whole, lane.unknown))
+    return list(less(whole, told)) if lanes else []
 
 
 def _piece_marks(piece: Held, window: Window, slot: int | None) -> Iterable[Mark]:
@@ -209,13 +263,10 @@ def _piece_marks(piece: Held, window: Window, slot: int | None) -> Iterable[Mark
     maybe: Part = "gap-maybe" if nobody else "maybe"
 
     def mark(begin: int, end: int, part: Part, *, least: float = 0.0) -> Mark | None:
-        x = window.x(begin)
-        width = max(least, window.x(end) - x)
+        x, width = window.place(begin, end, least)
         if width <= 0 or end <= window.since or begin >= window.until:
             return None
-        return Mark(
-            x, round(width, 3), part, slot, piece.owner, piece, letter=part == "sure"
-        )
+        return Mark(x, width, part, slot, piece.owner, piece, letter=part == "sure")
 
     end = Moment(window.until, window.until) if piece.end is None else piece.end
     if piece.certain is None:
@@ -229,54 +280,53 @@ def _piece_marks(piece: Held, window: Window, slot: int | None) -> Iterable[Mark
     yield from (each for each in found if each is not None)
 
 
-def _members(
+def _hands(
     lanes: Sequence[Lane], epochs: Sequence[SeenEpoch], window: Window
-) -> list[str]:
+) -> list[Hand]:
     inside = [
         epoch
         for epoch in epochs
         if epoch.began.by < window.until
         and (epoch.ended is None or epoch.ended.by > window.since)
     ]
-    names = {member for epoch in inside for member in epoch.members}
-    names |= {p.owner for lane in lanes for p in lane.pieces if p.owner != NOBODY}
-    return sorted(names)
+    hands = {hand for epoch in inside for hand in hands_of(epoch.members)}
+    hands |= {piece.hand for lane in lanes for piece in lane.pieces}
+    return sorted(hand for hand in hands if hand[0] != NOBODY)
 
 
 def _presence(
-    member: str, epochs: Sequence[SeenEpoch], window: Window, slot: int | None
+    hand: Hand, epochs: Sequence[SeenEpoch], window: Window, slot: int | None
 ) -> Iterable[Mark]:
     """Draw when a member was there as a thin line of its own."""
-    for span in joined(epoch for epoch in epochs if member in epoch.members):
+    member, connection = hand
+    there = (epoch for epoch in epochs if epoch.members.count(member) > connection)
+    for span in joined(there):
         end = window.until if span.end is None else span.end.by
         if span.begin.after >= window.until or end <= window.since:
             continue
-        x = window.x(span.begin.after)
-        piece = Held(member, span.begin, span.end)
-        width = max(LEAST_WIDTH, window.x(end) - x)
-        yield Mark(x, round(width, 3), "maybe", slot, member, piece)
+        piece = Held(member, span.begin, span.end, connection)
+        place = window.place(span.begin.after, end)
+        yield Mark(*place, "maybe", slot, member, piece)
 
 
 def _steps(
-    lanes: Sequence[Lane], member: str, window: Window
+    lanes: Sequence[Lane], hand: Hand, window: Window
 ) -> list[tuple[int, int, int]]:
-    """Return (begin, end, queues) of a member, each change at its latest time."""
+    """Return (begin, end, queues) of a member, what it held with certainty."""
     changes: dict[int, int] = {}
     for lane in lanes:
         for piece in lane.pieces:
-            if piece.owner != member:
+            sure = piece.certain_within(window.since, window.until)
+            if piece.hand != hand or sure is None:
                 continue
-            begin = max(window.since, piece.begin.by)
-            end = window.until if piece.end is None else piece.end.by
-            if begin < end:
-                changes[begin] = changes.get(begin, 0) + 1
-                changes[end] = changes.get(end, 0) - 1
-    times = sorted(changes)
+            begin, end = sure
+            changes[begin] = changes.get(begin, 0) + 1
+            changes[end] = changes.get(end, 0) - 1
     found, count = [], 0
-    for begin, end in pairwise(times):
+    for begin, end in pairwise(sorted(changes)):
         count += changes[begin]
-        found.append((begin, min(end, window.until), count))
-    return [step for step in found if step[0] < window.until]
+        found.append((begin, end, count))
+    return found
 
 
 def _joined_steps(

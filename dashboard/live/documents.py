@@ -34,7 +34,9 @@ Word = Literal[
 
 FindingLevel = Literal["crit", "warn", "info"]
 
-Kind = Literal["owned", "shared_pop", "assigned_by_hand", "broadcasting", "offline"]
+Kind = Literal[
+    "owned", "shared_pop", "assigned_by_hand", "broadcasting", "mixed", "offline"
+]
 
 OwnerSource = Literal["reported", "inferred", "assumed"]
 

@@ -1,9 +1,14 @@
-"""The rebalance timeline of a group: who held what when, over a span of time."""
+"""The rebalance timeline of a group: who held what when, over a span of time.
+
+Of a group whose queues have no single owners (BROADCASTING, POP, assigned by hand, or
+mixed) only its members are shown: nothing moves there, nothing is owned twice or by
+nobody, whatever was stored of it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,10 +20,13 @@ from dashboard.charts.holdings import (
     QueueKey,
     SeenEpoch,
     SeenEvent,
+    hands_of,
+    in_order,
     lanes,
 )
 from dashboard.charts.lanes import (
     Band,
+    Mark,
     Row,
     Tick,
     Window,
@@ -27,9 +35,10 @@ from dashboard.charts.lanes import (
     place_slots,
     queue_rows,
     ticks,
+    unknown_marks,
 )
 from dashboard.collector.group_document import label_of
-from dashboard.live.documents import GroupState
+from dashboard.live.documents import GroupState, Kind
 from dashboard.models import Cluster, Epoch, OwnershipEvent
 
 MINUTES: Final = (5, 15, 60, 360, 1440)
@@ -48,6 +57,12 @@ SETTLES_MS: Final = 60_000
 """A change of hands so long after an epoch began is put down to it."""
 
 LOCK_LOST: Final = "lock_lost"
+
+DIVIDED: Final[tuple[Kind | None, ...]] = ("owned", "offline", None)
+"""The kinds of groups whose queues have single owners; of one gone none is known."""
+
+STILL_SEEN_MS: Final = 20_000
+"""Groups that nobody watches are swept every 10 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +87,12 @@ class Timeline:
     """Everything that a page of the timeline shows.
 
     `cut` says that events were left out because there are too many; `hidden_lanes`
-    counts queues without a change that were left out.
+    counts queues without a change that were left out. `unseen` are the times in which
+    the collector saw nothing of the group. `connections` has the client ids that
+    several processes used, with how many at most.
     """
 
+    kind: Kind | None
     window: Window
     now: int
     by: str
@@ -91,6 +109,26 @@ class Timeline:
     cut: bool
     gaps: int
     doubles: int
+    unseen: tuple[Mark, ...]
+    connections: Mapping[str, int]
+
+    @property
+    def divided(self) -> bool:
+        """Whether each queue has one owner at a time, or should have."""
+        return self.kind in DIVIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is stored of a group from a time on, in order of time.
+
+    `last_owners` are the owners last reported in epochs that have ended.
+    """
+
+    events: Sequence[SeenEvent]
+    epochs: Sequence[SeenEpoch]
+    last_owners: Mapping[QueueKey, tuple[str, ...]]
+    cut: bool = False
 
 
 def read_timeline(
@@ -106,21 +144,37 @@ def read_timeline(
     """Return the timeline of the `minutes` that end at `until` (ms), or now."""
     end = min(until or now, now)
     window = Window(end - minutes * 60_000, end)
-    events, cut = _read_events(cluster, group, window.since)
-    epochs, last_owners = _read_epochs(cluster, group, window.since)
+    past = _read_past(cluster, group, window.since)
+    return timeline_of(past, state, window, now=now, by=by)
+
+
+def timeline_of(
+    past: Past, state: GroupState | None, window: Window, *, now: int, by: str = ""
+) -> Timeline:
+    """Return the timeline of a window that ends at `now` or before."""
+    kind = None if state is None else state["kind"]
+    divided = kind in DIVIDED
+    epochs, events = past.epochs, past.events if divided else ()
     # Where events tell the owners, an epoch that has ended has nothing to add.
     told = {event.key for event in events}
-    unchanged = {k: owners for k, owners in last_owners.items() if k not in told}
-    all_lanes = lanes(
-        events,
-        epochs,
-        unchanged | _owners_now(state),
-        since=window.since,
-        until=window.until,
-        now=now,
+    unchanged = {k: owners for k, owners in past.last_owners.items() if k not in told}
+    unseen = _unseen(past, state, now)
+    all_lanes = (
+        lanes(
+            events,
+            epochs,
+            unchanged | _owners_now(state),
+            since=window.since,
+            until=window.until,
+            now=now,
+            unseen=unseen,
+        )
+        if divided
+        else []
     )
     slots, labels = _slots(state, epochs), _labels(state, epochs)
-    wanted = by or ("queues" if len(all_lanes) <= BY_QUEUE_UP_TO else "members")
+    few = 0 < len(all_lanes) <= BY_QUEUE_UP_TO
+    wanted = (by if divided else "") or ("queues" if few else "members")
     drawn = _chosen(all_lanes) if wanted == "queues" else all_lanes
     rows = (
         queue_rows(drawn, window, slots)
@@ -131,6 +185,7 @@ def read_timeline(
     orderly = bool(state and state["orderly"])
     listed = inside[-EVENTS_LISTED:][::-1]
     return Timeline(
+        kind,
         window,
         now,
         wanted,
@@ -144,14 +199,83 @@ def read_timeline(
         labels,
         len(all_lanes) - len(drawn),
         len(inside) - len(listed),
-        cut,
+        past.cut and divided,
         sum(
-            piece.owner == NOBODY and piece.certain is not None
+            piece.owner == NOBODY
+            and piece.certain_within(window.since, window.until) is not None
             for lane in all_lanes
             for piece in lane.pieces
         ),
         sum(len(lane.doubles) for lane in all_lanes),
+        tuple(unknown_marks(((each.after, each.by) for each in unseen), window)),
+        _connections(past),
     )
+
+
+def _read_past(cluster: Cluster, group: str, since: int) -> Past:
+    events, cut = _read_events(cluster, group, since)
+    rows = list(_epoch_rows_since(cluster, group, since))
+    broadcast = {row.number for row in rows if _all_owned_all(row)}
+    owners: dict[QueueKey, tuple[str, ...]] = {}
+    for row in rows:
+        if row.number in broadcast:
+            continue
+        for topic, broker, number, clients in row.owners:
+            owners[topic, broker, number] = tuple(clients)
+    return Past(
+        [event for event in events if event.epoch not in broadcast],
+        in_order(_epoch(row, divided=row.number not in broadcast) for row in rows),
+        owners,
+        cut,
+    )
+
+
+def _all_owned_all(row: Epoch) -> bool:
+    """Say whether an epoch's group was BROADCASTING, from the owners stored with it.
+
+    Only rows of older versions have owners of such a group: all members, of each queue.
+    """
+    members = {member["client_id"] for member in row.members}
+    return (
+        len(members) > 1
+        and bool(row.owners)
+        and all(set(clients) == members for *_key, clients in row.owners)
+    )
+
+
+def _unseen(past: Past, state: GroupState | None, now: int) -> list[Moment]:
+    """Return when the collector saw nothing of the group.
+
+    Only that of the present is known: the document says until when it is good.
+    """
+    seen_ms = _newest(past, now) if state is None else _good_until(state, now)
+    return [Moment(seen_ms, now)] if seen_ms < now else []
+
+
+def _newest(past: Past, now: int) -> int:
+    """Return the time of the newest word on a group without a document."""
+    if past.epochs and past.epochs[-1].ended is not None:
+        return now
+    begun = [epoch.began.by for epoch in past.epochs]
+    return max([*begun, *(event.at.by for event in past.events)], default=now)
+
+
+def _good_until(state: GroupState, now: int) -> int:
+    held: object = state.get("held")
+    if isinstance(held, Mapping):
+        return min(now, int(held["as_of"]))
+    taken_at = state["taken_at"]
+    return taken_at if now - taken_at > STILL_SEEN_MS else now
+
+
+def _connections(past: Past) -> dict[str, int]:
+    listed: list[Iterable[str]] = [epoch.members for epoch in past.epochs]
+    listed += [each for e in past.events for each in (e.before, e.after)]
+    listed += past.last_owners.values()
+    most: dict[str, int] = {}
+    for owner, connection in (hand for each in listed for hand in hands_of(each)):
+        most[owner] = max(most.get(owner, 0), connection + 1)
+    return {owner: count for owner, count in most.items() if count > 1}
 
 
 def _read_events(
@@ -174,23 +298,14 @@ def _read_events(
     return found[:MOST_EVENTS][::-1], len(found) > MOST_EVENTS
 
 
-def _read_epochs(
-    cluster: Cluster, group: str, since: int
-) -> tuple[list[SeenEpoch], dict[QueueKey, tuple[str, ...]]]:
-    """Return the epochs, and the owners last reported in those that have ended."""
+def _epoch_rows_since(cluster: Cluster, group: str, since: int) -> Iterable[Epoch]:
     rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
         ended_by__lt=_time(since)
     )
-    found: list[SeenEpoch] = []
-    owners: dict[QueueKey, tuple[str, ...]] = {}
-    for row in reversed(rows.order_by("-number")[:MOST_EPOCHS]):
-        found.append(_epoch(row))
-        for topic, broker, number, clients in row.owners:
-            owners[topic, broker, number] = tuple(clients)
-    return found, owners
+    return reversed(rows.order_by("-number")[:MOST_EPOCHS])
 
 
-def _epoch(row: Epoch) -> SeenEpoch:
+def _epoch(row: Epoch, *, divided: bool) -> SeenEpoch:
     ended = None if row.ended_by is None else _moment(row.ended_after, row.ended_by)
     return SeenEpoch(
         row.number,
@@ -199,6 +314,7 @@ def _epoch(row: Epoch) -> SeenEpoch:
         ended,
         tuple(member["client_id"] for member in row.members),
         frozenset((topic, broker, number) for topic, broker, number in row.queues),
+        divided,
     )
 
 
@@ -265,19 +381,21 @@ def _epoch_rows(epochs: Sequence[SeenEpoch], window: Window) -> list[EpochRow]:
         if inside:
             old = before if before is not None else epoch.members
             found.append(
-                EpochRow(
-                    epoch,
-                    tuple(m for m in epoch.members if m not in old),
-                    tuple(m for m in old if m not in epoch.members),
-                )
+                EpochRow(epoch, _more(epoch.members, old), _more(old, epoch.members))
             )
         before = epoch.members
     return found[::-1]
 
 
+def _more(members: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """Return the members that others lack, a client id once for each connection."""
+    return tuple((Counter(members) - Counter(others)).elements())
+
+
 def timeline_document(timeline: Timeline) -> dict[str, Any]:
     """Return a timeline as JSON: lanes by queue, epochs and events."""
     return {
+        "kind": timeline.kind,
         "since": timeline.window.since,
         "until": timeline.window.until,
         "lanes": [
@@ -287,12 +405,14 @@ def timeline_document(timeline: Timeline) -> dict[str, Any]:
                 "held": [
                     {
                         "owner": piece.owner or None,
+                        "connection": piece.connection,
                         "begin": _pair(piece.begin),
                         "end": None if piece.end is None else _pair(piece.end),
                     }
                     for piece in lane.pieces
                 ],
                 "double": [list(pair) for pair in lane.doubles],
+                "unknown": [list(pair) for pair in lane.unknown],
             }
             for lane in timeline.lanes
         ],

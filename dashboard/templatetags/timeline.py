@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.charts.holdings import NOBODY, Moment
 from dashboard.charts.lanes import Mark
-from dashboard.selectors.timeline import EpochRow
+from dashboard.selectors.timeline import EpochRow, Timeline
 from dashboard.views import figures
 from dashboard.views.words import word
 
@@ -43,20 +43,31 @@ def span_of_minutes(minutes: int) -> str:
 
 
 @register.simple_tag
-def mark_text(mark: Mark, labels: Mapping[str, str]) -> str:
+def member_name(timeline: Timeline, owner: str, label: str, connection: int) -> str:
+    """Name a member, with which connection it is where its client id has several."""
+    count = timeline.connections.get(owner, 1)
+    if count == 1:
+        return label
+    return f"{label} · {word('ui', 'connection', n=connection + 1, all=count)}"
+
+
+@register.simple_tag
+def mark_text(mark: Mark, timeline: Timeline) -> str:
     """Say what a mark stands for, with its error bars."""
     if mark.part == "double":
         return _("Owned twice, with certainty")
-    who = labels.get(mark.owner, mark.owner) if mark.owner else word("ui", "no_owner")
+    if mark.part == "unknown":
+        return _("Not known, from %(begin)s to %(end)s") % _ends(mark)
+    who = word("ui", "no_owner")
+    if mark.owner:
+        label = timeline.labels.get(mark.owner, mark.owner)
+        connection = 0 if mark.piece is None else mark.piece.connection
+        who = member_name(timeline, mark.owner, label, connection)
     if mark.count is not None:
         return _("%(who)s: %(n)s queues") % {"who": who, "n": mark.count}
     if mark.piece is None:
         return who
-    text = _("%(who)s, from %(begin)s to %(end)s") % {
-        "who": who,
-        "begin": between(mark.piece.begin),
-        "end": between(mark.piece.end),
-    }
+    text = _("%(who)s, from %(begin)s to %(end)s") % {"who": who, **_ends(mark)}
     certain = mark.piece.certain
     if certain is None:
         return text + " · " + _("not certain at any moment")
@@ -78,6 +89,11 @@ def epoch_cause(row: EpochRow, labels: Mapping[str, str]) -> str:
         members=len(row.epoch.members),
         queues=len(row.epoch.queues),
     )
+
+
+def _ends(mark: Mark) -> dict[str, str]:
+    assert mark.piece is not None  # noqa: S101 - such marks have one
+    return {"begin": between(mark.piece.begin), "end": between(mark.piece.end)}
 
 
 def _clock(ms: int) -> str:

@@ -37,6 +37,7 @@ KINDS: Final[dict[str, Word]] = {
     "shared_pop": _("shared (POP)"),
     "assigned_by_hand": _("assigned by hand"),
     "broadcasting": _("broadcasting"),
+    "mixed": _("clustering and broadcasting"),
     "offline": _("offline"),
 }
 
@@ -53,6 +54,11 @@ KIND_SENTENCES: Final[dict[str, Word]] = {
         "BROADCASTING: every member has all queues and consumes every message. "
         "Progress is kept in files of the members; the broker knows nothing of it, so "
         "no lag is shown."
+    ),
+    "mixed": _(
+        "Members of this group, or its brokers, disagree: some say CLUSTERING, some "
+        "BROADCASTING. Who holds which queue then follows no rule, so nothing is said "
+        "of owners and lag."
     ),
     "offline": _(
         "Nobody is online in this group. The queues wait with the lag shown; whoever "
@@ -199,6 +205,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "owner_unknown": _("owner not known"),
     "reported_by": _("reported by {n} of {all}"),
     "hosted_here": _("hosted here"),
+    "connection": _("connection {n} of {all}"),
     "not_simulated": _("cannot be simulated"),
     "orderly": _("orderly"),
     "idle": _("idle"),

@@ -48,6 +48,8 @@ class GroupKind(StrEnum):
     SHARED_POP = "shared_pop"
     ASSIGNED_BY_HAND = "assigned_by_hand"
     BROADCASTING = "broadcasting"
+    MIXED = "mixed"
+    """Some of its brokers or members say CLUSTERING, others BROADCASTING."""
     OFFLINE = "offline"
 
 

@@ -205,6 +205,22 @@ def hosted_group(at: int = NOW_MS, count: int = 3, **changes: Any) -> GroupState
     return group_state(members, queues, **made)
 
 
+def shared_client_ids(at: int = NOW_MS, **changes: Any) -> GroupState:
+    """Return lab F3b beside a third member: two processes with one client id.
+
+    Both hold the same two of six queues; the third member holds two, nobody two.
+    """
+    members = [member(0), member(0, address="10.20.4.17:51999"), member(1)]
+    for connection, each in enumerate(members[:2]):
+        each["connection"] = connection  # type: ignore[typeddict-unknown-key]
+    mine, other = members[0]["client_id"], members[2]["client_id"]
+    owners = [[mine, mine], [mine, mine], [other], [other], [], []]
+    queues = [
+        queue(BROKERS[0], number, owners=each) for number, each in enumerate(owners)
+    ]
+    return group_state(members, queues, **{"taken_at": at, **changes})
+
+
 def large_group(
     queues: int, members: int, at: int = NOW_MS, **changes: Any
 ) -> GroupState:

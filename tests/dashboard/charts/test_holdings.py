@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from dashboard.charts.holdings import (
     NOBODY,
@@ -14,21 +14,17 @@ from dashboard.charts.holdings import (
     Moment,
     SeenEpoch,
     SeenEvent,
+    in_order,
     lanes,
 )
 
-KEY = ("orders", "a", 0)
-OTHER = ("orders", "a", 1)
+from .pasts import KEY, OTHER, Past, event, pasts
+
 SINCE, NOW = 1000, 10_000
 
 
 def m(after: int, by: int | None = None) -> Moment:
     return Moment(after, after if by is None else by)
-
-
-def event(before: str, after: str, at: Moment, key: Any = KEY) -> SeenEvent:
-    """Owners are single letters: `AB` is owned twice, empty is nobody's."""
-    return SeenEvent(key, "moved", at, tuple(before), tuple(after))
 
 
 def epoch(
@@ -43,9 +39,11 @@ def lane(
     epochs: list[SeenEpoch],
     now: str | None = None,
     until: int = NOW,
+    unseen: Sequence[Moment] = (),
 ) -> Lane:
     owners = {} if now is None else {KEY: tuple(now)}
-    (found,) = lanes(events, epochs, owners, since=SINCE, until=until, now=NOW)
+    window = {"since": SINCE, "until": until, "now": NOW}
+    (found,) = lanes(events, epochs, owners, unseen=unseen, **window)
     return found
 
 
@@ -81,23 +79,51 @@ def test_a_join_and_a_leave_make_ends_more_exact() -> None:
     ]
 
 
-def test_a_queue_of_a_dead_member_is_nobodys_until_it_is_taken() -> None:
+def test_a_queue_of_a_dead_member_is_unknown_until_somebody_reports_it() -> None:
     epochs = [epoch(1, "AB", m(0), m(4000, 4100)), epoch(2, "B", m(4000, 4100))]
     found = lane([event("A", "B", m(6000, 6500))], epochs, "B")
     assert [(p.owner, p.certain) for p in found.pieces] == [
         ("A", (SINCE, 4000)),
-        (NOBODY, (4100, 6000)),
         ("B", (6500, None)),
     ]
+    assert found.unknown == ((4100, 6000),)
 
 
-def test_a_loss_that_was_seen_begins_where_its_owner_left() -> None:
+def test_a_loss_that_members_reported_is_a_gap() -> None:
     epochs = [epoch(1, "AB", m(0), m(4000, 4100)), epoch(2, "B", m(4000, 4100))]
-    found = lane([event("A", "", m(4500, 6500))], epochs, "")
+    found = lane([event("A", "", m(3900, 4200))], epochs, "")
     assert found.pieces == (
-        Held("A", m(SINCE), m(4000, 4100)),
-        Held(NOBODY, m(4000, 4100), None),
+        Held("A", m(SINCE), m(3900, 4100)),
+        Held(NOBODY, m(3900, 4200), None),
     )
+    assert found.unknown == ()
+
+
+def test_a_member_that_was_away_leaves_no_gap_where_another_may_have_held() -> None:
+    epochs = [
+        epoch(1, "AB", m(0), m(3000)),
+        epoch(2, "B", m(3000), m(6000)),
+        epoch(3, "AB", m(6000)),
+    ]
+    found = lane([], epochs, "A")
+    assert [(p.owner, p.certain) for p in found.pieces] == [
+        ("A", (SINCE, 3000)),
+        ("A", (6000, None)),
+    ]
+    assert found.unknown == ((3000, 6000),)
+
+
+def test_who_owned_a_queue_before_its_owner_came_is_unknown() -> None:
+    epochs = [epoch(1, "B", m(0), m(4000, 4100)), epoch(2, "AB", m(4000, 4100))]
+    found = lane([], epochs, "A")
+    assert found.pieces == (Held("A", m(4000, 4100), None),)
+    assert found.unknown == ((SINCE, 4000),)
+
+
+def test_an_owner_who_is_no_member_is_not_believed() -> None:
+    found = lane([event("A", "X", m(3000, 3100))], [epoch(1, "AB", m(0))], "X")
+    assert found.pieces == (Held("A", m(SINCE), m(3000, 3100)),)
+    assert found.unknown == ((3100, NOW),)
 
 
 def test_two_owners_are_double_where_both_are_certain() -> None:
@@ -108,6 +134,35 @@ def test_two_owners_are_double_where_both_are_certain() -> None:
         ("A", m(SINCE), m(6000, 6500)),
         ("B", m(3000, 3500), None),
     ]
+
+
+def test_two_connections_of_one_client_id_own_a_queue_twice() -> None:
+    epochs = [epoch(1, "X", m(0), m(2000)), epoch(2, "XXY", m(2000))]
+    events = [event("X", "XX", m(3000, 3500)), event("XX", "X", m(6000, 6500))]
+    found = lane(events, epochs, "X")
+    assert [(p.hand, p.begin, p.end) for p in found.pieces] == [
+        (("X", 0), m(SINCE), None),
+        (("X", 1), m(3000, 3500), m(6000, 6500)),
+    ]
+    assert found.doubles == ((3500, 6000),)
+    assert found.moves == 2
+
+
+def test_an_owner_named_twice_from_the_beginning() -> None:
+    found = lane([], [epoch(1, "XX", m(0))], "XX")
+    assert [piece.hand for piece in found.pieces] == [("X", 0), ("X", 1)]
+    assert found.doubles == ((SINCE, NOW),)
+
+
+def test_three_hands_are_one_double_not_two() -> None:
+    events = [event("A", "AB", m(2000)), event("AB", "ABC", m(3000))]
+    found = lane(events, [epoch(1, "ABC", m(0))], "ABC")
+    assert found.doubles == ((2000, NOW),)
+
+
+def test_what_is_double_after_the_window_is_not_counted_in_it() -> None:
+    found = lane([event("A", "AB", m(7000))], [epoch(1, "AB", m(0))], "AB", until=5000)
+    assert found.doubles == ()
 
 
 def test_a_change_that_was_missed_is_uncertain_all_the_time_between() -> None:
@@ -144,6 +199,7 @@ def test_a_group_that_was_offline_has_a_gap_over_that_time() -> None:
 def test_what_nobody_reported_is_unknown_not_a_gap() -> None:
     found = lane([], [epoch(1, "A", m(0))])
     assert (found.pieces, found.known) == ((), False)
+    assert found.unknown == ((SINCE, NOW),)
 
 
 def test_without_members_a_queue_is_nobodys_even_unreported() -> None:
@@ -151,6 +207,7 @@ def test_without_members_a_queue_is_nobodys_even_unreported() -> None:
     found = lane([], epochs)
     assert found.pieces == (Held(NOBODY, m(3000, 3100), None),)
     assert not found.known
+    assert found.unknown == ((SINCE, 3000),)
 
 
 def test_a_queue_is_there_in_the_epochs_that_list_it() -> None:
@@ -185,43 +242,94 @@ def test_nothing_known_gives_no_lane() -> None:
     assert lanes([], [], {}, since=SINCE, until=NOW, now=NOW) == []
 
 
-owners_ = st.sampled_from(["", "A", "B", "AB"])
-times = st.lists(
-    st.tuples(st.integers(SINCE, NOW), st.integers(0, 2000)), min_size=1, max_size=6
-)
-
-
-@given(times, st.lists(owners_, min_size=8, max_size=8), owners_)
-def test_pieces_are_ordered_and_nothing_is_claimed_twice(
-    starts: list[tuple[int, int]], owners: list[str], last: str
-) -> None:
-    events, time = [], SINCE
-    for place, (start, error) in enumerate(sorted(starts)):
-        after = max(time, start)
-        events.append(event(owners[place], owners[place + 1], m(after, after + error)))
-        time = after + error
-    now = max(NOW, time)
-    (found,) = lanes(
-        events,
-        [epoch(1, "AB", m(0))],
-        {KEY: tuple(last)},
-        since=SINCE,
-        until=now + 1,
-        now=now,
+def test_a_time_in_which_nothing_was_seen_is_nobodys_word() -> None:
+    found = lane([], [epoch(1, "A", m(0))], "A", unseen=[m(4000, 6000)])
+    assert found.pieces == (
+        Held("A", m(SINCE), m(4000, 6000)),
+        Held("A", m(4000, 6000), None),
     )
-    for piece in found.pieces:
+    assert [piece.certain for piece in found.pieces] == [(SINCE, 4000), (6000, None)]
+    assert found.unknown == ((4000, 6000),)
+
+
+def test_since_the_last_look_nothing_is_certain() -> None:
+    found = lane([], [epoch(1, "A", m(0))], "A", unseen=[m(8000, NOW)])
+    assert found.pieces == (Held("A", m(SINCE), m(8000, NOW)),)
+    assert found.unknown == ((8000, NOW),)
+
+
+def test_an_epoch_that_is_missing_is_unknown() -> None:
+    epochs = [epoch(1, "A", m(0), m(3000)), epoch(3, "A", m(6000))]
+    found = lane([], epochs, "A")
+    assert [piece.certain for piece in found.pieces] == [(SINCE, 3000), (6000, None)]
+    assert found.unknown == ((3000, 6000),)
+
+
+def test_epochs_are_put_in_order_and_end_where_the_next_began() -> None:
+    found = in_order([epoch(2, "B", m(4000, 5000)), epoch(1, "A", m(900, 800), None)])
+    assert found == [
+        epoch(1, "A", m(800), m(800, 5000)),
+        epoch(2, "B", m(4000, 5000)),
+    ]
+
+
+@given(pasts())
+def test_pieces_stay_in_order_and_in_the_window(past: Past) -> None:
+    since, until, found = past.since, past.until, past.lanes()
+    for piece in (piece for lane in found for piece in lane.pieces):
         assert piece.begin.after <= piece.begin.by
+        assert piece.begin.after < until
         if piece.end is not None:
             assert piece.end.after <= piece.end.by
-            assert piece.begin.after <= piece.end.by
-    sure = [p for p in found.pieces if p.certain is not None]
-    for one in sure:
-        for other in sure:
-            if one is other or NOBODY not in (one.owner, other.owner):
-                continue
-            assert not overlap(one.certain, other.certain), (one, other)
+            assert piece.begin.after <= piece.end.after
+            assert piece.begin.by <= piece.end.by
+            assert piece.end.by > since
+    for begin, end in (x for lane in found for x in (*lane.doubles, *lane.unknown)):
+        assert since <= begin < end <= min(until, past.now)
 
 
-def overlap(one: Any, other: Any) -> bool:
-    end, other_end = (x[1] if x[1] is not None else 10**9 for x in (one, other))
-    return max(one[0], other[0]) < min(end, other_end)
+@given(pasts())
+def test_hands_overlap_with_certainty_only_where_it_is_double(past: Past) -> None:
+    for lane in past.lanes():
+        sure = [
+            (piece.hand, within)
+            for piece in lane.pieces
+            if (within := piece.certain_within(past.since, past.until))
+        ]
+        for at in instants(lane, past):
+            holding = [hand for hand, (a, b) in sure if a <= at < b]
+            assert len(holding) == len(set(holding)), (at, lane)
+            assert (NOBODY, 0) not in holding or len(holding) == 1, (at, lane)
+            assert (len(holding) > 1) == covers(lane.doubles, at), (at, lane)
+            assert not (holding and covers(lane.unknown, at)), (at, lane)
+
+
+@given(pasts())
+def test_each_instant_of_a_queue_is_a_piece_or_unknown(past: Past) -> None:
+    for lane in past.lanes():
+        for at in instants(lane, past):
+            listed = not past.epochs or any(
+                epoch.has(lane.key)
+                and epoch.began.by <= at
+                and (epoch.ended is None or at < epoch.ended.after)
+                for epoch in past.epochs
+            )
+            told = any(
+                piece.begin.after <= at and (piece.end is None or at < piece.end.by)
+                for piece in lane.pieces
+            )
+            assert not listed or told or covers(lane.unknown, at), (at, lane)
+
+
+def instants(found: Lane, past: Past) -> list[int]:
+    """Every time of the window at which anything may change, and the one before."""
+    ends = [(piece.begin, piece.end) for piece in found.pieces]
+    ends += [(epoch.began, epoch.ended) for epoch in past.epochs]
+    times = {x for pair in ends for m in pair if m for x in (m.after, m.by)}
+    times |= {x for pair in (*found.doubles, *found.unknown) for x in pair}
+    times |= {past.since, *(time - 1 for time in times)}
+    return sorted(time for time in times if past.since <= time < past.until)
+
+
+def covers(stretches: Any, at: int) -> bool:
+    return any(begin <= at < end for begin, end in stretches)

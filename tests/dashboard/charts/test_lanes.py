@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from hypothesis import given
+
 from dashboard.charts.holdings import Held, Lane, Moment, SeenEpoch
 from dashboard.charts.lanes import (
     LEAST_WIDTH,
@@ -12,6 +14,8 @@ from dashboard.charts.lanes import (
     queue_rows,
     ticks,
 )
+
+from .pasts import Past, pasts
 
 WINDOW = Window(0, 100_000)
 KEYS = [("orders", "a", number) for number in range(2)]
@@ -83,6 +87,58 @@ def test_members_are_as_high_as_the_queues_they_hold() -> None:
     assert counted == [(0.0, 50.0, 2, 100.0), (50.0, 50.0, 1, 50.0)]
     present = next(mark for mark in b.marks if mark.count is None)
     assert (present.x, present.width) == (40.0, 60.0)
+
+
+def test_connections_of_one_client_id_are_rows_of_their_own() -> None:
+    held = [Held("X", m(0), None), Held("X", m(50_000), None, connection=1)]
+    epochs = [epoch(1, "X", m(0), m(40_000)), epoch(2, "XX", m(40_000))]
+    one, other = member_rows([lane(*held)], epochs, WINDOW, {"X": 4}, {"X": "ex"})
+    assert [(row.label, row.slot, row.connection) for row in (one, other)] == [
+        ("ex", 4, 0),
+        ("ex", 4, 1),
+    ]
+    present = [next(k for k in row.marks if k.count is None) for row in (one, other)]
+    assert [mark.x for mark in present] == [0.0, 40.0]
+    assert (one.moves, other.moves) == (0, 1)
+
+
+def test_what_is_held_on_after_a_time_unseen_is_not_taken_anew() -> None:
+    unseen = m(20_000, 30_000)
+    held = lane(Held("A", m(0), unseen), Held("A", unseen, None))
+    (row,) = member_rows([held], [], WINDOW, {"A": 0}, {})
+    assert row.moves == 0
+
+
+def test_what_is_not_certain_is_not_counted() -> None:
+    (row,) = member_rows([lane(Held("A", m(10_000, 40_000), None))], [], WINDOW, {}, {})
+    assert [(mark.x, mark.width, mark.count) for mark in row.marks] == [(40.0, 60.0, 1)]
+
+
+def test_what_nobody_knows_is_marked_as_that() -> None:
+    found = Lane(KEYS[0], (), (), 0, False, unknown=((20_000, 40_000),))
+    (row,) = queue_rows([found], WINDOW, {})
+    assert [(mark.part, mark.x, mark.width) for mark in row.marks] == [
+        ("unknown", 20.0, 20.0)
+    ]
+    (row,) = member_rows([found], [epoch(1, "A", m(0))], WINDOW, {"A": 0}, {})
+    assert [mark.part for mark in row.marks] == ["maybe", "unknown"]
+
+
+@given(pasts())
+def test_whatever_is_stored_is_drawn_within_the_picture(past: Past) -> None:
+    found, epochs = past.lanes(), past.epochs
+    window = Window(past.since, past.until)
+    rows = queue_rows(found, window, {"A": 0})
+    rows += member_rows(found, epochs, window, {"A": 0}, {})
+    for mark in (mark for row in rows for mark in row.marks):
+        assert mark.x >= 0
+        assert mark.width > 0
+        assert mark.x + mark.width <= 100.001
+        assert 0 < mark.height <= 100
+    for band in bands(epochs, window):
+        assert 0 <= band.error <= band.x
+        assert band.width >= 0
+        assert band.x + band.width <= 100.001
 
 
 def test_bands_have_their_error_before_them() -> None:

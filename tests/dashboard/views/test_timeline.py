@@ -1,16 +1,31 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
+import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dashboard.charts.holdings import Moment
+from dashboard.charts.lanes import Window
 from dashboard.config.environment import ClusterSettings
+from dashboard.live.documents import Kind
 from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
 from dashboard.selectors import timeline as timeline_module
 from dashboard.selectors.timeline import read_timeline
+from dashboard.templatetags.timeline import mark_text
+from dashboard.views.words import KIND_SENTENCES
+from tests.dashboard.charts import pasts
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import member, now_ms, waiting_for_locks
+from tests.dashboard.documents import (
+    group_state,
+    member,
+    now_ms,
+    queue,
+    shared_client_ids,
+    waiting_for_locks,
+)
 from tests.dashboard.history import (
     GROUP,
     MEMBERS,
@@ -147,9 +162,11 @@ def test_the_api_gives_intervals(now: int, state: Any, sign_in: SignIn) -> None:
     assert waiting["known"]
     assert waiting["held"][-1] == {
         "owner": None,
-        "begin": [now - 42_000, now - 41_000],
+        "connection": 0,
+        "begin": [now - 40_500, now - 38_000],
         "end": None,
     }
+    assert waiting["unknown"] == [[now - 41_000, now - 40_500]]
     assert lanes["orders", "hz1@broker-a", 3]["double"] == [
         [now - 240_000, now - 236_000]
     ]
@@ -200,3 +217,158 @@ def test_labels_that_would_be_alike_are_whole_client_ids(
     found = read_timeline(cluster, GROUP, None, now=now, minutes=15, by="members")
     assert [row.label for row in found.rows] == clients
     assert not OwnershipEvent.objects.exists()
+
+
+def test_connections_of_one_client_id_are_told_apart(
+    hangzhou: ClusterSettings, write: Write, sign_in: SignIn
+) -> None:
+    now = now_ms()
+    write(shared_client_ids(now))
+    cluster = Cluster.objects.get(name="hangzhou")
+    began = {"began_after": at(now - 601_000), "began_by": at(now - 600_000)}
+    epoch(cluster, 1, [MEMBERS[0], MEMBERS[0], MEMBERS[1]], **began)
+    times = {"at_after": at(now - 500_000), "at_by": at(now - 499_000)}
+    event(cluster, 0, [MEMBERS[0]], [MEMBERS[0]] * 2, kind="double", **times)
+    page = sign_in(Role.VIEWER).get(PAGE + "?by=members").content.decode()
+    for name in ("10.20.4.17 · connection 1 of 2", "10.20.4.17 · connection 2 of 2"):
+        assert page.count(f'<span class="lane-name" title="{name}">') == 1
+    page = sign_in(Role.VIEWER).get(PAGE + "?by=queues").content.decode()
+    assert "10.20.4.17 · connection 2 of 2, from" in page
+    assert "2 × owned twice" in page
+    lanes = sign_in(Role.VIEWER).get(API).json()["lanes"]
+    assert [(h["owner"], h["connection"]) for h in lanes[0]["held"]] == [
+        (MEMBERS[0], 0),
+        (MEMBERS[0], 1),
+    ]
+
+
+def test_a_second_connection_is_one_that_joined(hangzhou: ClusterSettings) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    now = now_ms()
+    one, other = MEMBERS[:2]
+    times = [at(now - each) for each in (200_000, 100_000)]
+    epoch(cluster, 1, [one, other], began_by=times[0], ended_by=times[1])
+    epoch(cluster, 2, [one, one, other], began_by=times[1])
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=15)
+    assert [(row.joined, row.left) for row in found.epochs] == [((one,), ()), ((), ())]
+
+
+@pytest.mark.parametrize(
+    "kind", ["broadcasting", "mixed", "shared_pop", "assigned_by_hand"]
+)
+def test_nothing_is_claimed_of_groups_without_single_owners(
+    now: int, write: Write, sign_in: SignIn, kind: str
+) -> None:
+    state = waiting_for_locks(now, kind=kind)
+    for each in state["queues"]:
+        each["owners"] = [m["client_id"] for m in state["members"]]
+    write(state)
+    viewer = sign_in(Role.VIEWER)
+    answer = viewer.get(PAGE + "?by=queues", headers={"X-Fragment": "1"})
+    page = answer.content.decode()
+    for claim in ("mark gap", "mark double", "gaps", "owned twice", "Changes of hands"):
+        assert claim not in page
+    assert str(KIND_SENTENCES[kind])[:40] in page
+    assert "timeline-members" in page
+    document = viewer.get(API).json()
+    assert (document["kind"], document["lanes"], document["events"]) == (kind, [], [])
+    assert len(document["epochs"]) == 3
+
+
+def test_what_was_stored_of_a_broadcasting_group_is_not_drawn(
+    hangzhou: ClusterSettings,
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    now = now_ms()
+    all_ = MEMBERS[:2]
+    began = {"began_after": at(now - 301_000), "began_by": at(now - 300_000)}
+    ended = {"ended_after": at(now - 30_000), "ended_by": at(now - 29_000)}
+    owners = [[*key, all_] for key in QUEUES]
+    epoch(cluster, 1, all_, owners=owners, **began, **ended)
+    times = {"at_after": at(now - 299_000), "at_by": at(now - 298_000)}
+    for place in range(len(QUEUES)):
+        event(cluster, place, all_[:1], all_, kind="double", epoch=1, **times)
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=15)
+    assert (found.doubles, found.gaps, found.events) == (0, 0, ())
+    assert found.lanes == ()
+    assert len(found.epochs[0].epoch.queues) == len(QUEUES)
+    assert [row.owner for row in found.rows] == all_
+
+
+def test_a_clustering_group_that_is_owned_twice_is_still_drawn(
+    hangzhou: ClusterSettings,
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    now = now_ms()
+    all_ = MEMBERS[:2]
+    ended = {"ended_after": at(now - 30_000), "ended_by": at(now - 29_000)}
+    owners = [[*QUEUES[0], all_], [*QUEUES[1], all_[:1]]]
+    epoch(cluster, 1, all_, owners=owners, began_by=at(now - 300_000), **ended)
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=15)
+    assert found.doubles == 1
+
+
+@pytest.mark.parametrize(
+    ("held", "age_ms", "unseen_ms"),
+    [
+        (None, 900, 0),
+        (None, 45_000, 45_000),
+        ({"as_of": -8_000, "until": 60_000}, 900, 8_000),
+    ],
+)
+def test_a_time_in_which_nothing_was_seen_is_unknown(
+    now: int, held: dict[str, int] | None, age_ms: int, unseen_ms: int
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    state: Any = waiting_for_locks(now - age_ms)
+    if held is not None:
+        state["held"] = {key: now + value for key, value in held.items()}
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
+    unknown = [lane.unknown[-1:] for lane in found.lanes[:3]]
+    if unseen_ms:
+        assert unknown == [((now - unseen_ms, now),)] * 3
+        assert len(found.unseen) == 1
+    else:
+        assert (unknown, found.unseen) == ([()] * 3, ())
+
+
+def test_without_a_document_the_last_word_is_the_newest_that_is_stored(
+    now: int,
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    found = read_timeline(cluster, GROUP, None, now=now, minutes=15)
+    assert {lane.unknown[-1][1] for lane in found.lanes} == {now}
+    told = [lane.unknown[-1] for lane in found.lanes if lane.known]
+    assert {begin for begin, _end in told} == {now - 38_000}
+
+
+@settings(deadline=None)
+@given(pasts.pasts(), st.sampled_from(["", "queues", "members"]), st.data())
+def test_whatever_is_stored_gives_a_timeline(
+    past: pasts.Past, by: str, data: st.DataObject
+) -> None:
+    state = data.draw(st.none() | states(past.now))
+    stored = timeline_module.Past(past.events, past.epochs, past.owners)
+    window = Window(past.since, past.until)
+    found = timeline_module.timeline_of(stored, state, window, now=past.now, by=by)
+    document = timeline_module.timeline_document(found)
+    assert orjson.loads(orjson.dumps(document)) == document
+    if not found.divided:
+        assert (found.lanes, found.events, found.gaps, found.doubles) == ((), (), 0, 0)
+    for row in found.rows:
+        for mark in row.marks:
+            assert mark_text(mark, found)
+
+
+@st.composite
+def states(draw: st.DrawFn, now: int) -> Any:
+    members = [member(0, client_id=each) for each in draw(pasts.hands)]
+    queues = [
+        queue(key[1], key[2], topic=key[0], owners=list(draw(pasts.hands)))
+        for key in draw(pasts.queues)
+    ]
+    state: Any = group_state(members, queues, taken_at=draw(st.integers(0, now)))
+    state["kind"] = draw(st.sampled_from(get_args(Kind)))
+    if draw(st.booleans()):
+        state["held"] = {"as_of": draw(st.integers(0, now + 5)), "until": now}
+    return state

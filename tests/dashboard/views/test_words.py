@@ -28,7 +28,7 @@ SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
         ("change", [cause.value for cause in Epoch.Cause]),
         (
             "kind_sentence",
-            ["shared_pop", "assigned_by_hand", "broadcasting", "offline"],
+            [kind for kind in get_args(Kind) if kind != "owned"],
         ),
     ],
 )
