@@ -2,7 +2,12 @@
 
 Only what members report counts; an inferred owner that turns out wrong is no event.
 Each event is an interval: after the look that still showed the old owners, not after
-the one that first showed the new.
+the one that first showed the new. A queue that is nobody's or owned twice is told late,
+once it is confirmed; the event says since when it was so.
+
+Owners are compared with how often each is named: two processes with one client id own a
+queue twice. In a group that divides nothing (BROADCASTING, POP, assigned by hand)
+nothing changes hands.
 """
 
 from __future__ import annotations
@@ -60,22 +65,19 @@ class Handovers:
 
         Nothing is concluded about queues on brokers that are `away`.
         """
+        if not ownership.divided:
+            self._forget_but(set())
+            return []
         found: list[Handover] = []
         for key, row in zip(keys, ownership.rows, strict=True):
-            if row.source != "reported" or key[1] in away:
+            if row.source != "reported" or row.moving or key[1] in away:
                 continue
             before = self._owners.get(key)
-            if before is not None and set(before) != set(row.owners):
-                found.append(
-                    Handover(
-                        key,
-                        _kind(before, row.owners),
-                        before,
-                        row.owners,
-                        self._seen_ms.get(key),
-                        at_ms,
-                    )
-                )
+            if before is not None and sorted(before) != sorted(row.owners):
+                seen_ms = self._seen_ms[key]
+                by_ms = at_ms if row.since_ms is None else max(seen_ms, row.since_ms)
+                kind = _kind(before, row.owners)
+                found.append(Handover(key, kind, before, row.owners, seen_ms, by_ms))
                 self.moved_at_ms[key] = at_ms
             self._owners[key] = row.owners
             self._seen_ms[key] = at_ms

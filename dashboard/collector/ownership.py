@@ -10,17 +10,28 @@ as inferred.
 
 Pure: rounds come in with their time, and the tracker keeps only since when a queue
 looks wrong. Cost: linear in queues plus members, per round.
+
+Only of a group that divides its queues is an owner expected for each. Where every
+member has all (BROADCASTING) or queues were assigned by hand, whoever holds one is
+shown and nothing about that is wrong; where members share queues (POP) or disagree on
+what the group is, nothing is said of owners at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Final
 
 from dashboard.live.documents import OwnerSource as Source
 from rmqcore.model.columns import QueueKey, Reason
-from rmqcore.model.snapshot import GroupSnapshot, OwnerSource, StrategySource
+from rmqcore.model.snapshot import (
+    GroupKind,
+    GroupSnapshot,
+    OwnerSource,
+    StrategySource,
+)
 
 CONFIRM_AFTER_MS: Final = 2000
 
@@ -29,12 +40,22 @@ LOGICAL_BROKER: Final = "__syslo__"
 
 NOBODY: Final[tuple[str, ...]] = ()
 
+DIVIDED: Final = (GroupKind.OWNED, GroupKind.OFFLINE)
+"""Kinds of groups in which each queue has one owner, or waits for one."""
+
+UNSPOKEN: Final[dict[GroupKind, Reason]] = {
+    GroupKind.SHARED_POP: Reason.SHARED,
+    GroupKind.MIXED: Reason.MIXED,
+}
+"""Kinds of groups of whose owners nothing is said, whatever members report."""
+
 
 @dataclass(frozen=True, slots=True)
 class RowOwners:
     """The owners of one queue, how that is known, and who is expected to own it.
 
-    `wrong` is "unowned" or "double" once that may be claimed, with `since_ms`.
+    `wrong` is "unowned" or "double" once that may be claimed. `since_ms` is when it
+    first looked so, also of a queue that looks owned twice and may only be moving.
     """
 
     owners: tuple[str, ...]
@@ -43,19 +64,35 @@ class RowOwners:
     wrong: str | None = None
     since_ms: int | None = None
 
+    @property
+    def moving(self) -> bool:
+        """Whether it is not known yet what this leads to."""
+        return self.wrong is None and self.since_ms is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """The owners of all rows of a group's queue table, in its order.
 
-    `complete` says that every member reported. `reason` says why nothing is claimed;
-    `rows` then have no owners and no source.
+    `complete` says that every member reported, `reporting` how many did. `reason` says
+    why nothing is claimed; `rows` then have no owners and no source. `divided` is False
+    where queues are not meant to have one owner each: nothing changes hands there.
     """
 
     rows: tuple[RowOwners, ...]
     complete: bool
     reporting: int
     reason: Reason | None = None
+    divided: bool = True
+
+    @property
+    def settled(self) -> bool:
+        """Whether asking again can only confirm it."""
+        if not self.divided:
+            return self.complete or self.reason is not None
+        return all(
+            row.source == "reported" and len(row.owners) == 1 for row in self.rows
+        )
 
     def count(self, wrong: str) -> int:
         """Return how many rows are known to be "unowned" or "double"."""
@@ -84,27 +121,24 @@ class OwnershipTracker:
     ) -> Ownership:
         """Return what may be claimed after the round taken at `now_ms`.
 
-        Of queues on brokers that are `away`, that they have no owner is not.
+        Of queues on brokers that are `away` only that members hold them.
         """
-        reporters = {m.client_id for m in group.members if m.queues is not None}
-        if group.owners.reason is not None and not reporters:
-            self._suspects.clear()
-            rows = (RowOwners(NOBODY, None),) * len(group.queues)
-            return Ownership(rows, False, 0, group.owners.reason)
+        told = sum(member.queues is not None for member in group.members)
         # Two processes with one client id are two members with one word.
-        complete = bool(group.members) and all(
-            member.queues is not None for member in group.members
-        )
-        judge = self._judge_complete if complete else self._judge_partly
-        unclaimed = _unclaimed_topics(group)
-        rows = tuple(
-            RowOwners(NOBODY, None)
-            if look.key[0] in unclaimed or (look.key[1] in away and not look.holders)
-            else judge(look, now_ms)
-            for look in _looks(group, reporters)
-        )
-        self._forget_but(group.queues.keys)
-        return Ownership(rows, complete, len(reporters))
+        complete = bool(group.members) and told == len(group.members)
+        divided = group.kind in DIVIDED
+        reason = UNSPOKEN.get(group.kind) or (None if told else group.owners.reason)
+        if divided and reason is None:
+            judge = self._judge_complete if complete else self._judge_partly
+            judged = (judge(look, now_ms) for look in _looks(group))
+            rows = _claimed(group, judged, away)
+            self._forget_but(group.queues.keys)
+        else:
+            self._suspects.clear()
+            rows = _claimed(
+                group, _holders(group) if reason is None else _nobody(group), away
+            )
+        return Ownership(rows, complete, told, reason, divided)
 
     def _judge_complete(self, look: _Look, now_ms: int) -> RowOwners:
         if len(look.holders) == 1:
@@ -117,13 +151,15 @@ class OwnershipTracker:
         if look.holders:
             named = look.expected in look.holders
             shown = look.expected if named and look.expected else look.holders[0]
-            return RowOwners((shown,), "reported", look.expected)
+            return RowOwners((shown,), "reported", look.expected, since_ms=since)
         return _inferred(look)
 
     def _judge_partly(self, look: _Look, now_ms: int) -> RowOwners:
-        if look.holders:
-            return RowOwners(look.holders[:1], "reported", look.expected)
         wrong, since = self._suspects.get(look.key, ("", now_ms))
+        if look.holders:
+            if wrong == "unowned":
+                del self._suspects[look.key]
+            return RowOwners(look.holders[:1], "reported", look.expected)
         # It was nobody's when all answered, and whoever should hold it still says
         # that it does not.
         if wrong == "unowned" and look.heard and now_ms - since >= CONFIRM_AFTER_MS:
@@ -166,8 +202,40 @@ def _inferred(look: _Look) -> RowOwners:
     return RowOwners((look.expected,), look.source, look.expected)
 
 
-def _looks(group: GroupSnapshot, reporters: set[str]) -> Iterator[_Look]:
+def _claimed(
+    group: GroupSnapshot, rows: Iterable[RowOwners], away: Collection[str]
+) -> tuple[RowOwners, ...]:
+    unclaimed = _unclaimed_topics(group)
+    return tuple(
+        RowOwners(NOBODY, None)
+        if key[0] in unclaimed or (key[1] in away and not _held_now(row))
+        else row
+        for key, row in zip(group.queues.keys, rows, strict=True)
+    )
+
+
+def _held_now(row: RowOwners) -> bool:
+    return bool(row.owners) and row.source == "reported"
+
+
+def _nobody(group: GroupSnapshot) -> Iterator[RowOwners]:
+    return repeat(RowOwners(NOBODY, None), len(group.queues))
+
+
+def _holders(group: GroupSnapshot) -> Iterator[RowOwners]:
+    """Yield everybody who has each queue, of which none is meant to have one owner."""
     held = _held(group)
+    everybody = group.kind is GroupKind.BROADCASTING
+    silent = [m.client_id for m in group.members if everybody and m.queues is None]
+    for key in group.queues.keys:
+        holders = (*held.get(key, NOBODY), *silent)
+        source: Source = "inferred" if silent else "reported"
+        yield RowOwners(holders, source if holders else None)
+
+
+def _looks(group: GroupSnapshot) -> Iterator[_Look]:
+    held = _held(group)
+    reporters = {m.client_id for m in group.members if m.queues is not None}
     assumed = group.strategy_source is StrategySource.ASSUMED
     source: Source = "assumed" if assumed else "inferred"
     for key, expected in zip(group.queues.keys, _expected(group), strict=True):

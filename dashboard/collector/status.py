@@ -64,7 +64,7 @@ Rule = tuple[Callable[[Figures], bool], Status]
 
 RULES: Final[tuple[Rule, ...]] = (
     (
-        lambda f: f.kind is GroupKind.BROADCASTING,
+        lambda f: f.kind in (GroupKind.BROADCASTING, GroupKind.MIXED),
         {"level": "unk", "word": "not_measured"},
     ),
     (lambda f: f.members == 0, {"level": "unk", "word": "no_members"}),

@@ -10,9 +10,15 @@ from .sights import keys
 KEYS = keys(1)
 
 
-def owned(*owners: str, source: str | None = "reported") -> Ownership:
-    row = RowOwners(owners, source)  # type: ignore[arg-type]
-    return Ownership((row,), True, 1)
+def owned(
+    *owners: str,
+    source: str | None = "reported",
+    wrong: str | None = None,
+    since_ms: int | None = None,
+    divided: bool = True,
+) -> Ownership:
+    row = RowOwners(owners, source, None, wrong, since_ms)  # type: ignore[arg-type]
+    return Ownership((row,), True, 1, divided=divided)
 
 
 def test_the_first_report_is_no_event() -> None:
@@ -27,6 +33,8 @@ def test_the_first_report_is_no_event() -> None:
         ((), ("c1",), "taken"),
         (("c1",), ("c1", "c2"), "double"),
         (("c1", "c2"), ("c2",), "settled"),
+        (("c1",), ("c1", "c1"), "double"),
+        (("c1", "c1"), ("c1",), "settled"),
     ],
 )
 def test_a_change_is_an_interval_with_its_kind(
@@ -53,6 +61,29 @@ def test_the_order_of_two_owners_does_not_matter() -> None:
     handovers = Handovers()
     handovers.observe(KEYS, owned("c1", "c2"), 1000)
     assert handovers.observe(KEYS, owned("c2", "c1"), 2000) == []
+
+
+def test_what_is_confirmed_late_was_so_since_it_was_first_seen() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1"), 1000)
+    handovers.observe(KEYS, owned("c1", since_ms=2000), 2000)
+    handovers.observe(KEYS, owned("c1", since_ms=2000), 3000)
+    twice = owned("c1", "c2", wrong="double", since_ms=2000)
+    (event,) = handovers.observe(KEYS, twice, 4000)
+    assert (event.after_ms, event.by_ms) == (1000, 2000)
+    assert handovers.moved_at_ms == {KEYS[0]: 4000}
+    lost = owned(wrong="unowned", since_ms=5000)
+    (event,) = handovers.observe(KEYS, lost, 7000)
+    assert (event.kind, event.after_ms, event.by_ms) == ("lost", 4000, 5000)
+
+
+def test_nothing_changes_hands_where_nothing_is_divided() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1"), 1000)
+    both = owned("c1", "c2", divided=False)
+    assert handovers.observe(KEYS, both, 2000) == []
+    assert (handovers.owners, handovers.moved_at_ms) == ({}, {})
+    assert handovers.observe(KEYS, owned("c2"), 3000) == []
 
 
 def test_queues_that_are_gone_are_forgotten() -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from dashboard.collector.ownership import (
     CONFIRM_AFTER_MS,
     OwnershipTracker,
     RowOwners,
 )
 from rmqcore.model.columns import Reason
-from rmqcore.model.snapshot import GroupSnapshot, StrategySource
+from rmqcore.model.snapshot import GroupKind, GroupSnapshot, StrategySource
 
 from .sights import NOW, group, keys, member, table
 
@@ -79,7 +83,7 @@ def test_two_owners_are_shown_only_once_confirmed() -> None:
     tracker = OwnershipTracker()
     both = divided((*A, B[0]), B)
     first = tracker.judge(both, NOW).rows[2]
-    assert (first.owners, first.wrong) == (("c2",), None)
+    assert (first.owners, first.wrong, first.moving) == (("c2",), None, True)
     confirmed = tracker.judge(both, NOW + CONFIRM_AFTER_MS).rows[2]
     assert (confirmed.owners, confirmed.wrong) == (("c1", "c2"), "double")
 
@@ -88,6 +92,13 @@ def test_two_unexpected_holders_show_the_first_until_confirmed() -> None:
     members = [member(name, QUEUES) for name in ("c1", "c2")]
     seen = group(table(QUEUES), [*members, member("c3", ())], expected=["c3"] * 4)
     assert OwnershipTracker().judge(seen, NOW).rows[0].owners == ("c1",)
+
+
+def test_a_holder_heard_of_between_two_rounds_was_one() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(divided(A, B[1:]), NOW)
+    tracker.judge(divided(None, B), NOW + 1000)
+    assert tracker.judge(divided(A, B[1:]), NOW + 2500).rows[2].wrong is None
 
 
 def test_an_incomplete_round_confirms_nothing_new() -> None:
@@ -136,6 +147,8 @@ def test_one_word_for_two_processes_is_owned_twice_and_the_rest_by_nobody() -> N
     tracker.judge(seen, NOW)
     ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS)
     assert ownership.complete
+    assert ownership.reporting == 2
+    assert ownership.rows[0].owners == ("c1", "c1")
     assert [row.wrong for row in ownership.rows] == ["double"] * 2 + ["unowned"] * 2
 
 
@@ -159,3 +172,74 @@ def test_queues_of_a_topic_that_was_given_up_are_not_missing_an_owner() -> None:
     ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS)
     assert [row.owners for row in ownership.rows] == [("c1",)] * 4 + [()] * 2
     assert ownership.count("unowned") == 0
+
+
+def undivided(kind: GroupKind, *held: object) -> GroupSnapshot:
+    """A group of that kind whose members hold these queues; None for one not asked."""
+    members = [member(f"c{n}", each) for n, each in enumerate(held, 1)]  # type: ignore[arg-type]
+    seen = group(table(QUEUES), members, kind=kind, expected=["c1"] * 4)
+    # What a sweep infers of the first two is everybody, of the others nothing.
+    return replace(seen, owners=replace(seen.owners, reason=None))
+
+
+def confirmed(seen: GroupSnapshot) -> list[RowOwners]:
+    """Return what is said after rounds that show the same for long enough."""
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    ownership = tracker.judge(seen, NOW + CONFIRM_AFTER_MS + 1)
+    assert not ownership.divided
+    assert [ownership.count(wrong) for wrong in ("double", "unowned")] == [0, 0]
+    return list(ownership.rows)
+
+
+def test_in_a_broadcasting_group_everybody_has_all() -> None:
+    rows = confirmed(undivided(GroupKind.BROADCASTING, QUEUES, QUEUES))
+    assert rows == [RowOwners(("c1", "c2"), "reported")] * 4
+
+
+def test_who_was_not_asked_in_a_broadcasting_group_has_all_as_well() -> None:
+    rows = confirmed(undivided(GroupKind.BROADCASTING, QUEUES, None))
+    assert rows == [RowOwners(("c1", "c2"), "inferred")] * 4
+    rows = confirmed(undivided(GroupKind.BROADCASTING, None, None))
+    assert rows == [RowOwners(("c1", "c2"), "inferred")] * 4
+
+
+def test_a_broadcasting_member_that_has_not_begun_is_missing_nothing() -> None:
+    rows = confirmed(undivided(GroupKind.BROADCASTING, QUEUES, A))
+    assert [row.owners for row in rows] == [("c1", "c2")] * 2 + [("c1",)] * 2
+    rows = confirmed(undivided(GroupKind.BROADCASTING, A, A))
+    assert rows[2:] == [RowOwners((), None)] * 2
+
+
+def test_queues_assigned_by_hand_are_whose_they_are() -> None:
+    rows = confirmed(undivided(GroupKind.ASSIGNED_BY_HAND, A, A, None))
+    assert rows == [RowOwners(("c1", "c2"), "reported")] * 2 + [RowOwners((), None)] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [(GroupKind.SHARED_POP, Reason.SHARED), (GroupKind.MIXED, Reason.MIXED)],
+)
+def test_nothing_is_said_of_shared_and_mixed_groups_whatever_they_report(
+    kind: GroupKind, reason: Reason
+) -> None:
+    for seen in (undivided(kind, (), ()), undivided(kind, QUEUES, None)):
+        assert confirmed(seen) == [RowOwners((), None)] * 4
+        assert OwnershipTracker().judge(seen, NOW).reason is reason
+
+
+def test_a_group_that_becomes_clustering_is_judged_from_then_on() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(divided(QUEUES, QUEUES), NOW - 1000)
+    tracker.judge(undivided(GroupKind.BROADCASTING, QUEUES, QUEUES), NOW)
+    assert tracker.judge(divided(QUEUES, QUEUES), NOW + 1500).count("double") == 0
+
+
+def test_when_asking_again_can_only_confirm() -> None:
+    judge = OwnershipTracker().judge
+    assert judge(divided(A, B), NOW).settled
+    assert not judge(divided(A, B[1:]), NOW).settled
+    assert not judge(divided(A, None), NOW).settled
+    assert judge(undivided(GroupKind.BROADCASTING, QUEUES, QUEUES), NOW).settled
+    assert not judge(undivided(GroupKind.BROADCASTING, QUEUES, None), NOW).settled
+    assert judge(undivided(GroupKind.SHARED_POP, None), NOW).settled

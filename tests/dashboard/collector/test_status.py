@@ -26,6 +26,7 @@ CALM = Figures(
         ({}, "ok", "healthy"),
         ({"lag": 0, "still_for_ms": 600_000}, "ok", "healthy"),
         ({"kind": GroupKind.BROADCASTING}, "unk", "not_measured"),
+        ({"kind": GroupKind.MIXED, "unowned": 3}, "unk", "not_measured"),
         ({"kind": GroupKind.OFFLINE, "members": 0}, "unk", "no_members"),
         ({"unowned": 1}, "crit", "no_owner"),
         ({"unowned": 1, "lag": None}, "crit", "no_owner"),
