@@ -1,12 +1,13 @@
 """What the pages of one group show, worked out from its document.
 
-`static/js/queues.js` and `static/js/tiles.js` do the same for updates; the state of a
-queue is decided by `queue_status` here and `queueStatus` there, by one list of
+`static/js/queues.js`, `members.js` and `tiles.js` do the same for updates; the state
+of a queue is decided by `queue_status` here and `queueStatus` there, by one list of
 examples, `tests/dashboard/selectors/queue_status.json`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -17,6 +18,8 @@ from dashboard.live.documents import GroupState, Level, Member, Queue
 LAG_FLOOR: Final = 100
 RATE_FLOOR: Final = 1.0
 RATE_MARGIN: Final = 0.05
+UNMEASURED: Final = ("broadcasting", "mixed")
+"""Kinds of groups whose progress the broker does not know."""
 _WORST: Final = {"crit": 0, "warn": 1, "unk": 2, "ok": 3}
 
 
@@ -70,6 +73,50 @@ class QueueRow:
         return max(0, pulled - committed)
 
 
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """One row of the table of members.
+
+    `connection` is which it is of the `connections` with its client id, from 1.
+    `uncounted` is why nobody can say how many queues it has, `unmeasured` why its lag
+    is not known; None where they are.
+    """
+
+    key: str
+    member: Member
+    connection: int
+    connections: int
+    uncounted: str | None
+    unmeasured: str | None
+
+
+def member_rows(state: GroupState) -> list[MemberRow]:
+    """Return the members as listed; processes with one client id are rows of each."""
+    connections = Counter(member["client_id"] for member in state["members"])
+    before: Counter[str] = Counter()
+    rows = []
+    for member in state["members"]:
+        client_id, reason = member["client_id"], _uncounted(state, member)
+        before[client_id] += 1
+        rows.append(
+            MemberRow(
+                f"{before[client_id]} {client_id}",
+                member,
+                before[client_id],
+                connections[client_id],
+                reason,
+                "broadcasting" if state["kind"] == "broadcasting" else reason,
+            )
+        )
+    return rows
+
+
+def _uncounted(state: GroupState, member: Member) -> str | None:
+    if state["kind"] == "assigned_by_hand" and not member.get("reported_at"):
+        return "not_asked"
+    return {"shared_pop": "shared", "mixed": "mixed"}.get(state["kind"])
+
+
 def queue_rows(state: GroupState, now_ms: int) -> list[QueueRow]:
     """Return the queues worst first: by state, then by lag, then in their order."""
     members = {member["client_id"]: member for member in state["members"]}
@@ -79,7 +126,7 @@ def queue_rows(state: GroupState, now_ms: int) -> list[QueueRow]:
 
 def queue_status(state: GroupState, queue: Queue) -> QueueStatus:
     """Say in one word how a queue fares."""
-    if state["kind"] == "broadcasting":
+    if state["kind"] in UNMEASURED:
         return QueueStatus("unk", "not_measured")
     if queue["lag"] is None:
         return QueueStatus("unk", "unknown")

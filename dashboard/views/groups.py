@@ -17,6 +17,7 @@ from dashboard.selectors.documents import read_group
 from dashboard.selectors.groups import (
     QueueRow,
     idle_members,
+    member_rows,
     oldest_queue,
     queue_rows,
     silent_brokers,
@@ -75,6 +76,7 @@ def group_context(
     if state := reading.document:
         context |= {
             "rows": _first_rows(state) if tab == "allocation" else [],
+            "member_rows": member_rows(state) if tab == "members" else [],
             "hidden_rows": max(0, len(state["queues"]) - FIRST_ROWS),
             "idle": idle_members(state),
             "oldest": oldest_queue(state),

@@ -22,12 +22,12 @@ export class MemberTable {
   row(state, member) {
     return h(
       "tr",
-      { "data-key": member.client_id },
+      { "data-key": `${member.connection} ${member.client_id}` },
       h(
         "td",
         {},
         hasHues(state) && ownerBadge(member),
-        ` ${member.label}`,
+        ` ${member.label}${connection(member)}`,
         member.managed && [" ", h("span", { class: "tag" }, ui("hosted_here"))],
       ),
       h(
@@ -36,9 +36,15 @@ export class MemberTable {
         `${member.client_id} `,
         h("span", { class: "second dim" }, known(member.address, String, "not_asked")),
       ),
-      h("td", { class: "num strong" }, String(member.queues)),
-      numberCell(member.lag, count),
-      numberCell(member.rate_out, rate, "first_sample"),
+      uncounted(state, member)
+        ? numberCell(null, String, uncounted(state, member))
+        : h("td", { class: "num strong" }, String(member.queues)),
+      unmeasured(state, member)
+        ? numberCell(null, count, unmeasured(state, member))
+        : numberCell(member.lag, count),
+      unmeasured(state, member)
+        ? numberCell(null, rate, unmeasured(state, member))
+        : numberCell(member.rate_out, rate, "first_sample"),
       numberCell(member.in_hand, compact, "not_asked"),
       h("td", {}, strategy(member)),
       h("td", { class: "own-topics" }, subscriptions(member)),
@@ -50,8 +56,38 @@ export class MemberTable {
   }
 }
 
-export function sortedMembers(state) {
-  return [...state.members].sort((a, b) => compareText(a.client_id, b.client_id));
+/**
+ * Members in the order in which RocketMQ sorts them, with `connection`: which it is of
+ * the `connections` with the same client id, from 1.
+ */
+export function sortedMembers({ members }) {
+  const all = new Map();
+  const numbered = [...members]
+    .sort((a, b) => compareText(a.client_id, b.client_id))
+    .map((member) => {
+      const connection = (all.get(member.client_id) ?? 0) + 1;
+      all.set(member.client_id, connection);
+      return { ...member, connection };
+    });
+  return numbered.map((member) => ({
+    ...member,
+    connections: all.get(member.client_id),
+  }));
+}
+
+function connection({ connection: n, connections: all }) {
+  return all > 1 ? ` · ${ui("connection", { n, all })}` : "";
+}
+
+/** Why nobody can say how many queues a member has, where that is so. */
+function uncounted({ kind }, { reported_at: reported }) {
+  if (kind === "assigned_by_hand" && !reported) return "not_asked";
+  return { shared_pop: "shared", mixed: "mixed" }[kind];
+}
+
+/** Why a member's lag is not known: none of its queues', or not its own. */
+function unmeasured(state, member) {
+  return state.kind === "broadcasting" ? state.kind : uncounted(state, member);
 }
 
 /** Our names are in capitals; another class is shown by its own name. */

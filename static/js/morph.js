@@ -3,7 +3,7 @@
  * focus, selection, scroll and open menus survive an update.
  *
  * Children with `data-key` are matched by it, the others by place; where one child has
- * a key, all its siblings need one. A cell with `data-flash` flashes when its text
+ * a key, all its siblings need one. Where several have the same, they match in order. A cell with `data-flash` flashes when its text
  * changes. With `hold` keyed children keep the order they have.
  */
 
@@ -77,23 +77,20 @@ function alike(one, other) {
 }
 
 function syncKeyed(from, to, options) {
-  const had = new Map(
-    [...from.children].filter((c) => c.dataset.key).map((c) => [c.dataset.key, c]),
-  );
-  const wanted = [...to.children];
+  const had = byKey([...from.children].filter((child) => child.dataset.key));
+  const wanted = byKey([...to.children]);
   const before = [...had.keys()].filter(
     (key) => !had.get(key).classList.contains("gone"),
   );
-  const after = wanted.map((child) => child.dataset.key);
   const reordered =
-    after.filter((key) => had.has(key)).join("\n") !==
-    before.filter((key) => after.includes(key)).join("\n");
+    [...wanted.keys()].filter((key) => had.has(key)).join("\n") !==
+    before.filter((key) => wanted.has(key)).join("\n");
   const hold = Boolean(options.hold && reordered);
   let heldInside = false;
-  const result = wanted.map((child) => {
-    const old = had.get(child.dataset.key);
+  const result = [...wanted].map(([key, child]) => {
+    const old = had.get(key);
     if (!old) return child;
-    had.delete(child.dataset.key);
+    had.delete(key);
     old.classList.remove("gone");
     heldInside = sync(old, child, options) || heldInside;
     return old;
@@ -103,6 +100,19 @@ function syncKeyed(from, to, options) {
     result.filter((child) => !child.isConnected).forEach((child) => from.append(child));
   else place(from, result);
   return hold || heldInside;
+}
+
+/** Children by their key and, should it not be theirs alone, how many had it before. */
+function byKey(children) {
+  const times = new Map();
+  return new Map(
+    children.map((child) => {
+      const { key } = child.dataset;
+      const before = times.get(key) ?? 0;
+      times.set(key, before + 1);
+      return [`${before} ${key}`, child];
+    }),
+  );
 }
 
 /** A row that left stays for five seconds, struck through. */

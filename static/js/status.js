@@ -7,11 +7,13 @@ const LAG_FLOOR = 100;
 const RATE_FLOOR = 1;
 const RATE_MARGIN = 0.05;
 const WORST = { crit: 0, warn: 1, unk: 2, ok: 3 };
+/** Kinds of groups whose progress the broker does not know. */
+export const UNMEASURED = ["broadcasting", "mixed"];
 const SPECIAL_ICONS = { falling_behind: "behind", shared: "shared", idle: "idle" };
 
 /** @returns {{level: string, word: string}} */
 export function queueStatus(state, queue) {
-  if (state.kind === "broadcasting") return { level: "unk", word: "not_measured" };
+  if (UNMEASURED.includes(state.kind)) return { level: "unk", word: "not_measured" };
   if (queue.lag === null) return { level: "unk", word: "unknown" };
   if (state.kind === "offline") return { level: "unk", word: "no_members" };
   if (isUnowned(state, queue)) return { level: "crit", word: "no_owner" };

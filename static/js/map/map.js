@@ -4,6 +4,7 @@
  */
 
 import { find, findAll, h, icon } from "../dom.js";
+import { UNMEASURED } from "../status.js";
 import { ui, word } from "../words.js";
 import { drawBlocks, partOf } from "./blocks.js";
 import { Card } from "./card.js";
@@ -59,7 +60,7 @@ export class AllocationMap {
       ?.classList.toggle("stacked", state.queues.length > BESIDE);
     const width = this.stage.clientWidth;
     if (!width) return;
-    if (state.kind === "broadcasting") return this.drawSentence(state);
+    if (UNMEASURED.includes(state.kind)) return this.drawSentence(state);
     const whole = buildModel(state);
     const part = this.block && partOf(whole, this.block);
     this.model = part ? buildModel(state, part) : whole;

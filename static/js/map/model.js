@@ -16,9 +16,9 @@ const SEEN_LATE_MS = 1000;
  * @param {{members?: object[], queues?: object[]}} [part] only these, for one block
  */
 export function buildModel(state, part = {}) {
-  const members = part.members ?? sortedMembers(state);
+  const members = part.members ?? sortedMembers(state).map(labelled);
   const queues = [...(part.queues ?? state.queues)].sort(queueOrder);
-  const index = new Map(members.map((member, row) => [member.client_id, row]));
+  const index = rowsById(members);
   const columns = queues.map((queue) => column(state, queue, index));
   return {
     state,
@@ -33,11 +33,23 @@ export function buildModel(state, part = {}) {
   };
 }
 
+function labelled(member) {
+  const { connection: n, connections: all, label } = member;
+  return all > 1 ? { ...member, label: `${label} (${n}/${all})` } : member;
+}
+
+/** Connections with one client id are rows of their own; what one holds, all hold. */
+function rowsById(members) {
+  const index = new Map();
+  members.forEach(({ client_id: id }, row) =>
+    index.set(id, [...(index.get(id) ?? []), row]),
+  );
+  return index;
+}
+
 function column(state, queue, index) {
-  const rows = queue.owners
-    .map((id) => index.get(id))
-    .filter((row) => row !== undefined);
-  const expected = queue.expected == null ? undefined : index.get(queue.expected);
+  const rows = [...new Set(queue.owners)].flatMap((id) => index.get(id) ?? []);
+  const expected = index.get(queue.expected)?.[0];
   return {
     key: queueKey(queue),
     queue,

@@ -18,6 +18,7 @@ from tests.dashboard.documents import (
     member,
     now_ms,
     queue,
+    shared_client_ids,
     waiting_for_locks,
 )
 
@@ -126,6 +127,22 @@ async def test_tables_read_the_same_from_both(
     browser = await page.evaluate(BROWSER, table)
     assert browser == server
     assert len(browser) == (3 if path else 5)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-CN"])
+@pytest.mark.parametrize(
+    "kind", ["owned", "broadcasting", "mixed", "shared_pop", "assigned_by_hand"]
+)
+async def test_members_with_one_client_id_read_the_same_from_both(
+    open_page: Open, write: Callable[..., None], lang: str, kind: str
+) -> None:
+    write(shared_client_ids(now_ms(), kind=kind))
+    page = await open_page(GROUP + "members/", lang=lang)
+    await expect(page.locator("[data-pill]")).to_have_attribute("data-state", "live")
+    server = await page.evaluate(SERVER, "[data-members]")
+    browser = await page.evaluate(BROWSER, "[data-members]")
+    assert browser == server
+    assert len(browser) == 3
 
 
 @pytest.mark.parametrize("lang", ["en", "zh-CN"])

@@ -16,6 +16,7 @@ from tests.dashboard.documents import (
     lock_finding,
     member,
     queue,
+    shared_client_ids,
     waiting_for_locks,
 )
 
@@ -104,6 +105,48 @@ def test_members_are_listed_with_what_they_report(viewer: Client, write: Write) 
     )
     assert "orders * JAVA 5.3.1" in page
     assert "idle: the strategy gives it no queue" in page
+
+
+def test_connections_of_one_client_id_are_members_of_their_own(
+    viewer: Client, write: Write
+) -> None:
+    write(shared_client_ids())
+    answer = viewer.get(f"{PAGE}members/")
+    page, client_id = text_of(answer), member(0)["client_id"]
+    assert f"10.20.4.17 · connection 1 of 2 {client_id} 10.20.4.17:51234 2 200 " in page
+    assert f"10.20.4.17 · connection 2 of 2 {client_id} 10.20.4.17:51999 2 200 " in page
+    keys = re.findall(r'<tr data-key="([^"]+)"', answer.content.decode())
+    assert len(set(keys)) == len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "queues", "lag"),
+    [
+        ("shared_pop", "Queues of this group have no single owner", None),
+        ("mixed", "Members report different values", None),
+        ("assigned_by_hand", "Not asked for", None),
+        ("broadcasting", "1", "Kept in files of the members"),
+    ],
+)
+def test_members_without_queues_of_their_own_claim_none(
+    viewer: Client, write: Write, kind: str, queues: str, lag: str | None
+) -> None:
+    held = queue(BROKERS[0], 0, owners=[member(0)["client_id"]])
+    write(group_state([member(0)], [held], kind=kind))
+    row = viewer.get(f"{PAGE}members/").content.decode().partition("<tbody>")[2]
+    cells = row.split("</td>")
+    assert queues in cells[2]
+    for cell in cells[3:5]:
+        assert (lag or queues) in cell
+
+
+def test_queues_assigned_by_hand_are_counted_where_members_told(
+    viewer: Client, write: Write
+) -> None:
+    one = member(0, reported_at=1_700_000_000_000)
+    held = queue(BROKERS[0], 0, owners=[one["client_id"]])
+    write(group_state([one], [held], kind="assigned_by_hand"))
+    assert "10.20.4.17:51234 1 100" in text_of(viewer.get(f"{PAGE}members/"))
 
 
 @pytest.mark.parametrize("kind", ["shared_pop", "assigned_by_hand", "offline"])
