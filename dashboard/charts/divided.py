@@ -37,27 +37,35 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """Who holds which queues of a topic; `nobody` are those that nobody holds."""
+    """Who holds which queues of a topic; `nobody` are those that nobody holds.
+
+    It is None where members divide nothing (BROADCASTING): none of theirs is shared.
+    """
 
     topic: str
     rows: tuple[Row, ...]
-    nobody: tuple[Cell, ...]
+    nobody: tuple[Cell, ...] | None
     queues: int
     numbered: bool
 
 
 def divided(
-    topic: str, parts: Mapping[str, Sequence[int]], unowned: Sequence[int]
+    topic: str, parts: Mapping[str, Sequence[int]], unowned: Sequence[int] | None
 ) -> Divided:
-    """Place the queues of each member; ids run from 0 without gaps in a lab."""
-    numbers = sorted({*unowned, *(number for ids in parts.values() for number in ids)})
+    """Place the queues of each member; ids run from 0 without gaps in a lab.
+
+    Without `unowned` each member is meant to hold all.
+    """
+    held = {number for ids in parts.values() for number in ids}
+    numbers = sorted(held.union(unowned or ()))
     places = {number: place for place, number in enumerate(numbers)}
     width = 100 / max(1, len(numbers))
 
     def cell(number: int) -> Cell:
         holders = sum(number in ids for ids in parts.values())
         x = places[number] * width
-        return Cell(number, x, width, x + width / 2, holders > 1)
+        shared = unowned is not None and holders > 1
+        return Cell(number, x, width, x + width / 2, shared)
 
     return Divided(
         topic,
@@ -65,7 +73,7 @@ def divided(
             Row(member, slot % HUES, tuple(cell(number) for number in sorted(ids)))
             for slot, (member, ids) in enumerate(sorted(parts.items()))
         ),
-        tuple(cell(number) for number in sorted(unowned)),
+        None if unowned is None else tuple(map(cell, sorted(unowned))),
         len(numbers),
         len(numbers) <= NUMBERED_UP_TO,
     )

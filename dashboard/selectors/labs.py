@@ -132,9 +132,9 @@ def shown_run(run: LabRun, now: datetime) -> ShownRun:
 
 def _division(steps: Sequence[Mapping[str, Any]]) -> Divided | None:
     for step in reversed(steps):
-        if step["key"] == "division":
+        if step["key"] in ("division", "broadcast"):
             params = step["params"]
-            return divided(params["topic"], params["parts"], params["unowned"])
+            return divided(params["topic"], params["parts"], params.get("unowned"))
     return None
 
 

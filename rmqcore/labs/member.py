@@ -18,7 +18,7 @@ from rmqcore.client import (
     PushConsumer,
     Timer,
 )
-from rmqcore.model import ConsumeFromWhere, MessageExt, MessageQueue
+from rmqcore.model import ConsumeFromWhere, MessageExt, MessageModel, MessageQueue
 from rmqcore.transport import Clock
 
 from .results import Delivery, Part
@@ -81,6 +81,12 @@ class Member:
         )
         for topic, expression in role.subscriptions.items():
             self.consumer.subscribe(topic, expression)
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether it reads all queues for itself, which nobody then divides."""
+        model = self.role.options.get("message_model")
+        return model is MessageModel.BROADCASTING
 
     @property
     def client_id(self) -> str:

@@ -178,16 +178,23 @@ class Stage:
 
     def divide(self, topic: str, members: Iterable[Member], after: str) -> Division:
         """Note and return who holds which queues of a topic now."""
-        parts = tuple(member.part(topic) for member in members)
+        wanted = list(members)
+        parts = tuple(member.part(topic) for member in wanted)
         division = Division(topic, after, parts, tuple(self.queues(topic)))
         self._divisions.append(division)
+        told: dict[str, object] = {
+            "topic": topic,
+            "after": after,
+            "division": str(division),
+            "parts": division.by_member,
+            "idle": division.idle,
+        }
+        if any(member.broadcasts for member in wanted):
+            self.tell("broadcast", **told)
+            return division
         self.tell(
             "division",
-            topic=topic,
-            after=after,
-            division=str(division),
-            parts=division.by_member,
-            idle=division.idle,
+            **told,
             unowned=[queue.queue_id for queue in division.unowned],
             shared=[queue.queue_id for queue in division.shared],
         )

@@ -40,6 +40,8 @@ EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "died": "{member} dies: its connection ends, nothing is written or released.",
         "sent": "Messages sent to {topic}: {count}.",
         "division": "At rest, {topic} is divided: {division}.",
+        "broadcast": "At rest, {topic} is not divided, each member holds its queues "
+        "for itself: {division}.",
         "consumed": "Given to listeners so far: {shares}; {total} in all.",
         "offsets": "Group {group} has committed {committed} of {end} on {topic}.",
     }

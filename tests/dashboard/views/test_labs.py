@@ -100,6 +100,20 @@ def test_a_refusal_is_said_on_the_list(
     assert not LabRun.objects.exists()
 
 
+def test_what_every_member_holds_is_not_held_twice(
+    embedded: Cluster, sign_in: SignIn
+) -> None:
+    params = {"topic": "T", "after": "c2 joined", "division": "c1 0-1; c2 0-1"}
+    params |= {"parts": {"c1": [0, 1], "c2": [0, 1]}, "idle": []}
+    steps = [{"key": "broadcast", "params": params, "at_ms": 1000}]
+    run = run_of(embedded, lab="F4", state="running", steps=steps)
+    page = sign_in(Role.VIEWER).get(f"/labs/runs/{run.pk}/").content.decode()
+    picture = page[page.index("data-divided") : page.index("data-steps")]
+    assert picture.count('<rect class="held"') == 4
+    assert "No owner" not in picture
+    assert "T is not divided, each member holds its queues for itself: c1 0-1" in page
+
+
 def test_a_run_is_told_with_its_division_and_group(
     embedded: Cluster, sign_in: SignIn
 ) -> None:

@@ -18,3 +18,9 @@ async def test_three_quarters_of_the_messages_are_never_consumed() -> None:
     assert broadcasting.never_consumed == 10
     filters = [step.params["tag"] for step in steps if step.key == "F4.filter"]
     assert filters == ["tag2", "tag2"]
+    # Only in the clustering half is anything divided, and could be owned twice.
+    told = [s for s in steps if s.key in ("division", "broadcast")]
+    assert [step.key for step in told] == ["division"] * 2 + ["broadcast"] * 2
+    assert all("shared" not in step.params for step in told[2:])
+    assert told[3].params["parts"] == {"c1": [0, 1], "c2": [0, 1]}
+    assert "is not divided" in told[3].text
