@@ -13,7 +13,11 @@ LISTED: Final = 50
 
 
 def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
-    """Return a finding as plain values, with since when it has held."""
+    """Return a finding as plain values, with since when it has held.
+
+    Members are client ids: one that several processes use is named once.
+    """
+    members = list(dict.fromkeys(finding.members))
     return {
         "key": finding.key,
         "level": finding.level,
@@ -27,6 +31,6 @@ def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
             for topic, broker, queue_id in finding.queues[:LISTED]
         ],
         "queue_count": len(finding.queues),
-        "members": list(finding.members[:LISTED]),
-        "member_count": len(finding.members),
+        "members": members[:LISTED],
+        "member_count": len(members),
     }

@@ -33,7 +33,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     partly = sorted(everything - shared)
     keys = evidence.group.queues.keys
     unread = [row for row in evidence.rows_that("unowned") if keys[row][0] in partly]
-    broadcasting = evidence.group.kind is GroupKind.BROADCASTING
+    broadcasting = evidence.group.kind in (GroupKind.BROADCASTING, GroupKind.MIXED)
     return Finding(
         KEY,
         "warn" if broadcasting else "crit",

@@ -47,7 +47,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         return None
     worst = max(hot, key=lambda each: each.lag)
     key = group.queues.keys[worst.row]
-    owners = evidence.rows[worst.row].owners
+    owners = list(dict.fromkeys(evidence.rows[worst.row].owners))
     rate, usual = _rates(evidence, worst.row)
     more_sent = rate is not None and usual is not None and rate > usual * TIMES_THE_RATE
     return Finding(
@@ -66,10 +66,10 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             ("others_mean_lag", round(worst.others)),
             *((("in_rate", round(rate, 1)),) if rate is not None else ()),
             *((("others_in_rate", round(usual, 1)),) if usual is not None else ()),
-            *((("held_by", list(owners)),) if owners else ()),
+            *((("held_by", owners),) if owners else ()),
         ),
         queues=evidence.keys_of([each.row for each in hot]),
-        members=owners,
+        members=tuple(owners),
     )
 
 

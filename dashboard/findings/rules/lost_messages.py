@@ -14,12 +14,18 @@ from dashboard.findings.rule import Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "lost_messages"
+ELSEWHERE: Final = (
+    GroupKind.BROADCASTING,
+    GroupKind.MIXED,
+    GroupKind.ASSIGNED_BY_HAND,
+)
+"""Members of these may keep their progress in other places than the broker."""
 
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:
     """Compare each commit with the queue's minimum."""
     table = evidence.group.queues
-    if evidence.group.kind in (GroupKind.BROADCASTING, GroupKind.ASSIGNED_BY_HAND):
+    if evidence.group.kind in ELSEWHERE:
         return None
     lost = {
         row: low - done

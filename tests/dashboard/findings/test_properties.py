@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.findings import finding_document
 from dashboard.findings.document import LISTED
+from dashboard.findings.finding import Finding
 from rmqcore.model import ConsumeType
 from rmqcore.model.snapshot import GroupKind, HeldQueue
 
@@ -83,9 +85,42 @@ def test_no_state_of_a_group_makes_a_rule_fail_or_speak_of_others(play: Play) ->
         assert set(finding.queues) <= known
         document = finding_document(finding, None)
         assert document["queue_count"] >= len(document["queues"])
+        assert len(set(document["members"])) == len(document["members"])
+        assert document["member_count"] >= len(document["members"])
         for _name, value in [*document["values"].items(), *document["evidence"]]:
             assert value is not None
             assert value == value  # noqa: PLR0124 - never NaN
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        GroupKind.BROADCASTING,
+        GroupKind.MIXED,
+        GroupKind.SHARED_POP,
+        GroupKind.ASSIGNED_BY_HAND,
+    ],
+)
+def test_nothing_is_said_of_owners_where_queues_have_no_single_one(
+    kind: GroupKind,
+) -> None:
+    play = Play(6, kind=kind)
+    play.join("h1@a", holds=play.keys[:4])
+    play.join("h2@a", holds=play.keys[:4])
+    play.pass_time(5)
+    play.join("h3@a", holds=[])
+    play.actors[0].holds = play.keys[2:3]
+    play.pass_time(60, sent=20)
+    claims = {"owned_twice", "unowned_queues", "idle_members", "flapping"}
+    assert not claims & play.ever
+    moves = {"different_topics", "mixed_strategies", "lost_messages"}
+    assert not moves & play.ever
+
+
+def test_a_client_id_of_several_processes_is_named_once() -> None:
+    finding = Finding("hot_queue", "warn", members=("h1@a", "h1@a", "h2@a"))
+    document = finding_document(finding, None)
+    assert (document["members"], document["member_count"]) == (["h1@a", "h2@a"], 2)
 
 
 def test_long_lists_are_counted_and_cut() -> None:
