@@ -142,15 +142,21 @@ def member_rows(
     window: Window,
     slots: Mapping[str, int],
     labels: Mapping[str, str],
+    *,
+    unseen: Iterable[Stretch] = (),
 ) -> list[Row]:
-    """Return a row per member of the window, as high as the queues it held."""
+    """Return a row per member of the window, as high as the queues it held.
+
+    In `unseen` nobody knows even who was a member.
+    """
     hands = _hands(lanes, epochs, window)
     shortest = (window.until - window.since) * max(1, len(hands)) // MOST_STEPS
     steps = {
         hand: _joined_steps(_steps(lanes, hand, window), shortest) for hand in hands
     }
     most = max((n for each in steps.values() for _a, _b, n in each), default=1) or 1
-    unknown = unknown_marks(_unknown_to_all(lanes, window), window)
+    dark = union([*unseen, *_unknown_to_all(lanes, window)])
+    unknown = unknown_marks(dark, window)
     rows = []
     for hand in hands:
         member, connection = hand

@@ -159,6 +159,7 @@ def timeline_of(
     told = {event.key for event in events}
     unchanged = {k: owners for k, owners in past.last_owners.items() if k not in told}
     unseen = _unseen(past, state, now)
+    dark = [(each.after, each.by) for each in unseen]
     all_lanes = (
         lanes(
             events,
@@ -179,7 +180,7 @@ def timeline_of(
     rows = (
         queue_rows(drawn, window, slots)
         if wanted == "queues"
-        else member_rows(drawn, epochs, window, slots, labels)
+        else member_rows(drawn, epochs, window, slots, labels, unseen=dark)
     )
     inside = [e for e in events if window.since < e.at.by <= window.until]
     orderly = bool(state and state["orderly"])
@@ -207,7 +208,7 @@ def timeline_of(
             for piece in lane.pieces
         ),
         sum(len(lane.doubles) for lane in all_lanes),
-        tuple(unknown_marks(((each.after, each.by) for each in unseen), window)),
+        tuple(unknown_marks(dark, window)),
         _connections(past),
     )
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dashboard.charts.holdings import NOBODY, Moment
-from dashboard.charts.lanes import Mark
+from dashboard.charts.lanes import Mark, Row
 from dashboard.selectors.timeline import EpochRow, Timeline
 from dashboard.views import figures
 from dashboard.views.words import word
@@ -49,6 +49,13 @@ def member_name(timeline: Timeline, owner: str, label: str, connection: int) -> 
     if count == 1:
         return label
     return f"{label} · {word('ui', 'connection', n=connection + 1, all=count)}"
+
+
+@register.filter
+def which_connection(row: Row, timeline: Timeline) -> str:
+    """Say in a few letters which connection of its client id a member is: (1/2)."""
+    count = timeline.connections.get(row.owner, 1)
+    return "" if count == 1 else f"({row.connection + 1}/{count})"
 
 
 @register.simple_tag

@@ -212,7 +212,7 @@ def shared_client_ids(at: int = NOW_MS, **changes: Any) -> GroupState:
     """
     members = [member(0), member(0, address="10.20.4.17:51999"), member(1)]
     for connection, each in enumerate(members[:2]):
-        each["connection"] = connection  # type: ignore[typeddict-unknown-key]
+        each["connection"] = connection
     mine, other = members[0]["client_id"], members[2]["client_id"]
     owners = [[mine, mine], [mine, mine], [other], [other], [], []]
     queues = [

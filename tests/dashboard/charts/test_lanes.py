@@ -124,6 +124,16 @@ def test_what_nobody_knows_is_marked_as_that() -> None:
     assert [mark.part for mark in row.marks] == ["maybe", "unknown"]
 
 
+def test_what_nobody_saw_is_marked_for_members_without_lanes_too() -> None:
+    stretch = (60_000, 100_000)
+    epochs = [epoch(1, "A", m(0))]
+    (row,) = member_rows([], epochs, WINDOW, {"A": 0}, {}, unseen=[stretch])
+    assert [(mark.part, mark.x) for mark in row.marks] == [
+        ("maybe", 0.0),
+        ("unknown", 60.0),
+    ]
+
+
 @given(pasts())
 def test_whatever_is_stored_is_drawn_within_the_picture(past: Past) -> None:
     found, epochs = past.lanes(), past.epochs

@@ -232,6 +232,8 @@ def test_connections_of_one_client_id_are_told_apart(
     page = sign_in(Role.VIEWER).get(PAGE + "?by=members").content.decode()
     for name in ("10.20.4.17 · connection 1 of 2", "10.20.4.17 · connection 2 of 2"):
         assert page.count(f'<span class="lane-name" title="{name}">') == 1
+    assert "(1/2) 10.20.4.17</span>" in page
+    assert "(2/2) 10.20.4.17</span>" in page
     page = sign_in(Role.VIEWER).get(PAGE + "?by=queues").content.decode()
     assert "10.20.4.17 · connection 2 of 2, from" in page
     assert "2 × owned twice" in page
@@ -328,6 +330,10 @@ def test_a_time_in_which_nothing_was_seen_is_unknown(
     if unseen_ms:
         assert unknown == [((now - unseen_ms, now),)] * 3
         assert len(found.unseen) == 1
+        rows = read_timeline(
+            cluster, GROUP, state, now=now, minutes=15, by="members"
+        ).rows
+        assert {row.marks[-1].part for row in rows} == {"unknown"}
     else:
         assert (unknown, found.unseen) == ([()] * 3, ())
 
