@@ -41,12 +41,21 @@ class Point(NamedTuple):
 
 
 class Trail:
-    """Moments with equal queues, oldest first; the newest is now."""
+    """Moments with equal queues, oldest first; the newest is now.
+
+    Of the moments given, those with other queues than the newest are left out: a row
+    is then the same queue at each of them.
+    """
 
     __slots__ = ("moments",)
 
     def __init__(self, moments: Sequence[Moment]) -> None:
-        self.moments = tuple(moments)
+        keys = moments[-1].queues.keys if moments else ()
+        self.moments = tuple(
+            moment
+            for moment in moments
+            if moment.queues.keys is keys or moment.queues.keys == keys
+        )
 
     @property
     def span_ms(self) -> int:
@@ -63,6 +72,10 @@ class Trail:
         inside = [moment for moment in self.moments if moment.at_ms > begin]
         before = len(self.moments) - len(inside) - 1
         return Trail([self.moments[before], *inside])
+
+    def knowing(self, rows: Sequence[int]) -> Trail:
+        """Return the moments at which lag and commit of all these rows are known."""
+        return Trail([each for each in self.moments if _knows(each.queues, rows)])
 
     def known_rows(self) -> list[int]:
         """Return the rows whose commit and lag are known at every moment."""
@@ -124,10 +137,14 @@ class TrailKeeper:
         moments.append(moment)
         while moment.at_ms - moments[0].at_ms > KEPT_MS:
             moments.popleft()
-        keys = moment.queues.keys
-        if moments[0].queues.keys is keys or moments[0].queues.keys == keys:
-            return Trail(moments)
-        return Trail([each for each in moments if each.queues.keys == keys])
+        return Trail(moments)
+
+
+def _knows(table: QueueTable, rows: Sequence[int]) -> bool:
+    return not any(
+        column.reasons and any(column.reasons[row] for row in rows)
+        for column in (table.committed, table.lag)
+    )
 
 
 def _column(moment: Moment, name: str) -> Column:

@@ -80,3 +80,24 @@ def test_rates_are_growth_over_the_whole_trail() -> None:
     assert trail.rate("max", 1) == pytest.approx(20)
     assert Trail([moment(0)]).rate("max", 0) is None
     assert Trail([moment(0, 50), moment(10_000, 0)]).rate("committed", 0) is None
+
+
+def test_moments_with_other_queues_than_now_do_not_count() -> None:
+    """Also where the first has them: queues that came, went and came again."""
+    few, more = table(keys(2)), table(keys(3), committed=[1, Reason.NO_ANSWER, 1])
+    trail = Trail([Moment(0, few), Moment(10_000, more), Moment(20_000, few)])
+    assert [each.at_ms for each in trail.moments] == [0, 20_000]
+    assert trail.known_rows() == [0, 1]
+    assert len(trail.course(1)) == 2
+    keeper = TrailKeeper()
+    for at_ms, queues in ((0, more), (10_000, few), (20_000, more)):
+        kept = keeper.take(Moment(at_ms, queues))
+    assert kept.known_rows() == [0, 2]
+    assert kept.rate("max", 2) == 0.0
+
+
+def test_moments_at_which_some_rows_are_known() -> None:
+    hidden = table(keys(2), committed=[5, Reason.NO_ANSWER])
+    trail = Trail([moment(0), Moment(10_000, hidden), moment(20_000)])
+    assert len(trail.knowing([0]).moments) == 3
+    assert len(trail.knowing([0, 1]).moments) == 2
