@@ -212,6 +212,8 @@ def _finding(finding: FindingState) -> FindingOut:
         queue_count=finding["queue_count"],
         members=finding["members"],
         member_count=finding["member_count"],
+        at_least=finding.get("at_least", []),
+        as_of=finding.get("as_of"),
     )
 
 

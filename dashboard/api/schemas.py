@@ -67,6 +67,12 @@ class FindingOut(Schema):
     queue_count: int
     members: list[str]
     member_count: int
+    at_least: list[str] = Field(
+        [], description="names of values and evidence that may be more"
+    )
+    as_of: int | None = Field(
+        None, description="ms; when it was last found, if it cannot be checked now"
+    )
 
 
 class GroupFindingOut(Schema):

@@ -2,20 +2,23 @@
 
 A `GroupMemory` turns each look at a group into `Evidence`; a `Judge` asks the rules and
 says what they found. Everything here is a pure function of what it is given: time is an
-argument, and nothing is asked of a cluster or a database.
+argument, and nothing is asked of a cluster or a database. (The one log call: a rule
+that raises.)
 """
 
-from .document import finding_document
+from .document import finding_document, rules_document
 from .finding import Finding
-from .judge import Judge
+from .judge import Asked, Judge
 from .remembering import GroupMemory, Sighting
 from .rules import RULES
 
 __all__ = [
     "RULES",
+    "Asked",
     "Finding",
     "GroupMemory",
     "Judge",
     "Sighting",
     "finding_document",
+    "rules_document",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboard.live.documents import FindingState
+from dashboard.live.documents import FindingState, RulesState
 
 from .finding import Finding
+from .judge import Asked
 
 LISTED: Final = 50
 """More queues or members than this are counted, not listed."""
@@ -18,7 +19,7 @@ def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
     Members are client ids: one that several processes use is named once.
     """
     members = list(dict.fromkeys(finding.members))
-    return {
+    document: FindingState = {
         "key": finding.key,
         "level": finding.level,
         "since": since_ms,
@@ -33,4 +34,24 @@ def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
         "queue_count": len(finding.queues),
         "members": members[:LISTED],
         "member_count": len(members),
+    }
+    if finding.at_least:
+        document["at_least"] = list(finding.at_least)
+    if finding.as_of_ms is not None:
+        document["as_of"] = finding.as_of_ms
+    return document
+
+
+def rules_document(asked: Asked) -> RulesState:
+    """Return how the rules fared as plain values."""
+    return {
+        "checked": asked.checked,
+        "unchecked": [
+            {"key": key, "why": unchecked.why, "names": list(unchecked.names)}
+            for key, unchecked in asked.unchecked.items()
+        ],
+        "failed": [
+            {"key": key, "error": failure.error}
+            for key, failure in asked.failed.items()
+        ],
     }

@@ -1,23 +1,49 @@
 """What rules look at: a group now, a short past of it, and what was remembered.
 
 Nothing here judges. Members' own word (307) is only asked every so often; `told` says
-whether it is fresh, and without it `members` say nothing of themselves.
+whether it is fresh, and without it `members` say nothing of themselves. Brokers that do
+not answer leave rows unknown: `silent` names them, and whatever a rule finds is then
+found in a part of the group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
-from rmqcore.model.columns import QueueKey
-from rmqcore.model.snapshot import GroupKind, GroupSnapshot, MemberSnapshot
+from rmqcore.model.columns import Column, QueueKey, Reason, reason_code
+from rmqcore.model.snapshot import (
+    GroupKind,
+    GroupSnapshot,
+    MemberSnapshot,
+    QueueTable,
+)
 from rmqcore.model.subscription import ConsumeType
 
 from .memory.files import FileLoss
 from .memory.growth import Growth
 from .memory.since import Since
 from .memory.trail import Trail
+
+NAMED: Final = 3
+"""More brokers or members that a rule lacks than this are not named."""
+
+_ANSWERED: Final = frozenset(
+    (
+        0,
+        *map(
+            reason_code,
+            (
+                Reason.NOTHING_COMMITTED,
+                Reason.EXPIRED,
+                Reason.NOT_LISTED,
+                Reason.NOT_ASKED,
+            ),
+        ),
+    )
+)
+"""How `Column.reasons` says that a broker answered: a number, or that there is none."""
 
 
 class OwnerRow(Protocol):
@@ -39,6 +65,40 @@ class OwnerRow(Protocol):
     def since_ms(self) -> int | None: ...
 
 
+class Flow(Protocol):
+    """The rates that the group's tiles and tables show: see `collector.rates`."""
+
+    @property
+    def rate_in(self) -> float | None: ...
+
+    @property
+    def rate_out(self) -> float | None: ...
+
+    @property
+    def rows_in(self) -> tuple[float | None, ...]: ...
+
+    @property
+    def rows_out(self) -> tuple[float | None, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """That a rule could not be checked, and what it would take.
+
+    `brokers` and `members`: those named in `names` have to answer. `not_asked`: the
+    members were not asked. `commits`: some queue has messages and was never committed.
+    `time`: the group has to be seen for longer.
+    """
+
+    why: Literal["brokers", "members", "not_asked", "commits", "time"]
+    names: tuple[str, ...] = ()
+
+
+NOT_ASKED: Final = Unchecked("not_asked")
+NEEDS_COMMITS: Final = Unchecked("commits")
+NEEDS_TIME: Final = Unchecked("time")
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything known of one group at `at_ms`; `rows` follow the queue table.
@@ -47,7 +107,10 @@ class Evidence:
     and left again soon, `moves` how often each queue changed hands while nobody came
     or went, both within the window of `memory.turnover`. `online_ms`: when a member
     was last seen, None if never. `read_topics` are those that members read when they
-    were last seen, None if that is not known.
+    were last seen, None if that is not known. `unheard` are rows of which a broker did
+    not tell something that it knows, `silent` the brokers of these, and others that did
+    not answer everything. `standing` are the rules that found something at the look
+    before.
     """
 
     at_ms: int
@@ -63,6 +126,10 @@ class Evidence:
     file_losses: Sequence[FileLoss] = ()
     online_ms: int | None = None
     read_topics: frozenset[str] | None = None
+    unheard: frozenset[int] = frozenset()
+    silent: tuple[str, ...] = ()
+    flow: Flow | None = None
+    standing: frozenset[str] = frozenset()
 
     @property
     def unread(self) -> frozenset[QueueKey]:
@@ -93,6 +160,12 @@ class Evidence:
         """True when some member says that it consumes orderly."""
         return any(member.orderly for member in self.group.members)
 
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """The members that were asked and said nothing of themselves."""
+        silent = {m.client_id for m in self.group.members if m.subscriptions is None}
+        return tuple(sorted(silent))
+
     def told_members(self) -> Iterator[MemberSnapshot]:
         """Yield the members that said something of themselves, each id once."""
         seen: set[str] = set()
@@ -100,6 +173,20 @@ class Evidence:
             if member.subscriptions is not None and member.client_id not in seen:
                 seen.add(member.client_id)
                 yield member
+
+    def needs_brokers(self) -> Unchecked | None:
+        """Return what a rule answers that needs all brokers, None when it has them."""
+        return _needs("brokers", self.silent)
+
+    def needs_offsets(self, explained: Collection[QueueKey]) -> Unchecked | None:
+        """Return what a rule answers that needs the offsets of all other queues."""
+        keys = self.group.queues.keys
+        unheard = {keys[row] for row in self.unheard} - set(explained)
+        return _needs("brokers", {key[1] for key in unheard})
+
+    def needs_everybody(self) -> Unchecked | None:
+        """Return what a rule answers that needs all members' word, and all brokers."""
+        return self.needs_brokers() or _needs("members", self.untold)
 
     def rows_that(self, wrong: str) -> list[int]:
         """Return the rows known to be "unowned" or "double"."""
@@ -109,3 +196,61 @@ class Evidence:
         """Return the queues of some rows."""
         keys = self.group.queues.keys
         return tuple(keys[row] for row in rows)
+
+    def still_there(self, queues: Iterable[QueueKey]) -> tuple[QueueKey, ...]:
+        """Return those of some queues of the past that the group still has."""
+        known = set(self.group.queues.keys)
+        return tuple(key for key in queues if key in known)
+
+    def lag_of(self, rows: Iterable[int]) -> Amount:
+        """Return what waits in some rows together."""
+        table = self.group.queues
+        known, partial = None, False
+        for row in rows:
+            lag = table.lag[row]
+            if lag is not None:
+                known = (known or 0) + lag
+            else:
+                partial = partial or table.hides(row)
+        return Amount(known, partial)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A sum over queues: None when none of it is known, `partial` when not all is."""
+
+    known: int | None
+    partial: bool
+
+    def marks(self, *names: str) -> tuple[str, ...]:
+        """Return the names to mark as at least so: all of them where it is partial."""
+        return names if self.partial else ()
+
+
+def _needs(
+    why: Literal["brokers", "members"], names: Collection[str]
+) -> Unchecked | None:
+    return Unchecked(why, tuple(sorted(names)[:NAMED])) if names else None
+
+
+def unheard_rows(table: QueueTable) -> list[int]:
+    """Return the rows of which a broker did not tell something that it knows.
+
+    That a queue was never committed, or is not there any more, is told.
+    """
+    columns = [column for column in _offsets(table) if _lacks(column)]
+    if not columns:
+        return []
+    return [
+        row
+        for row in range(len(table))
+        if any(column.reasons[row] not in _ANSWERED for column in columns)
+    ]
+
+
+def _offsets(table: QueueTable) -> tuple[Column, ...]:
+    return table.min, table.max, table.committed
+
+
+def _lacks(column: Column) -> bool:
+    return not _ANSWERED.issuperset(column.reasons)

@@ -3,7 +3,8 @@
 A finding carries keys and values, never text: `key` names the rule, `text` and `advice`
 which of the rule's sentences to say, `values` what to fill in. The end of a value's
 name is its unit: `_ms` a span of time, `_at` a time (ms since the epoch), `_rate`
-messages a second; everything else is a count, a name or a list of names.
+messages a second; everything else is a count, a name or a list of names. A number that
+comes from a part of the group is named in `at_least`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "info")
 class Finding:
     """One finding; `evidence` is shown beside the sentence, in this order.
 
-    `queues` and `members` (client ids) are those it concerns, all of them.
+    `queues` and `members` (client ids) are those it concerns, all of them. `at_least`
+    names the values and the evidence that may be more, as not all was known. `as_of_ms`
+    is when it was last found, where it could not be checked since.
     """
 
     key: str
@@ -35,6 +38,8 @@ class Finding:
     evidence: tuple[tuple[str, Value], ...] = ()
     queues: tuple[QueueKey, ...] = ()
     members: tuple[str, ...] = ()
+    at_least: tuple[str, ...] = ()
+    as_of_ms: int | None = None
 
 
 def queue_name(key: QueueKey) -> str:

@@ -1,45 +1,88 @@
 """Asks all rules of one group, and says what they found.
 
-Between two askings of the members, rules that rest on their word find what they found
-last, as long as the group is the same: nothing was heard that would speak against it.
+A rule that cannot be checked finds what it found last, as of then: between two askings
+of the members rules that rest on their word stand, and so do those that need a broker
+which does not answer. Nothing was heard that would speak against them; after ten
+minutes it is too long ago. A rule that raises is a fault of ours: it is logged once,
+counts as not checked, and costs the other rules nothing.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rmqcore.model.columns import QueueKey
 
-from .evidence import Evidence
+from .evidence import NOT_ASKED, Evidence, Unchecked
 from .finding import WORST_FIRST, Finding
 from .memory.since import Since
-from .rule import Queues, Rule
+from .rule import Answer, Queues, Rule
 from .rules import RULES
 
-CARRIED_MS: Final = 600_000
-"""How long members' word is carried on where they are not asked again."""
+logger = logging.getLogger(__name__)
 
-_Same = tuple[tuple[str, ...], tuple[QueueKey, ...]]
+CARRIED_MS: Final = 600_000
+"""How long a finding stands that cannot be checked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """That a rule raised, and what."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the rules fared at one look, by key: those that are in neither were checked.
+
+    `of` is how many rules there are.
+    """
+
+    of: int
+    unchecked: Mapping[str, Unchecked]
+    failed: Mapping[str, Failure]
+
+    @property
+    def checked(self) -> int:
+        """How many rules were checked."""
+        return self.of - len(self.unchecked) - len(self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a rule found at `at_ms`, of which members and queues."""
+
+    finding: Finding
+    at_ms: int
+    members: tuple[str, ...]
+    queues: tuple[QueueKey, ...]
 
 
 class Judge:
     """The findings of one group, look after look."""
 
-    __slots__ = ("_held", "_told", "_told_ms", "_told_of")
+    __slots__ = ("_failing", "_held", "_last", "_rules", "asked")
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        self._rules = rules
         self._held = Since()
-        self._told: dict[str, Finding] = {}
-        self._told_of: _Same | None = None
-        self._told_ms = 0
+        self._last: dict[str, _Found] = {}
+        self._failing: set[str] = set()
+        self.asked = Asked(len(rules), {}, {})
+        """How the rules fared at the last look."""
 
     def judge(self, evidence: Evidence) -> tuple[Finding, ...]:
         """Return the findings, worst first, then in the order of the rules."""
-        found = self._ask(evidence)
+        standing = frozenset(map(str, self._held.lasting("rule", 0)))
+        found = self._ask(replace(evidence, standing=standing))
         self._held.note("rule", found, evidence.at_ms)
         said = [
             found[rule.key]
-            for rule in RULES
+            for rule in self._rules
             if rule.key in found and self._settled(rule)
         ]
         return tuple(sorted(said, key=lambda each: WORST_FIRST.index(each.level)))
@@ -49,36 +92,80 @@ class Judge:
         return self._held.began_ms("rule", key)
 
     def _ask(self, evidence: Evidence) -> dict[str, Finding]:
-        carried = self._carried(evidence)
         unread = evidence.unread
         found: dict[str, Finding] = {}
-        for rule in RULES:
-            finding = (
-                carried.get(rule.key)
-                if rule.told and not evidence.told
-                else rule.check(evidence, unread | _explained(rule, found))
-            )
+        unchecked: dict[str, Unchecked] = {}
+        failed: dict[str, Failure] = {}
+        for rule in self._rules:
+            answer = self._answer(rule, evidence, unread | _explained(rule, found))
+            if isinstance(answer, Unchecked):
+                unchecked[rule.key] = answer
+            elif isinstance(answer, Failure):
+                failed[rule.key] = answer
+            finding = self._finding(rule, answer, evidence)
             if finding is not None:
                 found[rule.key] = finding
-        if evidence.told:
-            self._told = {
-                rule.key: found[rule.key]
-                for rule in RULES
-                if rule.told and rule.key in found
-            }
-            self._told_of, self._told_ms = _same(evidence), evidence.at_ms
+        self.asked = Asked(len(self._rules), unchecked, failed)
         return found
 
-    def _carried(self, evidence: Evidence) -> dict[str, Finding]:
-        if evidence.told or not self._told:
-            return {}
-        if evidence.at_ms - self._told_ms > CARRIED_MS:
-            return {}
-        return self._told if self._told_of == _same(evidence) else {}
+    def _answer(
+        self, rule: Rule, evidence: Evidence, explained: Queues
+    ) -> Answer | Failure:
+        if rule.told and not evidence.told and evidence.group.members:
+            return NOT_ASKED
+        try:
+            answer = rule.check(evidence, explained)
+        except Exception as error:
+            if rule.key not in self._failing:
+                self._failing.add(rule.key)
+                name = evidence.group.name
+                logger.exception("group=%s rule=%s failed", name, rule.key)
+            return Failure(f"{type(error).__name__}: {error}")
+        self._failing.discard(rule.key)
+        return answer
+
+    def _finding(
+        self, rule: Rule, answer: Answer | Failure, evidence: Evidence
+    ) -> Finding | None:
+        """Return what a rule finds by its answer, now or as of a while ago."""
+        if isinstance(answer, Finding):
+            finding = _marked(answer, rule, evidence)
+            members, queues = _members(evidence), evidence.group.queues.keys
+            self._last[rule.key] = _Found(finding, evidence.at_ms, members, queues)
+            return finding
+        if answer is None:
+            self._last.pop(rule.key, None)
+            return None
+        return self._carried(rule, evidence)
+
+    def _carried(self, rule: Rule, evidence: Evidence) -> Finding | None:
+        last = self._last.get(rule.key)
+        if last is None:
+            return None
+        late = evidence.at_ms - last.at_ms > CARRIED_MS
+        others = rule.told and last.members != _members(evidence)
+        if late or others or last.queues != evidence.group.queues.keys:
+            del self._last[rule.key]
+            return None
+        return replace(last.finding, as_of_ms=last.at_ms)
 
     def _settled(self, rule: Rule) -> bool:
         lasted = self._held.lasted_ms("rule", rule.key)
         return lasted is not None and lasted >= rule.settle_ms
+
+
+def _marked(finding: Finding, rule: Rule, evidence: Evidence) -> Finding:
+    """Mark what a rule counted where it could not see the whole group."""
+    untold = evidence.untold if rule.told else ()
+    if not (evidence.silent or untold):
+        return finding
+    said = finding.evidence
+    if untold:
+        everybody = len(set(_members(evidence)))
+        said += (("members_told", f"{everybody - len(untold)} / {everybody}"),)
+    named = {*finding.values, *(name for name, _value in said)}
+    at_least = {*finding.at_least, *(named & set(rule.adds_up))}
+    return replace(finding, evidence=said, at_least=tuple(sorted(at_least)))
 
 
 def _explained(rule: Rule, found: dict[str, Finding]) -> Queues:
@@ -90,6 +177,5 @@ def _explained(rule: Rule, found: dict[str, Finding]) -> Queues:
     return frozenset(queues)
 
 
-def _same(evidence: Evidence) -> _Same:
-    group = evidence.group
-    return tuple(m.client_id for m in group.members), group.queues.keys
+def _members(evidence: Evidence) -> tuple[str, ...]:
+    return tuple(member.client_id for member in evidence.group.members)

@@ -14,9 +14,9 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import GroupKind, GroupSnapshot, MemberSnapshot
 from rmqcore.model.topic import RETRY_PREFIX
 
-from .evidence import Evidence, OwnerRow
+from .evidence import Evidence, Flow, OwnerRow, unheard_rows
 from .memory.files import FileWatch
-from .memory.growth import GrowthMeter
+from .memory.growth import Growth, GrowthMeter
 from .memory.kinds import (
     IDLE,
     LISTED_TWICE,
@@ -31,8 +31,13 @@ from .memory.turnover import Turnover
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One look at a group. `asked` when its members were asked for it, `told` when
-    what they said stands; `dead_letters` is all that ever came to that topic."""
+    """One look at a group.
+
+    `asked` when its members were asked for it, `told` when what they said stands.
+    `dead_letters` is all that ever came to that topic, None when a broker did not tell.
+    `silent` are brokers that did not answer everything asked about the group, beside
+    those that leave rows unknown. `flow` are the rates that are shown with this look.
+    """
 
     at_ms: int
     group: GroupSnapshot
@@ -43,6 +48,8 @@ class Sighting:
     left: Sequence[str] = ()
     moved: Sequence[QueueKey] = ()
     dead_letters: int | None = None
+    silent: Sequence[str] = ()
+    flow: Flow | None = None
 
 
 class GroupMemory:
@@ -51,6 +58,7 @@ class GroupMemory:
     __slots__ = (
         "_dead_letters",
         "_files",
+        "_keys",
         "_last_owners",
         "_online_ms",
         "_read_topics",
@@ -64,6 +72,7 @@ class GroupMemory:
         self._since = Since()
         self._turnover = Turnover()
         self._dead_letters = GrowthMeter()
+        self._keys: tuple[QueueKey, ...] = ()
         self._files = FileWatch()
         self._last_owners: dict[QueueKey, str] = {}
         self._online_ms: int | None = None
@@ -92,11 +101,23 @@ class GroupMemory:
             last_owners=self._last_owners,
             stays=self._turnover.stays,
             moves=self._turnover.moves,
-            dead_letters=self._dead_letters.take(sighting.dead_letters, at_ms),
+            dead_letters=self._dead_letters_of(sighting),
             file_losses=self._files.losses(at_ms),
             online_ms=self._online_ms,
             read_topics=self._read_topics,
+            unheard=(unheard := frozenset(unheard_rows(group.queues))),
+            silent=_silent(sighting, unheard),
+            flow=sighting.flow,
         )
+
+    def _dead_letters_of(self, sighting: Sighting) -> Growth:
+        """Add up dead letters; a broker that is new here brings none that just came."""
+        keys, anew = sighting.group.queues.keys, False
+        if keys is not self._keys:
+            brokers = {key[1] for key in keys}
+            anew = brokers != {key[1] for key in self._keys}
+            self._keys = keys
+        return self._dead_letters.take(sighting.dead_letters, sighting.at_ms, anew=anew)
 
     def _note_connections(self, group: GroupSnapshot, at_ms: int) -> None:
         if len(group.members) < 2:
@@ -151,6 +172,13 @@ def _oldest_in_hand(group: GroupSnapshot) -> Iterator[tuple[str, QueueKey, int]]
         for key, held in member.held.items():
             if held.first is not None:
                 yield member.client_id, key, held.first
+
+
+def _silent(sighting: Sighting, unheard: Iterable[int]) -> tuple[str, ...]:
+    keys, retry = sighting.group.queues.keys, sighting.group.retry
+    silent = {keys[row][1] for row in unheard}
+    silent.update(retry.keys[row][1] for row in unheard_rows(retry))
+    return tuple(sorted(silent.union(sighting.silent)))
 
 
 def _sent_back(group: GroupSnapshot) -> int | None:

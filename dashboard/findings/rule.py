@@ -3,6 +3,9 @@
 Rules are asked in their order. One that yields to others is told which queues those
 have explained already, and finds nothing about them: a queue without an owner because
 two processes share a client id is one fault, not two.
+
+A rule answers one of three things: a finding; None, which says that it is not so; or
+`Unchecked`, where what it has seen is a part and says nothing of the whole.
 """
 
 from __future__ import annotations
@@ -12,18 +15,21 @@ from dataclasses import dataclass
 
 from rmqcore.model.columns import QueueKey
 
-from .evidence import Evidence
+from .evidence import Evidence, Unchecked
 from .finding import Finding
 
 Queues = frozenset[QueueKey]
-Check = Callable[[Evidence, Queues], Finding | None]
+Answer = Finding | Unchecked | None
+Check = Callable[[Evidence, Queues], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `told` when it rests on what members say themselves (307).
 
-    `settle_ms`: it must have held that long before it is said.
+    `settle_ms`: it must have held that long before it is said. `adds_up` names the
+    values and the evidence that count queues, or add over them, as far as the rule
+    could see: while brokers are silent or members have not told, they are at least so.
     """
 
     key: str
@@ -31,3 +37,4 @@ class Rule:
     told: bool = False
     settle_ms: int = 0
     yields_to: tuple[str, ...] = ()
+    adds_up: tuple[str, ...] = ()

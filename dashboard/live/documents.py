@@ -220,7 +220,9 @@ class FindingState(TypedDict):
 
     `since` is when it was first seen to hold. The end of a value's name is its unit:
     `_ms` a span, `_at` a time, `_rate` messages a second. `queues` (topic|broker|id)
-    and `members` are the first of those it concerns, the counts are of all.
+    and `members` are the first of those it concerns, the counts are of all. `at_least`
+    names the values and the evidence that may be more, as not all was known; `as_of` is
+    when it was last found, where it could not be checked since.
     """
 
     key: str
@@ -234,6 +236,31 @@ class FindingState(TypedDict):
     queue_count: int
     members: list[str]
     member_count: int
+    at_least: NotRequired[list[str]]
+    as_of: NotRequired[int]
+
+
+class UncheckedRule(TypedDict):
+    """A rule of findings that could not be checked, and what that would take."""
+
+    key: str
+    why: Literal["brokers", "members", "not_asked", "commits", "time"]
+    names: list[str]
+
+
+class FailedRule(TypedDict):
+    """A rule of findings that raised, which is a fault of ours."""
+
+    key: str
+    error: str
+
+
+class RulesState(TypedDict):
+    """How the rules of findings fared at the look that the findings are of."""
+
+    checked: int
+    unchecked: list[UncheckedRule]
+    failed: list[FailedRule]
 
 
 class FindingMark(TypedDict):
@@ -272,6 +299,7 @@ class GroupState(TypedDict):
     epoch: EpochMark | None
     last_change: Text | None
     findings: list[FindingState]
+    rules: NotRequired[RulesState]
     past_slots: NotRequired[dict[str, int]]
     complete: NotRequired[bool]
     held: NotRequired[Held | None]

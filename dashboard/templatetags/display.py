@@ -18,11 +18,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.charts.sparkline import HEIGHT, WIDTH, sparkline
-from dashboard.live.documents import FindingState
+from dashboard.live.documents import FindingState, GroupState
 from dashboard.selectors.overview import DEFAULT_SORT, ListQuery
 from dashboard.selectors.whatif import BALANCED, SHOW
 from dashboard.views import figures
-from dashboard.views.findings import SaidFinding, say_finding
+from dashboard.views.findings import SaidFinding, SaidRules, say_finding, say_rules
 from dashboard.views.words import word
 from dashboard.whatif import Note, Scenario, joined, to_entries, to_query
 from rmqcore.model import MessageQueue
@@ -164,6 +164,12 @@ def finding_title(key: str) -> str:
 def said(finding: FindingState) -> SaidFinding:
     """Word a finding in the reader's language."""
     return say_finding(finding)
+
+
+@register.filter
+def said_rules(state: GroupState) -> SaidRules | None:
+    """Word how the rules of a group's findings fared."""
+    return say_rules(state)
 
 
 @register.filter

@@ -96,6 +96,10 @@ FINDINGS: Final[dict[str, str | Promise]] = {
         "Nobody holds {queues} of the queues; messages waiting there: {lag}. Every "
         "member was asked twice, and none named them."
     ),
+    "unowned_queues.lag_unknown": _(
+        "Nobody holds {queues} of the queues; how much waits there is not known. Every "
+        "member was asked twice, and none named them."
+    ),
     "unowned_queues.advice": _(
         "Look whether the expected owner hangs, or runs a strategy that leaves queues "
         "out (CONFIG, machine rooms). Restarting it makes it divide anew."
@@ -191,6 +195,9 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "hot_queue.slower": _(
         "{lag} messages wait in {queue} of {topic}, far more than in the others, "
         "although it is not sent more. Its owner is {owner}."
+    ),
+    "hot_queue.lags": _(
+        "{lag} messages wait in {queue} of {topic}, far more than in the others."
     ),
     "hot_queue.more_sent_advice": _(
         "Look how producers choose the queue: mostly one key has most of the messages. "
@@ -300,6 +307,7 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "seen.topics": _("Topics"),
     "seen.members_with": _("Members with"),
     "seen.members_reading": _("Members that read"),
+    "seen.members_told": _("Members that told"),
     "seen.filtered_by": _("Broker filters by"),
     "seen.queues": _("Queues"),
     "seen.last_owner": _("Last owner"),
@@ -347,6 +355,17 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "seen.offsets_at_broker": _("Offsets at the broker"),
     "seen.messages_ever": _("Messages ever sent"),
     "since": _("since {time}"),
+    "as_of": _("as of {time}, not checked since"),
+    "rules.nothing_one": _("1 other rule found nothing."),
+    "rules.nothing_other": _("{n} other rules found nothing."),
+    "rules.brokers": _("Not checked, needs {names}"),
+    "rules.members": _("Not checked, needs the word of {names}"),
+    "rules.not_asked": _("Not checked, the members were not asked"),
+    "rules.commits": _("Not checked, a queue with messages was never committed"),
+    "rules.time": _("Not checked, the group has to be watched for longer"),
+    "rules.failed": _(
+        "The rule “{title}” failed, which is a fault of RocketScope: {error}"
+    ),
     "show_queues_one": _("Show the queue"),
     "show_queues_other": _("Show {n} queues"),
 }

@@ -22,21 +22,59 @@ export class Findings {
     });
   }
 
-  draw({ findings }) {
+  draw({ findings, rules }) {
     // Most redraws change nothing here; the text under a reader's eye stays.
-    const drawn = JSON.stringify(findings);
+    const drawn = JSON.stringify([findings, rules]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    this.panel.hidden = !findings.length;
+    const lacking = rules ? rules.unchecked.length + rules.failed.length : 0;
+    this.panel.hidden = !findings.length && !lacking;
     const worst = findings.filter(({ level }) => level !== "info").length;
     this.badge.textContent = String(findings.length);
     this.badge.classList.toggle("badge-crit", worst > 0);
     this.list.replaceChildren(...findings.map(finding));
+    find("[data-rules]", this.panel).replaceChildren(...fared(findings, rules));
   }
 }
 
+/** How the rules fared: what failed, what found nothing, what was not checked. */
+function fared(findings, rules) {
+  if (!rules) return [];
+  const others = rules.checked - findings.filter(({ as_of: of }) => !of).length;
+  const lacking = new Map();
+  for (const { key, why, names } of rules.unchecked) {
+    const reason = word("finding", `rules.${why}`, { names: names.join(", ") });
+    lacking.set(reason, [...(lacking.get(reason) ?? []), title(key)]);
+  }
+  const nothing = `rules.nothing_${others === 1 ? "one" : "other"}`;
+  return [
+    ...rules.failed.map(failure),
+    ...(others ? [h("p", {}, word("finding", nothing, { n: count(others) }))] : []),
+    ...[...lacking].map(unchecked),
+  ];
+}
+
+function failure({ key, error }) {
+  const text = word("finding", "rules.failed", { title: title(key), error });
+  return h("p", { class: "crit" }, icon("crit", "icon-small"), " ", text);
+}
+
+function unchecked([reason, titles]) {
+  return h(
+    "details",
+    {},
+    h("summary", {}, `${reason}: ${count(titles.length)}`),
+    h("p", {}, titles.join(" · ")),
+  );
+}
+
+function title(key) {
+  return word("finding", `${key}.title`);
+}
+
 function finding(found) {
-  const { key, level, since, text, advice, values, evidence, queues } = found;
+  const { key, level, text, advice, values, evidence, queues } = found;
+  const partly = new Set(found.at_least ?? []);
   return h(
     "section",
     { class: "finding", "data-finding": key },
@@ -44,19 +82,24 @@ function finding(found) {
       "h3",
       {},
       h("span", { class: level }, icon(level)),
-      h("span", {}, word("finding", `${key}.title`), ...age(since)),
+      h("span", {}, title(key), ...ages(found)),
     ),
-    h("p", {}, word("finding", `${key}.${text}`, written(values))),
-    evidence.length ? h("dl", { class: "evidence" }, ...evidence.flatMap(pair)) : null,
+    h("p", {}, word("finding", `${key}.${text}`, written(values, partly))),
+    evidence.length
+      ? h("dl", { class: "evidence" }, evidence.flatMap((each) => pair(each, partly)))
+      : null,
     h("div", { class: "advice" }, word("finding", `${key}.${advice}`)),
     queues.length ? h("p", {}, showButton(queues, found.queue_count)) : null,
   );
 }
 
-function age(since) {
-  if (since === null) return [];
-  const text = word("finding", "since", { time: clock(since) });
-  return [" ", h("span", { class: "small dim" }, text)];
+function ages(found) {
+  return ["since", "as_of"]
+    .filter((key) => found[key])
+    .flatMap((key) => {
+      const text = word("finding", key, { time: clock(found[key]) });
+      return [" ", h("span", { class: "small dim" }, text)];
+    });
 }
 
 function showButton(queues, n) {
@@ -72,20 +115,28 @@ function showButton(queues, n) {
   );
 }
 
-function pair([name, value]) {
-  return [h("dt", {}, word("finding", `seen.${name}`)), h("dd", {}, write(name, value))];
+function pair([name, value], partly) {
+  const seen = word("finding", `seen.${name}`);
+  return [h("dt", {}, seen), h("dd", {}, write(name, value, partly.has(name)))];
 }
 
-function written(values) {
+function written(values, partly) {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, write(name, value)]),
+    Object.entries(values).map(([name, value]) => [
+      name,
+      write(name, value, partly.has(name)),
+    ]),
   );
 }
 
-/** Write one value with the unit that its name ends in. */
-export function write(name, value) {
-  if (Array.isArray(value)) return value.join(", ");
+/** Write one value with the unit that its name ends in, and that it may be more. */
+export function write(name, value, atLeast = false) {
+  if (Array.isArray(value)) return (atLeast ? [...value, "…"] : value).join(", ");
   if (typeof value !== "number") return String(value);
+  return atLeast ? `≥ ${figure(name, value)}` : figure(name, value);
+}
+
+function figure(name, value) {
   if (name.endsWith("_ms")) return duration(value);
   if (name.endsWith("_at")) return clock(value);
   if (name.endsWith("_rate")) return rate(value);

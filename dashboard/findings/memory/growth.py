@@ -28,8 +28,13 @@ class GrowthMeter:
         self._total: int | None = None
         self._steps: deque[tuple[int, int]] = deque()
 
-    def take(self, total: int | None, at_ms: int) -> Growth:
-        """Take the total as seen now, None when unknown; return the growth."""
+    def take(self, total: int | None, at_ms: int, *, anew: bool = False) -> Growth:
+        """Take the total as seen now, None when unknown; return the growth.
+
+        A total that is `anew`, of other brokers than before, has not grown.
+        """
+        if anew:
+            self._total = None
         if total is not None:
             if self._total is not None and total > self._total:
                 self._steps.append((at_ms, total - self._total))

@@ -10,29 +10,35 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "broadcasting"
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Say so where the numbers would be mistaken: there are messages."""
     table = evidence.group.queues
     seeming = table.max.total()
-    if evidence.group.kind is not GroupKind.BROADCASTING or not seeming:
+    if evidence.group.kind is not GroupKind.BROADCASTING:
         return None
+    if not seeming:
+        return evidence.needs_offsets(explained)
     said = table.committed
     return Finding(
         KEY,
         "info",
         values={"messages": seeming},
         evidence=(
-            ("offsets_at_broker", said.total() if said.known_rows else 0),
+            *((("offsets_at_broker", said.total()),) if said.known_rows else ()),
             ("messages_ever", seeming),
             ("members", len({m.client_id for m in evidence.group.members})),
         ),
     )
 
 
-RULE: Final = Rule(KEY, check)
+RULE: Final = Rule(
+    KEY,
+    check,
+    adds_up=("messages", "messages_ever", "offsets_at_broker", "members"),
+)

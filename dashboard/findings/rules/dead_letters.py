@@ -11,17 +11,17 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.growth import WINDOW_MS
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.topic import dead_letter_topic
 
 KEY: Final = "dead_letters"
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for growth of the dead-letter topic."""
     letters = evidence.dead_letters
     if not letters.grown or letters.total is None or letters.last_ms is None:
-        return None
+        return evidence.needs_brokers()
     topic = dead_letter_topic(evidence.group.name)
     return Finding(
         KEY,
@@ -36,4 +36,6 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check)
+RULE: Final = Rule(
+    KEY, check, adds_up=("messages", "dead_letters", "dead_letters_ever")
+)

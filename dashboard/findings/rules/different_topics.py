@@ -12,13 +12,13 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "different_topics"
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Compare the topics that members themselves say they subscribe."""
     topics = {
         member.client_id: frozenset(s.topic for s in member.subscriptions)
@@ -27,7 +27,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         if member.subscriptions
     }
     if len(set(topics.values())) < 2:
-        return None
+        return evidence.needs_everybody()
     everything: frozenset[str] = frozenset().union(*topics.values())
     shared = everything.intersection(*topics.values())
     partly = sorted(everything - shared)
@@ -52,4 +52,4 @@ def _readers(topic: str, topics: Mapping[str, frozenset[str]]) -> int:
     return sum(topic in own for own in topics.values())
 
 
-RULE: Final = Rule(KEY, check, told=True)
+RULE: Final = Rule(KEY, check, told=True, adds_up=("unread",))

@@ -42,7 +42,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             *((("most_moves", most),) if most else ()),
             ("watched_ms", WINDOW_MS),
         ),
-        queues=tuple(sorted(moved)),
+        queues=evidence.still_there(sorted(moved)),
     )
 
 

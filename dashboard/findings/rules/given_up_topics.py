@@ -10,31 +10,33 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "given_up_topics"
 KINDS: Final = (GroupKind.OWNED, GroupKind.SHARED_POP)
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Compare the topics with commits to those that members say they read."""
     group = evidence.group
-    told = all(member.subscriptions is not None for member in group.members)
-    if group.kind not in KINDS or not told:
+    if group.kind not in KINDS:
         return None
+    if missing := evidence.needs_everybody():
+        return missing
     unread = evidence.unread
     rows = [row for row, key in enumerate(group.queues.keys) if key in unread]
-    lag = sum(group.queues.lag[row] or 0 for row in rows)
-    if not lag:
+    lag = evidence.lag_of(rows)
+    if not lag.known:
         return None
     topics = sorted({key[0] for key in unread})
     return Finding(
         KEY,
         "info",
-        values={"topics": topics, "lag": lag},
-        evidence=(("topics", topics), ("queues", len(rows)), ("lag", lag)),
+        values={"topics": topics, "lag": lag.known},
+        evidence=(("topics", topics), ("queues", len(rows)), ("lag", lag.known)),
         queues=evidence.keys_of(rows),
+        at_least=lag.marks("lag"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 from .progress import LAG_FLOOR
@@ -20,28 +20,33 @@ GONE_MS: Final = 60_000
 """A restart takes less."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for a group without members that had some, with messages waiting."""
     if evidence.group.kind is not GroupKind.OFFLINE:
         return None
+    if missing := evidence.needs_brokers():
+        return missing
     online, table = evidence.online_ms, evidence.group.queues
+    if online is None or evidence.at_ms - online < GONE_MS:
+        return None
     waiting = [
         row
         for row, lag in enumerate(table.lag)
         if lag and table.keys[row] not in explained
     ]
-    lag = sum(table.lag[row] or 0 for row in waiting)
-    if online is None or lag < LAG_FLOOR or evidence.at_ms - online < GONE_MS:
+    if (evidence.lag_of(waiting).known or 0) < LAG_FLOOR:
         return None
+    lag = evidence.lag_of(range(len(table)))
     return Finding(
         KEY,
         "crit",
-        values={"lag": lag, "gone_ms": evidence.at_ms - online},
+        values={"lag": lag.known or 0, "gone_ms": evidence.at_ms - online},
         evidence=(
             ("last_member_at", online),
-            ("waiting_messages", lag),
+            ("waiting_messages", lag.known or 0),
         ),
         queues=evidence.keys_of(waiting),
+        at_least=lag.marks("lag", "waiting_messages"),
     )
 
 

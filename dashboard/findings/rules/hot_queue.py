@@ -3,18 +3,19 @@
 Members share queues, not messages: one queue is one member's work, however many others
 wait idle. Either one queue is sent more than the rest, mostly because one key is, or
 its owner is slower. Judged per topic and on messages, never on a ratio alone: five
-messages against one are nothing.
+messages against one are nothing. A topic is compared only where all its lags are known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
+from dashboard.findings.evidence import NEEDS_COMMITS, Evidence, Unchecked
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 from .stalled import CAUSES
 
@@ -24,7 +25,6 @@ TIMES_THE_OTHERS: Final = 5
 TIMES_THE_SECOND: Final = 2
 TIMES_THE_RATE: Final = 3
 HOT_FOR_MS: Final = 30_000
-RATE_WINDOW_MS: Final = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +34,33 @@ class _Hot:
     others: float
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look at each topic for a queue that lags far more than all others."""
     group = evidence.group
     if not group.members or not evidence.commits_tell:
         return None
+    missing = _missing(evidence, explained)
     if max(group.queues.lag.values, default=0) < LAG_FLOOR:
-        return None
+        return missing
     hot = [found for rows in _by_topic(evidence) if (found := _hottest(evidence, rows))]
     hot = [each for each in hot if group.queues.keys[each.row] not in explained]
     if not hot:
-        return None
+        return missing
     worst = max(hot, key=lambda each: each.lag)
     key = group.queues.keys[worst.row]
     owners = list(dict.fromkeys(evidence.rows[worst.row].owners))
     rate, usual = _rates(evidence, worst.row)
-    more_sent = rate is not None and usual is not None and rate > usual * TIMES_THE_RATE
+    text = _text(rate, usual, owners)
     return Finding(
         KEY,
         "warn",
-        text="more_sent" if more_sent else "slower",
-        advice="more_sent_advice" if more_sent else "slower_advice",
+        text=text,
+        advice="more_sent_advice" if text == "more_sent" else "slower_advice",
         values={
             "queue": f"{key[1]} / {key[2]}",
             "topic": key[0],
             "lag": worst.lag,
-            "owner": owners[0] if owners else "?",
+            **({"owner": owners[0]} if owners else {}),
         },
         evidence=(
             ("lag", worst.lag),
@@ -73,6 +74,28 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
+def _missing(evidence: Evidence, explained: Queues) -> Unchecked | None:
+    """Return what it takes to compare all queues, None where all can be compared."""
+    table = evidence.group.queues
+    if table.lag.complete:
+        return None
+    if missing := evidence.needs_offsets(explained):
+        return missing
+    hidden = any(
+        table.hides(row) and table.keys[row] not in explained
+        for row in range(len(table))
+    )
+    return NEEDS_COMMITS if hidden else None
+
+
+def _text(rate: float | None, usual: float | None, owners: Sequence[str]) -> str:
+    if rate is None or usual is None:
+        return "lags"
+    if rate > usual * TIMES_THE_RATE:
+        return "more_sent"
+    return "slower" if owners else "lags"
+
+
 def _by_topic(evidence: Evidence) -> list[list[int]]:
     keys = evidence.group.queues.keys
     rows = groupby(range(len(keys)), key=lambda row: keys[row][0])
@@ -80,8 +103,11 @@ def _by_topic(evidence: Evidence) -> list[list[int]]:
 
 
 def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
-    lags = evidence.group.queues.lag
-    known = sorted((lag, row) for row in rows if (lag := lags[row]) is not None)
+    """Return the queue that stands out; None where not all can be compared."""
+    table = evidence.group.queues
+    if any(table.hides(row) for row in rows):
+        return None
+    known = sorted((table.lag.values[row], row) for row in rows)
     if len(known) < 2:
         return None
     lag, row = known[-1]
@@ -93,17 +119,17 @@ def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
 
 def _rates(evidence: Evidence, hot: int) -> tuple[float | None, float | None]:
     """Return what comes into the queue, and into the others of its topic on average."""
-    trail = evidence.trail.last(RATE_WINDOW_MS)
-    if trail is None:
+    keys, flow = evidence.group.queues.keys, evidence.flow
+    if flow is None or not flow.rows_in:
         return None, None
-    keys = evidence.group.queues.keys
-    rates = {
-        row: rate
+    others = [
+        flow.rows_in[row]
         for row, key in enumerate(keys)
-        if key[0] == keys[hot][0] and (rate := trail.rate("max", row)) is not None
-    }
-    mine = rates.pop(hot, None)
-    return mine, sum(rates.values()) / len(rates) if rates else None
+        if key[0] == keys[hot][0] and row != hot
+    ]
+    known = [rate for rate in others if rate is not None]
+    mean = sum(known) / len(known) if known and len(known) == len(others) else None
+    return flow.rows_in[hot], mean
 
 
 RULE: Final = Rule(

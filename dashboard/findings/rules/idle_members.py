@@ -13,17 +13,19 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import IDLE
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "idle_members"
 SEEN_FOR_MS: Final = 5_000
 """A member that has just joined holds nothing yet."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for members that have reported no queue for a while."""
     if not evidence.owned:
         return None
+    if missing := evidence.needs_brokers():
+        return missing
     topics = Counter(
         key[0] for key in evidence.group.queues.keys if key not in explained
     )
@@ -37,7 +39,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         and {s.topic for s in member.subscriptions or ()} >= topics.keys()
     ]
     if not idle:
-        return None
+        return evidence.needs_everybody()
     members = len({member.client_id for member in evidence.group.members})
     most = max(topics.values())
     return Finding(
@@ -55,4 +57,4 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check, told=True)
+RULE: Final = Rule(KEY, check, told=True, adds_up=("idle", "idle_members"))

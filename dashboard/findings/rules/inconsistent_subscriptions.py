@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.subscription import SubscriptionData
 
 KEY: Final = "inconsistent_subscriptions"
@@ -21,7 +21,7 @@ Meaning: TypeAlias = tuple[str, str]
 """The kind of an expression, and the expression."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Compare what members themselves say they subscribe."""
     readers: dict[str, dict[Meaning, list[str]]] = {}
     for member in evidence.told_members():
@@ -31,7 +31,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             by_meaning.setdefault(meaning, []).append(member.client_id)
     differing = {topic: found for topic, found in readers.items() if len(found) > 1}
     if not differing:
-        return None
+        return evidence.needs_everybody()
     topic, found = next(iter(sorted(differing.items())))
     filtered_by = {s.topic: s.sub_string for s in evidence.group.subscriptions}
     shown = [

@@ -12,17 +12,19 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "lock_expired"
 EXPIRY_MS: Final = 60_000
 ASKED_AGAIN_MS: Final = 20_000
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for orderly queues that lost their owner a short while ago."""
-    if not (evidence.owned and evidence.orderly):
+    if not evidence.owned:
         return None
+    if not evidence.orderly:
+        return evidence.needs_everybody()
     keys = evidence.group.queues.keys
     waiting = {
         row: since
@@ -33,7 +35,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         and evidence.at_ms - since < EXPIRY_MS + ASKED_AGAIN_MS
     }
     if not waiting:
-        return None
+        return evidence.needs_everybody()
     began = min(waiting.values())
     present = {member.client_id for member in evidence.group.members}
     holders = sorted({evidence.last_owners[keys[row]] for row in waiting})
@@ -65,4 +67,5 @@ RULE: Final = Rule(
     check,
     told=True,
     yields_to=("shared_client_id", "different_topics", "mixed_strategies"),
+    adds_up=("queues", "last_owner", "expected_owner"),
 )

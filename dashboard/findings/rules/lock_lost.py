@@ -12,13 +12,13 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import UNLOCKED
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "lock_lost"
 SEEN_FOR_MS: Final = 10_000
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for queues that members have reported as held and not locked for a while."""
     if not evidence.owned:
         return None
@@ -32,7 +32,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         >= SEEN_FOR_MS
     ]
     if not unlocked:
-        return None
+        return evidence.needs_everybody()
     longest = max(evidence.since.lasted_ms(UNLOCKED, each) or 0 for each in unlocked)
     members = tuple(sorted({client for client, _key in unlocked}))
     queues = tuple(sorted({key for _client, key in unlocked}))
@@ -51,5 +51,9 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
 
 
 RULE: Final = Rule(
-    KEY, check, told=True, yields_to=("shared_client_id", "mixed_strategies")
+    KEY,
+    check,
+    told=True,
+    yields_to=("shared_client_id", "mixed_strategies"),
+    adds_up=("queues", "members", "held_by"),
 )

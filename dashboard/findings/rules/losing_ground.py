@@ -1,75 +1,167 @@
-"""The group commits, but its lag grows: more comes in than it consumes.
+"""The lag of the group grows: more comes in than it consumes.
 
-Judged by the slope of the lag over two minutes, so that the steps of commits every five
-seconds do not count, and over the second half alone as well, so that a burst which is
-being worked off is not called a loss.
+This is the one judgement of it: the state "falling behind" is this finding. It is meant
+to be said early where it is plain, and never to come and go.
+
+*It begins* when over one, two or four minutes the lag grew by more than members that
+keep up can feign. They commit every five seconds, so a lag that stands still swings by
+five seconds' worth of what comes in: `CLEAR_S` is more than that. Over one minute this
+takes a growth of a tenth of what comes in, over two a twentieth, over four a fortieth.
+Both halves of the window have to grow, so that one burst is no growth, and the lag must
+not have been next to nothing within it.
+
+*It ends* when the lag has not grown over two minutes, or plainly fell within the last,
+or is below half of what it takes to begin. What the same swing can feign over two
+minutes is far less than the growth with which it began, so it does not flap.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
-from dashboard.findings.finding import Finding
+from dashboard.findings.evidence import NEEDS_TIME, Evidence
+from dashboard.findings.finding import Finding, Value
 from dashboard.findings.memory.trail import Trail
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
-from .progress import group_lag, slope, window_of
+from .progress import end_of, slope
 from .stalled import CAUSES
 
 KEY: Final = "losing_ground"
 LAG_FLOOR: Final = 1_000
-GROWTH_FLOOR: Final = 500
-"""Messages by which the lag must have grown over the window."""
-RATE_FLOOR: Final = 1.0
-RATE_MARGIN: Final = 0.05
+GROWTH_FLOOR: Final = 200
+"""Messages; less growth over a window is never plain."""
+CLEAR_S: Final = 6.0
+"""Growth over a window is plain when it is what comes in within so many seconds."""
+BEGIN_MS: Final = (60_000, 120_000, 240_000)
+LASTING_MS: Final = 120_000
+TURNED_MS: Final = 60_000
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
-    """Look at the lag of the whole group, as far as it is known throughout."""
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """How the lag of some queues went over a window; growth in messages a second."""
+
+    growth: float
+    halves: tuple[float, float]
+    lowest: int
+    rate_in: float
+    rate_out: float
+    span_ms: int
+
+    @property
+    def plain(self) -> float:
+        """The growth a second, or fall, that commits alone cannot feign."""
+        return max(GROWTH_FLOOR * 1000 / self.span_ms, self._seconds(self.rate_in))
+
+    @property
+    def grows(self) -> bool:
+        """True when the lag plainly grew, all the time, and something was consumed."""
+        return (
+            self.growth >= self.plain
+            and min(self.halves) >= self.plain / 2
+            and self.lowest >= LAG_FLOOR // 10
+            and self.rate_out > 0
+        )
+
+    def _seconds(self, rate: float) -> float:
+        return rate * CLEAR_S * 1000 / self.span_ms
+
+
+def check(evidence: Evidence, explained: Queues) -> Answer:
+    """Look at the lag of the whole group."""
     table = evidence.group.queues
     if not evidence.commits_tell or not evidence.group.members:
         return None
-    if table.lag.total() < LAG_FLOOR:
+    if missing := evidence.needs_offsets(explained):
+        return missing
+    standing = KEY in evidence.standing
+    floor = LAG_FLOOR // 2 if standing else LAG_FLOOR
+    if table.lag.total() < floor:
         return None
-    trail = window_of(evidence)
-    if trail is None:
+    rows = [
+        row
+        for row, lag in enumerate(table.lag)
+        if lag is not None and table.keys[row] not in explained
+    ]
+    if sum(table.lag.values[row] for row in rows) < floor:
         return None
-    rows = [row for row in trail.known_rows() if table.keys[row] not in explained]
-    growth = _growth(trail, rows)
-    if growth <= RATE_FLOOR:
+    trail = evidence.trail.knowing(rows)
+    lasting = _pace(trail, rows, LASTING_MS) or _pace(trail, rows, TURNED_MS)
+    if lasting is None:
+        return NEEDS_TIME
+    if _over(lasting, _pace(trail, rows, TURNED_MS)):
         return None
-    rate_in = sum(trail.rate("max", row) or 0.0 for row in rows)
-    rate_out = sum(trail.rate("committed", row) or 0.0 for row in rows)
-    if not rate_out or growth <= rate_in * RATE_MARGIN:
+    if standing:
+        return _finding(evidence, trail, rows, lasting)
+    paces = [_pace(trail, rows, window_ms) for window_ms in BEGIN_MS]
+    plain = next((pace for pace in paces if pace is not None and pace.grows), None)
+    return None if plain is None else _finding(evidence, trail, rows, plain)
+
+
+def _over(lasting: _Pace, latest: _Pace | None) -> bool:
+    turned = latest is not None and latest.growth <= -latest.plain
+    return turned or lasting.growth <= 0 or lasting.rate_out == 0
+
+
+def _pace(trail: Trail, rows: list[int], window_ms: int) -> _Pace | None:
+    """Return the pace over the end of a trail; None while that is not filled."""
+    end = end_of(trail, window_ms)
+    if end is None:
         return None
-    lag = sum(table.lag[row] or 0 for row in rows)
-    seconds = trail.span_ms / 1000
-    if lag < LAG_FLOOR or growth * seconds < GROWTH_FLOOR:
-        return None
-    return Finding(
-        KEY,
-        "warn",
-        values={"lag": lag, "growth_rate": round(growth, 1)},
-        evidence=(
-            ("lag", lag),
-            ("growth_rate", round(growth, 1)),
-            ("in_rate", round(rate_in, 1)),
-            ("out_rate", round(rate_out, 1)),
-            ("watched_ms", trail.span_ms),
+    times = [moment.at_ms for moment in end.moments]
+    lags = [
+        sum(moment.queues.lag.values[row] for row in rows) for moment in end.moments
+    ]
+    half = len(times) // 2
+    return _Pace(
+        growth=slope(times, lags),
+        halves=(
+            slope(times[: half + 1], lags[: half + 1]),
+            slope(times[half:], lags[half:]),
         ),
-        queues=evidence.keys_of([row for row in rows if _grows(trail, row)]),
+        lowest=min(lags),
+        rate_in=sum(end.rate("max", row) or 0.0 for row in rows),
+        rate_out=sum(end.rate("committed", row) or 0.0 for row in rows),
+        span_ms=end.span_ms,
     )
 
 
-def _growth(trail: Trail, rows: list[int]) -> float:
-    """Return the smaller slope of the whole window and of its second half."""
-    times = [moment.at_ms for moment in trail.moments]
-    lags = group_lag(trail, rows)
-    if not lags or min(lags) < LAG_FLOOR // 10:
-        return 0.0
-    half = len(times) // 2
-    return min(slope(times, lags), slope(times[half:], lags[half:]))
+def _finding(evidence: Evidence, trail: Trail, rows: list[int], pace: _Pace) -> Finding:
+    lag = evidence.lag_of(range(len(evidence.group.queues)))
+    growth = round(pace.growth, 1)
+    rates, partial = _shown_rates(evidence)
+    return Finding(
+        KEY,
+        "warn",
+        values={"lag": lag.known or 0, "growth_rate": growth},
+        evidence=(
+            ("lag", lag.known or 0),
+            ("growth_rate", growth),
+            *rates,
+            ("watched_ms", pace.span_ms),
+        ),
+        queues=evidence.keys_of([row for row in rows if _grows(trail, row)]),
+        at_least=(*lag.marks("lag", "growth_rate"), *partial),
+    )
+
+
+def _shown_rates(
+    evidence: Evidence,
+) -> tuple[list[tuple[str, Value]], list[str]]:
+    """Return the rates of the group as its tiles show them; which are partial."""
+    flow = evidence.flow
+    if flow is None:
+        return [], []
+    found = (
+        ("in_rate", flow.rate_in, flow.rows_in),
+        ("out_rate", flow.rate_out, flow.rows_out),
+    )
+    return (
+        [(name, round(rate, 1)) for name, rate, _rows in found if rate is not None],
+        [name for name, rate, rows in found if rate is not None and None in rows],
+    )
 
 
 def _grows(trail: Trail, row: int) -> bool:

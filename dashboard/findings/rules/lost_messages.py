@@ -10,7 +10,7 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "lost_messages"
@@ -22,7 +22,7 @@ ELSEWHERE: Final = (
 """Members of these may keep their progress in other places than the broker."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Compare each commit with the queue's minimum."""
     table = evidence.group.queues
     if evidence.group.kind in ELSEWHERE:
@@ -34,7 +34,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         if table.keys[row] not in explained
     }
     if not lost:
-        return None
+        return evidence.needs_offsets(explained)
     # A group that nobody runs any more loses messages for ever: no news, no alarm.
     abandoned = evidence.group.kind is GroupKind.OFFLINE and evidence.online_ms is None
     messages = sum(lost.values())
@@ -53,4 +53,8 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check)
+RULE: Final = Rule(
+    KEY,
+    check,
+    adds_up=("queues", "messages", "lost_messages", "most_in_one_queue"),
+)

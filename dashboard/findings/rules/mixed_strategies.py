@@ -11,12 +11,12 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "mixed_strategies"
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Compare the strategies that members report."""
     if not evidence.owned:
         return None
@@ -25,7 +25,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         if member.strategy is not None:
             users.setdefault(member.strategy, []).append(member.client_id)
     if len(users) < 2:
-        return None
+        return evidence.needs_everybody()
     ordered = sorted(users.items(), key=lambda item: (-len(item[1]), item[0]))
     twice, unowned = evidence.rows_that("double"), evidence.rows_that("unowned")
     return Finding(
@@ -42,4 +42,4 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check, told=True)
+RULE: Final = Rule(KEY, check, told=True, adds_up=("owned_twice", "without_owner"))

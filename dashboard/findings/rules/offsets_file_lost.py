@@ -41,7 +41,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             ("seen_at", loss.at_ms),
             *((("members_concerned", len(clients)),) if len(clients) > 1 else ()),
         ),
-        queues=loss.queues,
+        queues=evidence.still_there(loss.queues),
         members=tuple(clients),
     )
 

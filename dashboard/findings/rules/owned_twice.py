@@ -10,19 +10,19 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "owned_twice"
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for confirmed double owners that nothing else explains."""
     if not evidence.owned:
         return None
     keys = evidence.group.queues.keys
     rows = [r for r in evidence.rows_that("double") if keys[r] not in explained]
     if not rows:
-        return None
+        return evidence.needs_everybody()
     since = min(evidence.rows[row].since_ms or evidence.at_ms for row in rows)
     owners = sorted({owner for row in rows for owner in evidence.rows[row].owners})
     return Finding(
@@ -44,4 +44,5 @@ RULE: Final = Rule(
     check,
     told=True,
     yields_to=("shared_client_id", "different_topics", "mixed_strategies"),
+    adds_up=("queues", "owners", "held_by"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
+from dashboard.findings.evidence import NEEDS_TIME, Evidence, Unchecked
 from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues
 
@@ -22,10 +22,13 @@ FEWEST_POINTS: Final = 4
 
 def window_of(evidence: Evidence, window_ms: int = WINDOW_MS) -> Trail | None:
     """Return the end of the trail; None while the window is not filled."""
-    trail = evidence.trail.last(window_ms)
-    if trail is None or len(trail.moments) < FEWEST_POINTS:
-        return None
-    return trail
+    return end_of(evidence.trail, window_ms)
+
+
+def end_of(trail: Trail, window_ms: int) -> Trail | None:
+    """Return the end of a trail; None where it is too short or has too few moments."""
+    end = trail.last(window_ms)
+    return None if end is None or len(end.moments) < FEWEST_POINTS else end
 
 
 def lagging(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
@@ -37,6 +40,14 @@ def lagging(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
         for row in trail.known_rows()
         if lags[row] >= LAG_FLOOR and table.keys[row] not in explained
     ]
+
+
+def needs_past(trail: Trail, evidence: Evidence) -> Unchecked | None:
+    """Say that rows which lag now were not known throughout the trail."""
+    known = set(trail.known_rows())
+    lags = evidence.group.queues.lag.values
+    missing = any(lag >= LAG_FLOOR and row not in known for row, lag in enumerate(lags))
+    return NEEDS_TIME if missing else None
 
 
 def lags(evidence: Evidence) -> bool:
@@ -58,11 +69,3 @@ def slope(times_ms: Sequence[int], values: Sequence[float]) -> float:
         for time, value in zip(times_ms, values, strict=True)
     )
     return together / spread * 1000
-
-
-def group_lag(trail: Trail, rows: Sequence[int]) -> list[int]:
-    """Return the lag of some rows together at each moment; unknown counts as none."""
-    columns = [moment.queues.lag for moment in trail.moments]
-    if columns and len(rows) == len(columns[0]):
-        return [column.total() for column in columns]
-    return [sum(column.values[row] for row in rows) for column in columns]

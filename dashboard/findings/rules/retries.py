@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
+from dashboard.findings.evidence import NEEDS_TIME, Evidence, unheard_rows
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "retries"
@@ -20,30 +20,38 @@ SHARE: Final = 0.01
 """Below one message in a hundred, failures are few beside what is consumed."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look how many messages were sent back over the window, and still are."""
     if evidence.group.kind is GroupKind.BROADCASTING:
         return None
     moments = evidence.trail.moments
     now = moments[-1].sent_back if moments else None
+    if now is None:
+        return evidence.needs_brokers()
     if not now or now == moments[0].sent_back:
         return None
     trail = evidence.trail.last(WINDOW_MS)
     if trail is None:
-        return None
+        return NEEDS_TIME
     counts = [moment.sent_back for moment in trail.moments]
     middle, first = counts[len(counts) // 2], counts[0]
-    if first is None or middle is None or now - first < FLOOR or now <= middle:
+    if first is None or middle is None:
+        return NEEDS_TIME
+    back = now - first
+    if back < FLOOR or now <= middle:
         return None
+    if evidence.unheard or unheard_rows(trail.moments[0].queues):
+        # What was consumed is not known, so neither is whether these are many.
+        return evidence.needs_offsets(()) or NEEDS_TIME
     consumed = sum(
         (trail.rate("committed", row) or 0.0) * trail.span_ms / 1000
         for row in range(len(evidence.group.queues))
     )
-    back = now - first
     if back < consumed * SHARE:
         return None
     rate = round(back * 1000 / trail.span_ms, 1)
-    waiting = evidence.group.retry.lag
+    retry = evidence.group.retry
+    waiting = retry.lag
     return Finding(
         KEY,
         "warn",
@@ -54,6 +62,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             *((("retry_lag", waiting.total()),) if waiting.known_rows else ()),
             ("watched_ms", trail.span_ms),
         ),
+        at_least=("retry_lag",) if waiting.known_rows and retry.lag_partial else (),
     )
 
 

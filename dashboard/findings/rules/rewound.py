@@ -10,23 +10,26 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
+from dashboard.findings.evidence import NEEDS_TIME, Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Point
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
-from .progress import LAG_FLOOR, lagging, lags, window_of
+from .progress import LAG_FLOOR, lagging, lags, needs_past, window_of
 
 KEY: Final = "rewound"
+ADDS_UP: Final = ("queues", "messages", "repeated_messages")
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for commits that are below where they were within the trail."""
-    if not (evidence.commits_tell and lags(evidence)):
+    if not evidence.commits_tell:
         return None
+    if not lags(evidence):
+        return evidence.needs_offsets(explained)
     trail = window_of(evidence, evidence.trail.span_ms)
     if trail is None:
-        return None
+        return NEEDS_TIME
     back = {
         row: step
         for row in lagging(evidence, explained, trail)
@@ -34,7 +37,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         and (step := _step_back(trail.course(row))) is not None
     }
     if not back:
-        return None
+        return evidence.needs_offsets(explained) or needs_past(trail, evidence)
     again = sum(before - now for before, now, _at in back.values())
     return Finding(
         KEY,
@@ -46,6 +49,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             ("went_back_at", max(at for _before, _now, at in back.values())),
         ),
         queues=evidence.keys_of(list(back)),
+        at_least=ADDS_UP if needs_past(trail, evidence) else (),
     )
 
 
@@ -59,4 +63,4 @@ def _step_back(course: list[Point]) -> tuple[int, int, int] | None:
     return None
 
 
-RULE: Final = Rule(KEY, check)
+RULE: Final = Rule(KEY, check, adds_up=ADDS_UP)

@@ -13,7 +13,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import LISTED_TWICE
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "shared_client_id"
@@ -21,11 +21,11 @@ SEEN_FOR_MS: Final = 2_000
 """A connection that is being replaced is listed beside its successor for an instant."""
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for client ids that one broker lists more than once."""
     lasting = sorted(map(str, evidence.since.lasting(LISTED_TWICE, SEEN_FOR_MS)))
     if not lasting:
-        return None
+        return evidence.needs_brokers()
     members = evidence.group.members
     addresses = [m.address for m in members if m.client_id == lasting[0]]
     twice, unowned = evidence.rows_that("double"), evidence.rows_that("unowned")
@@ -51,4 +51,15 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check)
+RULE: Final = Rule(
+    KEY,
+    check,
+    adds_up=(
+        "processes",
+        "connections",
+        "ids",
+        "shared_ids",
+        "owned_twice",
+        "without_owner",
+    ),
+)

@@ -1,21 +1,24 @@
 """A queue has an owner that is there, messages wait, and nothing is committed.
 
 The listener hangs or works on one message for minutes, all threads are busy elsewhere,
-or what was consumed cannot be committed.
+or what was consumed cannot be committed. One queue may wait for a slow message, so it
+is given two minutes; where no queue of the group commits anything, one is enough.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from dashboard.findings.evidence import Evidence
+from dashboard.findings.evidence import NEEDS_TIME, Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Trail
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
-from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, window_of
+from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, needs_past, window_of
 
 KEY: Final = "stalled"
+ALL_STILL_MS: Final = 60_000
+"""As long as this, nothing of the whole group is committed before it is said."""
 CAUSES: Final = (
     "shared_client_id",
     "different_topics",
@@ -26,38 +29,57 @@ CAUSES: Final = (
     "stuck_commit",
     "stopped",
 )
+ADDS_UP: Final = ("queues", "lag", "waiting_messages", "held_by")
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for queues with lag whose commit did not move over the window."""
-    if not (evidence.commits_tell and evidence.group.members and lags(evidence)):
+    if not (evidence.commits_tell and evidence.group.members):
         return None
-    trail = window_of(evidence)
-    if trail is None:
-        return None
-    rows = [
-        row
-        for row in lagging(evidence, explained, trail)
-        if evidence.rows[row].wrong is None and _stands_still(trail, row)
-    ]
+    if not lags(evidence):
+        return evidence.needs_offsets(explained)
+    long, short = window_of(evidence), window_of(evidence, ALL_STILL_MS)
+    if short is None:
+        return NEEDS_TIME
+    window_ms, trail = (WINDOW_MS, long) if long else (ALL_STILL_MS, short)
+    rows = _still(evidence, explained, long) if long else []
     if not rows:
-        return None
-    table = evidence.group.queues
+        window_ms, rows = ALL_STILL_MS, _all_still(evidence, explained, short)
+    if not rows:
+        return evidence.needs_offsets(explained) or needs_past(trail, evidence)
     owners = sorted({owner for row in rows for owner in evidence.rows[row].owners})
-    waiting = sum(table.lag[row] or 0 for row in rows)
+    waiting = evidence.lag_of(rows).known or 0
     return Finding(
         KEY,
         "crit",
-        values={"queues": len(rows), "lag": waiting, "window_ms": WINDOW_MS},
+        values={"queues": len(rows), "lag": waiting, "window_ms": window_ms},
         evidence=(
             ("queues", len(rows)),
             ("waiting_messages", waiting),
             *((("held_by", owners),) if owners else ()),
-            ("watched_ms", WINDOW_MS),
+            ("watched_ms", window_ms),
         ),
         queues=evidence.keys_of(rows),
         members=tuple(owners),
+        at_least=ADDS_UP if needs_past(trail, evidence) else (),
     )
+
+
+def _still(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
+    return [
+        row
+        for row in lagging(evidence, explained, trail)
+        if evidence.rows[row].wrong is None and _stands_still(trail, row)
+    ]
+
+
+def _all_still(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
+    """Return the rows that stand still where no commit of the group moved."""
+    if evidence.unheard or any(
+        len(set(trail.committed(row))) > 1 for row in range(len(evidence.rows))
+    ):
+        return []
+    return _still(evidence, explained, trail)
 
 
 def _stands_still(trail: Trail, row: int) -> bool:
@@ -67,4 +89,4 @@ def _stands_still(trail: Trail, row: int) -> bool:
     )
 
 
-RULE: Final = Rule(KEY, check, yields_to=CAUSES)
+RULE: Final = Rule(KEY, check, yields_to=CAUSES, adds_up=ADDS_UP)

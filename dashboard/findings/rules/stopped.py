@@ -11,7 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import PULLED_LAST
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.columns import QueueKey
 
 from .progress import LAG_FLOOR
@@ -20,7 +20,7 @@ KEY: Final = "stopped"
 NOT_PULLED_MS: Final = 60_000
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for lagging queues whose last pull stays the same."""
     if not evidence.commits_tell:
         return None
@@ -38,7 +38,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
             if key in rows and lasted >= NOT_PULLED_MS:
                 still[key] = (member.client_id, lasted)
     if not still:
-        return None
+        return evidence.needs_everybody()
     members = sorted({client for client, _lasted in still.values()})
     waiting = sum(table.lag[rows[key]] or 0 for key in still)
     return Finding(
@@ -67,4 +67,5 @@ RULE: Final = Rule(
         "lock_lost",
         "stuck_commit",
     ),
+    adds_up=("queues", "lag", "waiting_messages", "held_by"),
 )

@@ -14,7 +14,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import OLDEST_IN_HAND
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import HeldQueue
 
@@ -31,15 +31,16 @@ class _Stuck:
     offset: int
     done: int
     held_ms: int
+    pulled_known: bool
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for an oldest message in hand that stays while later ones are finished."""
     if not evidence.owned or evidence.orderly:
         return None
     stuck = sorted(_stuck(evidence), key=lambda each: -each.done)
     if not stuck:
-        return None
+        return evidence.needs_everybody()
     worst = stuck[0]
     return Finding(
         KEY,
@@ -60,6 +61,7 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
         ),
         queues=tuple(each.key for each in stuck),
         members=tuple(sorted({each.client_id for each in stuck})),
+        at_least=() if worst.pulled_known else ("done", "done_beyond"),
     )
 
 
@@ -72,9 +74,11 @@ def _stuck(evidence: Evidence) -> Iterator[_Stuck]:
                 continue
             subject = (member.client_id, key, held.first)
             held_ms = evidence.since.lasted_ms(OLDEST_IN_HAND, subject) or 0
-            done = _done_beyond(held, held.first, evidence.group.queues.pulled[row])
+            pulled = evidence.group.queues.pulled[row]
+            done = _done_beyond(held, held.first, pulled)
             if held_ms >= HELD_FOR_MS and done >= DONE_FLOOR:
-                yield _Stuck(member.client_id, key, held.first, done, held_ms)
+                known = pulled is not None
+                yield _Stuck(member.client_id, key, held.first, done, held_ms, known)
 
 
 def _done_beyond(held: HeldQueue, first: int, pulled: int | None) -> int:
@@ -86,4 +90,4 @@ def _done_beyond(held: HeldQueue, first: int, pulled: int | None) -> int:
     return max(seen, pulled or 0) - first - held.cached
 
 
-RULE: Final = Rule(KEY, check, told=True)
+RULE: Final = Rule(KEY, check, told=True, adds_up=("queues",))

@@ -10,7 +10,7 @@ from typing import Final
 
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
-from dashboard.findings.rule import Queues, Rule
+from dashboard.findings.rule import Answer, Queues, Rule
 
 KEY: Final = "unowned_queues"
 CAUSES: Final = (
@@ -21,30 +21,39 @@ CAUSES: Final = (
 )
 
 
-def check(evidence: Evidence, explained: Queues) -> Finding | None:
+def check(evidence: Evidence, explained: Queues) -> Answer:
     """Look for confirmed queues without owner that nothing else explains."""
     if not evidence.owned:
         return None
     table = evidence.group.queues
     rows = [r for r in evidence.rows_that("unowned") if table.keys[r] not in explained]
     if not rows:
-        return None
+        return evidence.needs_everybody()
     since = min(evidence.rows[row].since_ms or evidence.at_ms for row in rows)
-    waiting = sum(table.lag[row] or 0 for row in rows)
+    waiting = evidence.lag_of(rows)
+    known = waiting.known
     expecting = {evidence.rows[row].expected for row in rows} - {None}
     return Finding(
         KEY,
         "crit",
-        values={"queues": len(rows), "lag": waiting},
+        text="lag_unknown" if known is None else "text",
+        values={"queues": len(rows), **({} if known is None else {"lag": known})},
         evidence=(
             ("queues", len(rows)),
-            ("waiting_messages", waiting),
+            *((("waiting_messages", known),) if known is not None else ()),
             ("without_owner_ms", evidence.at_ms - since),
             *((("expected_owner", sorted(map(str, expecting))),) if expecting else ()),
         ),
         queues=evidence.keys_of(rows),
         members=tuple(sorted(str(client) for client in expecting)),
+        at_least=waiting.marks("lag", "waiting_messages"),
     )
 
 
-RULE: Final = Rule(KEY, check, told=True, yields_to=CAUSES)
+RULE: Final = Rule(
+    KEY,
+    check,
+    told=True,
+    yields_to=CAUSES,
+    adds_up=("queues", "lag", "waiting_messages", "expected_owner"),
+)

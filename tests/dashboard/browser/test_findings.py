@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from dashboard.live.documents import FindingState
 from tests.dashboard.documents import lock_finding, now_ms, waiting_for_locks
+from tests.dashboard.findings.fared import fared
 
 from .conftest import Open, Publish
 
@@ -46,6 +47,39 @@ async def test_the_browser_says_findings_as_the_server_does(
     await expect(page.locator("[data-finding] [data-show-queue]")).to_have_count(1)
     squeezed = f"({PARTS})(document)"
     assert await page.evaluate(squeezed) == await page.evaluate(SERVER)
+
+
+RULES = """root => [...root.querySelectorAll("[data-rules] > *")].map(
+  ({ textContent }) => textContent.replace(/\\s+/g, " ").trim())"""
+RULES_OF_SERVER = SERVER.replace(PARTS, RULES)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+async def test_the_browser_says_what_was_not_checked_as_the_server_does(
+    open_page: Open, write: Callable[..., None], language: str
+) -> None:
+    at = now_ms()
+    finding = lock_finding(KEYS, at)
+    finding["at_least"], finding["as_of"] = ["queues", "last_owner"], at - 9_000
+    write(waiting_for_locks(at, findings=[finding], rules=fared()))
+    page = await open_page(GROUP, lang=language)
+    await expect(page.locator("[data-finding] [data-show-queue]")).to_have_count(1)
+    assert await page.evaluate(f"({PARTS})(document)") == await page.evaluate(SERVER)
+    said = await page.evaluate(f"({RULES})(document)")
+    assert len(said) == 4
+    assert said == await page.evaluate(RULES_OF_SERVER)
+
+
+async def test_rules_that_could_not_be_checked_are_said_without_findings(
+    open_page: Open, write: Callable[..., None], publish: Publish
+) -> None:
+    write(waiting_for_locks(now_ms()))
+    page = await open_page(GROUP)
+    panel = page.locator("[data-findings]")
+    await expect(page.locator("[data-pill]")).to_have_attribute("data-state", "live")
+    await publish(update([], rules=fared()))
+    await expect(panel).to_be_visible()
+    await expect(panel).to_contain_text("Not checked, needs broker-a, broker-b: 2")
 
 
 async def test_findings_come_and_go_with_the_updates(

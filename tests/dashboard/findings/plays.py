@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from dashboard.collector.handovers import MOVED, Handovers
 from dashboard.collector.ownership import OwnershipTracker
-from dashboard.findings import RULES, Finding, GroupMemory, Judge, Sighting
+from dashboard.collector.rates import History
+from dashboard.findings import RULES, Asked, Finding, GroupMemory, Judge, Sighting
 from dashboard.findings.evidence import Evidence
 from rmqcore.allocation import allocate_group
 from rmqcore.model import ConsumeType, MessageModel, MessageQueue, SubscriptionData
@@ -102,12 +103,16 @@ class Play:
         self.sent_back = 0
         self.dead_letters = 0
         self.filtered_by: dict[str, str] = {}
+        self.silent: set[str] = set()
+        """Brokers that do not tell offsets."""
         self.now = NOW
         self.said: tuple[Finding, ...] = ()
         self.raw: set[str] = set()
         self.ever: set[str] = set()
+        self.evidence: Evidence | None = None
         self._memory, self._judge = GroupMemory(), Judge()
         self._tracker, self._handovers = OwnershipTracker(), Handovers()
+        self._history = History()
         self._before: set[str] | None = None
 
     # Setting up
@@ -136,6 +141,7 @@ class Play:
         """Let the collector look now."""
         group = self._group(asked)
         ownership = self._tracker.judge(group, self.now)
+        self._history.add(self.now, group.queues)
         handovers = self._handovers.observe(group.queues.keys, ownership, self.now)
         present = {member.client_id for member in group.members}
         before = present if self._before is None else self._before
@@ -150,8 +156,10 @@ class Play:
                 left=sorted(before - present),
                 moved=[each.key for each in handovers if each.kind == MOVED],
                 dead_letters=self.dead_letters,
+                flow=self._history.rates(),
             )
         )
+        self.evidence = evidence
         self._before = present
         self._ask(evidence)
         return self
@@ -192,6 +200,11 @@ class Play:
         """What is said now, by key."""
         return {finding.key: finding for finding in self.said}
 
+    @property
+    def asked(self) -> Asked:
+        """How the rules fared at the last look."""
+        return self._judge.asked
+
     def began_ms(self, key: str) -> int | None:
         """Since when a rule has held."""
         return self._judge.since_ms(key)
@@ -202,7 +215,7 @@ class Play:
         self.raw |= {
             rule.key
             for rule in RULES
-            if rule.check(evidence, evidence.unread) is not None
+            if isinstance(rule.check(evidence, evidence.unread), Finding)
         }
         self.said = self._judge.judge(evidence)
         self.ever |= {finding.key for finding in self.said}
@@ -262,12 +275,22 @@ class Play:
         ]
         return QueueTable(
             tuple(self.keys),
-            min=_column(self.low, Reason.NO_ANSWER),
-            max=_column(self.high, Reason.NO_ANSWER),
-            committed=_column(self.done, Reason.NOTHING_COMMITTED),
-            lag=_column(lag, Reason.NOTHING_COMMITTED),
-            pulled=_column(self.pulled, Reason.NOT_ASKED),
-            lag_ms=_column([None] * len(lag), Reason.NOT_ASKED),
+            min=self._column(self.low, Reason.NO_ANSWER),
+            max=self._column(self.high, Reason.NO_ANSWER),
+            committed=self._column(self.done, Reason.NOTHING_COMMITTED),
+            lag=self._column(lag, Reason.NOTHING_COMMITTED),
+            pulled=self._column(self.pulled, Reason.NOT_ASKED),
+            lag_ms=self._column([None] * len(lag), Reason.NOT_ASKED),
+        )
+
+    def _column(self, values: Iterable[int | None], reason: Reason) -> Column:
+        return Column.of(
+            Reason.NO_ANSWER
+            if key[1] in self.silent
+            else reason
+            if value is None
+            else value
+            for key, value in zip(self.keys, values, strict=True)
         )
 
     def _retry(self) -> QueueTable:
@@ -283,10 +306,6 @@ class Play:
             pulled=unknown,
             lag_ms=unknown,
         )
-
-
-def _column(values: Iterable[int | None], reason: Reason) -> Column:
-    return Column.of(reason if value is None else value for value in values)
 
 
 def _of(flow: Mapping[int, float] | float, row: int) -> float:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from dashboard.findings import RULES
+import logging
+from dataclasses import replace
+
+import pytest
+
+from dashboard.findings import RULES, Judge, rules_document
+from dashboard.findings.evidence import Evidence
+from dashboard.findings.finding import Finding
 from dashboard.findings.judge import CARRIED_MS
+from dashboard.findings.rule import Queues, Rule
 
 from . import faulty
 from .plays import NOW, Play
@@ -71,3 +79,68 @@ def test_what_a_cause_does_not_explain_is_said_beside_it() -> None:
     assert "lock_expired" in play.found
     keys = {key for finding in play.said for key in finding.queues}
     assert keys == {play.keys[0], play.keys[2], play.keys[3]}
+
+
+def _raises(evidence: Evidence, explained: Queues) -> Finding | None:
+    if evidence.at_ms % 2:
+        raise KeyError("offset")
+    return Finding("broken", "warn") if evidence.at_ms % 4 else None
+
+
+def test_a_rule_that_raises_is_told_once_and_costs_the_others_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    play = faulty.too_slow()
+    assert play.evidence is not None
+    judge = Judge((Rule("broken", _raises), *RULES))
+    with caplog.at_level(logging.ERROR):
+        for at_ms in (1, 3, 5):
+            found = judge.judge(replace(play.evidence, at_ms=at_ms))
+    assert [finding.key for finding in found] == ["losing_ground"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "group=g rule=broken failed"
+    ]
+    assert rules_document(judge.asked)["failed"] == [
+        {"key": "broken", "error": "KeyError: 'offset'"}
+    ]
+    assert judge.asked.checked == len(RULES)
+
+
+def test_what_a_rule_found_before_it_raised_stands_as_of_then() -> None:
+    play = faulty.too_slow()
+    assert play.evidence is not None
+    judge = Judge([Rule("broken", _raises)])
+    for at_ms in (2, 3):
+        (found,) = judge.judge(replace(play.evidence, at_ms=at_ms))
+    assert found.as_of_ms == 2
+    assert judge.judge(replace(play.evidence, at_ms=4)) == ()
+    assert judge.judge(replace(play.evidence, at_ms=5)) == ()
+
+
+def test_rules_of_members_word_are_unchecked_until_members_are_asked() -> None:
+    play = Play()
+    play.join("h1@a", "h2@b")
+    play.divide().pass_time(10, asked=False)
+    told = {rule.key for rule in RULES if rule.told}
+    assert {key for key, why in play.asked.unchecked.items()} == told
+    assert {why.why for why in play.asked.unchecked.values()} == {"not_asked"}
+    play.pass_time(1)
+    assert play.asked.unchecked == {}
+
+
+def test_carried_word_says_of_when_it_is() -> None:
+    play = faulty.different_tags()
+    told_at = play.now
+    play.pass_time(20, every=10, asked=False)
+    assert play.found["inconsistent_subscriptions"].as_of_ms == told_at
+    play.pass_time(1)
+    assert play.found["inconsistent_subscriptions"].as_of_ms is None
+
+
+def test_progress_is_unchecked_while_a_group_was_not_seen_for_long() -> None:
+    play = Play(end=10_000)
+    play.join("h1@a")
+    play.done = [1_000] * 4
+    play.divide().pass_time(30, every=10, sent=10)
+    unchecked = {key: why.why for key, why in play.asked.unchecked.items()}
+    assert unchecked == dict.fromkeys(("rewound", "stalled", "losing_ground"), "time")

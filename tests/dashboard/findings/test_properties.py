@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.findings import finding_document
+from dashboard.findings import RULES, finding_document, rules_document
 from dashboard.findings.document import LISTED
 from dashboard.findings.finding import Finding
 from rmqcore.model import ConsumeType
@@ -15,6 +15,7 @@ from rmqcore.model.snapshot import GroupKind, HeldQueue
 from .plays import NOW, Actor, Play, queues
 
 offsets = st.one_of(st.none(), st.integers(0, 10_000))
+brokers = st.sampled_from(["a", "b"])
 tags = st.sampled_from(["*", "red", "blue", "red || blue", ""])
 topics = st.dictionaries(st.sampled_from(["orders", "invoices"]), tags, max_size=2)
 
@@ -45,9 +46,11 @@ def plays(draw: st.DrawFn) -> Play:
         ),
         consume_type=draw(st.sampled_from(list(ConsumeType))),
     )
-    keys = play.keys
     for _ in range(draw(st.integers(1, 8))):
-        count = len(keys)
+        if draw(st.booleans()):
+            play.keys = sorted(queues(draw(st.integers(0, 5)), broker=draw(brokers)))
+        keys, count = play.keys, len(play.keys)
+        play.silent = draw(st.sets(brokers))
         play.low = draw(st.lists(st.integers(0, 9_000), min_size=count, max_size=count))
         play.high = draw(st.lists(offsets, min_size=count, max_size=count))
         play.done = draw(st.lists(offsets, min_size=count, max_size=count))
@@ -83,6 +86,8 @@ def test_no_state_of_a_group_makes_a_rule_fail_or_speak_of_others(play: Play) ->
     known = set(play.keys)
     for finding in play.said:
         assert set(finding.queues) <= known
+        said = dict(finding.evidence) | dict(finding.values)
+        assert set(finding.at_least) <= said.keys()
         document = finding_document(finding, None)
         assert document["queue_count"] >= len(document["queues"])
         assert len(set(document["members"])) == len(document["members"])
@@ -90,6 +95,10 @@ def test_no_state_of_a_group_makes_a_rule_fail_or_speak_of_others(play: Play) ->
         for _name, value in [*document["values"].items(), *document["evidence"]]:
             assert value is not None
             assert value == value  # noqa: PLR0124 - never NaN
+    asked = play.asked
+    assert asked.failed == {}
+    assert asked.checked + len(asked.unchecked) == len(RULES)
+    assert rules_document(asked)["checked"] == asked.checked
 
 
 @pytest.mark.parametrize(
