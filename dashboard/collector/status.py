@@ -1,13 +1,15 @@
 """The state of a group in one word, and how bad that is.
 
-The rules are tried in order; the first that holds gives the word. Floors keep small
-numbers from being called trouble: 1 message against 5 is not an alarm. Knows nothing
-but the figures it is given.
+What is wrong with a group is judged once, by the rules of `dashboard.findings`; its
+state is the worst of them (`worst_of`). Figures alone (`status_of`) only tell what no
+rule is about: that nobody is there, that nothing is known, that the lag falls. A queue
+without owner is told by figures, too: its finding, or the one that explains it, rests
+on the same rows. Knows nothing but the figures it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,12 +23,20 @@ RATE_FLOOR: Final = 1.0
 """Messages per second; smaller differences are not called a trend."""
 RATE_MARGIN: Final = 0.05
 """Share of the incoming rate by which the outgoing must differ to be a trend."""
-STALLED_AFTER_MS: Final = 60_000
+
+WORDS: Final[Mapping[str, str]] = {
+    "losing_ground": "falling_behind",
+    "unowned_queues": "no_owner",
+}
+"""What a state is called whose finding has another key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the rules look at; None is unknown."""
+    """What the rules look at; None is unknown.
+
+    `complete` when every broker of the group is named and answered.
+    """
 
     kind: GroupKind
     members: int | None
@@ -37,27 +47,28 @@ class Figures:
     rate_out: float | None
     still_for_ms: int | None
     """How long no committed offset has grown while there was lag."""
+    complete: bool = True
 
 
 def _behind(figures: Figures) -> bool:
     return (figures.lag or 0) >= LAG_FLOOR or (figures.oldest_ms or 0) >= AGE_FLOOR_MS
 
 
-def _trend(figures: Figures) -> float:
-    """Return how fast the lag grows, in messages a second; 0 where it is no trend."""
+def _paced(figures: Figures) -> bool:
+    """Say whether anything is known of how the lag goes."""
+    return figures.rate_in is not None and figures.rate_out is not None
+
+
+def _falls(figures: Figures) -> bool:
+    """Say whether the lag falls, by the rates of the last half minute."""
     if figures.rate_in is None or figures.rate_out is None:
-        return 0.0
-    growth = figures.rate_in - figures.rate_out
+        return False
     margin = max(RATE_FLOOR, figures.rate_in * RATE_MARGIN)
-    return growth if abs(growth) > margin else 0.0
+    return figures.rate_out - figures.rate_in > margin
 
 
-def _stalled(figures: Figures) -> bool:
-    return (
-        bool(figures.lag)
-        and figures.still_for_ms is not None
-        and figures.still_for_ms >= STALLED_AFTER_MS
-    )
+def _unowned(figures: Figures) -> bool:
+    return figures.kind is GroupKind.OWNED and figures.unowned > 0
 
 
 Rule = tuple[Callable[[Figures], bool], Status]
@@ -67,15 +78,12 @@ RULES: Final[tuple[Rule, ...]] = (
         lambda f: f.kind in (GroupKind.BROADCASTING, GroupKind.MIXED),
         {"level": "unk", "word": "not_measured"},
     ),
+    (_unowned, {"level": "crit", "word": "no_owner"}),
+    (lambda f: not f.complete, {"level": "unk", "word": "unknown"}),
     (lambda f: f.members == 0, {"level": "unk", "word": "no_members"}),
-    (lambda f: f.unowned > 0, {"level": "crit", "word": "no_owner"}),
     (lambda f: f.lag is None, {"level": "unk", "word": "unknown"}),
-    (_stalled, {"level": "crit", "word": "stalled"}),
-    (
-        lambda f: _behind(f) and _trend(f) > 0,
-        {"level": "warn", "word": "falling_behind"},
-    ),
-    (lambda f: _behind(f) and _trend(f) < 0, {"level": "ok", "word": "catching_up"}),
+    (lambda f: _behind(f) and not _paced(f), {"level": "unk", "word": "unknown"}),
+    (lambda f: _behind(f) and _falls(f), {"level": "ok", "word": "catching_up"}),
 )
 
 HEALTHY: Final[Status] = {"level": "ok", "word": "healthy"}
@@ -98,7 +106,8 @@ def worst_of(status: Status, findings: Sequence[FindingState]) -> Status:
     for finding in findings[:1]:
         level = finding["level"]
         if level != "info" and _SEVERITY[level] > _SEVERITY[status["level"]]:
-            return {"level": level, "word": finding["key"]}
+            key = finding["key"]
+            return {"level": level, "word": WORDS.get(key, key)}
     return status
 
 
