@@ -45,14 +45,27 @@ SYSTEM_TOPICS: Final = frozenset(
         "TRANS_CHECK_MAX_TIME_TOPIC",
     )
 )
+BROADCAST_OFFSETS_SUFFIX: Final = "@broadcast"
+"""Ends a name under which brokers of 5.1 and later keep offsets of GROUP, broadcasting.
+
+Each five seconds `broker/offset/BroadcastOffsetManager.java` commits to GROUP@broadcast
+the least that connected members have pulled, for members that change between proxy and
+broker (`enableBroadcastOffsetStore`, on by default). The offsets stay when all members
+are gone. Older brokers have nothing of the kind, and no group can have such a name: @
+is refused in it.
+"""
 _SYSTEM_TOPIC_PREFIXES: Final = ("rmq_sys_", "RMQ_SYS_")
 _REPLY_TOPIC_SUFFIX: Final = "_REPLY_TOPIC"
 _POP_RETRY_SEPARATORS: Final = ("_", "+")
 
 
 def is_system_group(group: str) -> bool:
-    """Tell whether RocketMQ uses the group for itself."""
-    return group in SYSTEM_GROUPS or group.startswith(SYSTEM_GROUP_PREFIX)
+    """Tell whether RocketMQ uses the group for itself, or it is none at all."""
+    return (
+        group in SYSTEM_GROUPS
+        or group.startswith(SYSTEM_GROUP_PREFIX)
+        or group.endswith(BROADCAST_OFFSETS_SUFFIX)
+    )
 
 
 def is_system_topic(

@@ -6,13 +6,23 @@ from rmqcore.admin.names import is_system_group, is_system_topic, retry_groups
 
 
 @pytest.mark.parametrize(
-    "group", ["TOOLS_CONSUMER", "CID_RMQ_SYS_TRANS", "CID_ONSAPI_PULL"]
+    "group",
+    [
+        "TOOLS_CONSUMER",
+        "CID_RMQ_SYS_TRANS",
+        "CID_ONSAPI_PULL",
+        "prices@broadcast",
+        "MQ_INST_1%prices@broadcast",
+    ],
 )
 def test_system_groups(group: str) -> None:
     assert is_system_group(group)
 
 
-@pytest.mark.parametrize("group", ["orders", "CID_orders", "TOOLS_CONSUMER_2"])
+@pytest.mark.parametrize(
+    "group",
+    ["orders", "CID_orders", "TOOLS_CONSUMER_2", "broadcast", "prices_broadcast"],
+)
 def test_groups_of_users(group: str) -> None:
     assert not is_system_group(group)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rmqcore.model import MessageModel
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import (
     GroupKind,
@@ -68,6 +69,22 @@ async def test_which_groups_there_are(lab: Lab) -> None:
         committed={"T@by-offset": {0: 1}},
     )
     assert list((await lab.take()).groups) == ["by-offset", "by-retry", "listed"]
+
+
+async def test_offsets_kept_of_broadcasting_members_are_no_group(lab: Lab) -> None:
+    """As brokers of 5.1 and later do, also after the members have gone."""
+    broker = await lab.broker(
+        topics={"T": {0: (0, 9)}},
+        committed={"T@caster@broadcast": {0: 5}, "T@gone@broadcast": {0: 2}},
+        groups={"caster"},
+        members={"caster": members_of("a", mode=MessageModel.BROADCASTING)},
+    )
+    assert list((await lab.take()).groups) == ["caster"]
+    assert not [
+        request
+        for request in broker.asked(Code.GET_CONSUMER_CONNECTION_LIST)
+        if request.ext_fields["consumerGroup"] != "caster"
+    ]
 
 
 async def test_system_topics_are_shown_only_where_somebody_consumes_them(
