@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asgiref.sync import sync_to_async
 
+from dashboard.models import Cluster, Epoch
+from dashboard.selectors.timeline import Timeline, read_timeline
 from rmqcore.labs import LABS
 from tests.support.valkey import Valkey
 
-from .looking_on import play_watched
+from .looking_on import CLUSTER, play_watched
 
 pytestmark = [
     pytest.mark.embedded,
@@ -37,3 +40,27 @@ async def test_a_lab_gets_the_warning_it_is_owed(
     # A broadcasting group is always told as one; that is no warning.
     assert found - {"broadcasting"} == owed - {"broadcasting"}
     assert ("broadcasting" in found) == (name in {"F2", "F2b", "F3", "F4"})
+    timelines = await sync_to_async(stored_timelines)()
+    twice = {group for group, timeline in timelines.items() if timeline.doubles}
+    assert bool(twice) == (name == "F3b"), twice
+    if name in {"F2", "F2b", "F3"}:
+        assert not any(timeline.events for timeline in timelines.values())
+    for group in twice:
+        rows = timelines[group].rows
+        assert [row.connection for row in rows] == [0, 1]
+        assert timelines[group].gaps
+
+
+def stored_timelines() -> dict[str, Timeline]:
+    """Return the timeline of each group, by members, as it stands when all is over."""
+    cluster = Cluster.objects.get(name=CLUSTER)
+    epochs = Epoch.objects.filter(cluster=cluster)
+    # The collector's clock was put on.
+    now = max(e.ended_by or e.began_by for e in epochs).timestamp() * 1000 + 1000
+    groups = set(epochs.values_list("group", flat=True))
+    return {
+        group: read_timeline(
+            cluster, group, None, now=round(now), minutes=1440, by="members"
+        )
+        for group in groups
+    }
