@@ -56,6 +56,8 @@ def owners_of(
     """Return the best that is known of the owners of each row."""
     if kind is GroupKind.OFFLINE:
         return nobody(len(keys))
+    if kind is GroupKind.MIXED:
+        return inferred
     silent = {member.client_id for member in members if member.queues is None}
     if len(silent) == len({member.client_id for member in members}):
         return inferred
@@ -115,6 +117,8 @@ def infer(
         return nobody(len(keys))
     if kind is GroupKind.SHARED_POP:
         return Owners(reason=Reason.SHARED)
+    if kind is GroupKind.MIXED:
+        return Owners(reason=Reason.MIXED)
     if kind is GroupKind.ASSIGNED_BY_HAND:
         return NOT_ASKED
     everyone = tuple(member.client_id for member in members)

@@ -87,6 +87,13 @@ def test_groups_without_single_owners() -> None:
     assert by_hand.reason is Reason.NOT_ASKED
 
 
+def test_members_that_disagree_on_what_the_group_is_own_nothing_for_sure() -> None:
+    told = member_of("a", queues=KEYS)
+    guess = inferred(told, kind=GroupKind.MIXED)
+    assert guess.reason is Reason.MIXED
+    assert owners_of(GroupKind.MIXED, KEYS, [told], guess) == guess
+
+
 def test_a_group_without_members_has_no_owners() -> None:
     owners = inferred(kind=GroupKind.OFFLINE)
     assert owners.by_row == ((),) * 4
