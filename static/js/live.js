@@ -85,7 +85,7 @@ export class Feed {
       this.failures = 0;
       this.options.connection(true);
       this.reload();
-    } else if (message.type === "update") {
+    } else if (message.type === "update" || message.type === "overview") {
       this.take(message);
     }
   }

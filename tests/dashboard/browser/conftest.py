@@ -93,7 +93,8 @@ async def publish(cluster: ClusterSettings) -> Publish:
     async def send(update: dict[str, Any]) -> None:
         name, group = update["cluster"], update.get("group")
         layer = live_group_name(name, group) if group else live_overview_name(name)
-        text = orjson.dumps({"type": "update", **update}).decode()
+        kind = "update" if group else "overview"
+        text = orjson.dumps({"type": kind, **update}).decode()
         await get_channel_layer().group_send(
             layer, {"type": "live.update", "text": text}
         )
