@@ -12,13 +12,13 @@ nothing changes hands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rmqcore.model.columns import QueueKey
 
-from .ownership import Ownership
+from .ownership import NOBODY, Ownership
 
 MOVED: Final = "moved"
 TAKEN: Final = "taken"
@@ -48,6 +48,41 @@ class Handovers:
         self._owners: dict[QueueKey, tuple[str, ...]] = {}
         self._seen_ms: dict[QueueKey, int] = {}
         self.moved_at_ms: dict[QueueKey, int] = {}
+
+    @classmethod
+    def restored(cls, dumped: Mapping[str, Any], keys: Sequence[QueueKey]) -> Handovers:
+        """Go on from what `dump` returned; without `keys` it was of other queues."""
+        handovers = cls()
+        if not keys:
+            return handovers
+        for at_ms, rows in dumped.get("seen", ()):
+            for row in rows:
+                handovers._owners[keys[row]] = NOBODY
+                handovers._seen_ms[keys[row]] = at_ms
+        for client, rows in dumped.get("held", {}).items():
+            for row in rows:
+                handovers._owners[keys[row]] += (client,)
+        for row, at_ms in dumped.get("moved", ()):
+            handovers.moved_at_ms[keys[row]] = at_ms
+        return handovers
+
+    def dump(self, keys: Sequence[QueueKey]) -> dict[str, Any]:
+        """Return the reported owners as plain values, by the rows of `keys`."""
+        if not self._owners:
+            return {}
+        held: dict[str, list[int]] = {}
+        seen: dict[int, list[int]] = {}
+        for row, key in enumerate(keys):
+            if key in self._owners:
+                seen.setdefault(self._seen_ms[key], []).append(row)
+                for client in self._owners[key]:
+                    held.setdefault(client, []).append(row)
+        moved = [
+            (row, self.moved_at_ms[key])
+            for row, key in enumerate(keys)
+            if key in self.moved_at_ms
+        ]
+        return {"held": held, "seen": list(seen.items()), "moved": moved}
 
     @property
     def owners(self) -> Mapping[QueueKey, tuple[str, ...]]:

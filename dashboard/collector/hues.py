@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from rmqcore.model import sorted_client_ids
 
@@ -27,6 +27,24 @@ class Hues:
     def __init__(self, known: Mapping[str, int] | None = None) -> None:
         self._place: dict[str, int] = dict(known or {})
         self._left_at: dict[str, int] = {}
+
+    @classmethod
+    def restored(cls, shown: Mapping[str, int], dumped: Mapping[str, Any]) -> Hues:
+        """Go on from what a document shows and what `dump` returned, the older."""
+        hues = cls(shown)
+        for client_id, (place, left_at) in dumped.items():
+            hues._place.setdefault(client_id, place)
+            if left_at is not None:
+                hues._left_at[client_id] = left_at
+        return hues
+
+    def dump(self) -> dict[str, tuple[int, int | None]]:
+        """Return each client's place, and when it left if it did."""
+        left_at = self._left_at
+        return {
+            client: (place, left_at.get(client))
+            for client, place in self._place.items()
+        }
 
     def assign(self, client_ids: Iterable[str], now_ms: int) -> dict[str, int]:
         """Return the place of each member, giving places to new ones."""

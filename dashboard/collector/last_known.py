@@ -7,9 +7,10 @@ owners are those that were last known, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
+from dashboard.findings.memory.trail import Moment
 from dashboard.live.documents import LastKnown, Queue
 from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.snapshot import QueueTable
@@ -39,6 +40,10 @@ class LastValues:
         self._table: QueueTable | None = None
         self._ownership: Ownership | None = None
         self._at_ms = 0
+
+    def dump(self) -> list[tuple[QueueKey, LastKnown]]:
+        """Return what was last known of the queues that are not known now."""
+        return list(self._known.items())
 
     def take(
         self, table: QueueTable, ownership: Ownership, at_ms: int
@@ -104,4 +109,43 @@ def shown_last(queues: Iterable[Queue], at_ms: int) -> dict[QueueKey, LastKnown]
                 "owners": queue["owners"],
                 "owner_source": queue["owner_source"],
             }
+    return found
+
+
+def dumped_last(dumped: Iterable[Any]) -> dict[QueueKey, LastKnown]:
+    """Return what `LastValues.dump` returned, from JSON."""
+    return {
+        (topic, broker, queue_id): known for (topic, broker, queue_id), known in dumped
+    }
+
+
+def moment_last(
+    moment: Moment, owners: Mapping[QueueKey, Sequence[str]]
+) -> dict[QueueKey, LastKnown]:
+    """Return what a sweep of an earlier leader knew, with the owners last reported."""
+    table = moment.queues
+    return {
+        key: {
+            "at": moment.at_ms,
+            "min": None,
+            "max": newest,
+            "committed": table.committed[row],
+            "lag": table.lag[row],
+            "owners": list(owners.get(key, ())),
+            "owner_source": "reported" if owners.get(key) else None,
+        }
+        for row, (key, newest) in enumerate(zip(table.keys, table.max, strict=True))
+        if newest is not None
+    }
+
+
+def newest_last(
+    *sources: Mapping[QueueKey, LastKnown],
+) -> dict[QueueKey, LastKnown]:
+    """Return of each queue what was known last; of equals, what stands first."""
+    found: dict[QueueKey, LastKnown] = {}
+    for source in sources:
+        for key, known in source.items():
+            if key not in found or known["at"] > found[key]["at"]:
+                found[key] = known
     return found

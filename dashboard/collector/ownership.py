@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Final
+from typing import Any, Final
 
 from dashboard.live.documents import OwnerSource as Source
 from rmqcore.model.columns import QueueKey, Reason
@@ -115,6 +115,20 @@ class OwnershipTracker:
     """Judges the rounds of one group, one after another."""
 
     _suspects: dict[QueueKey, tuple[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def restored(cls, dumped: Iterable[Any]) -> OwnershipTracker:
+        """Go on from what `dump` returned."""
+        return cls(
+            {
+                (topic, broker, queue_id): (wrong, since)
+                for (topic, broker, queue_id), wrong, since in dumped
+            }
+        )
+
+    def dump(self) -> list[tuple[QueueKey, str, int]]:
+        """Return the queues that look wrong, how, and since when."""
+        return [(key, wrong, since) for key, (wrong, since) in self._suspects.items()]
 
     def judge(
         self, group: GroupSnapshot, now_ms: int, away: Collection[str] = ()

@@ -13,6 +13,7 @@ snapshots; sums of a group are taken in bulk, rows only where asked.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,9 +49,12 @@ class History:
 
     __slots__ = ("_samples", "progressed_at_ms")
 
-    def __init__(self) -> None:
-        self._samples: deque[Sample] = deque()
-        self.progressed_at_ms: int | None = None
+    def __init__(
+        self, earlier: Iterable[Sample] = (), progressed_at_ms: int | None = None
+    ) -> None:
+        """Begin with what another collector saw, oldest first."""
+        self._samples: deque[Sample] = deque(earlier)
+        self.progressed_at_ms = progressed_at_ms
         """When a committed offset last grew, or lag was last 0; None if never seen."""
 
     def add(self, at_ms: int, table: QueueTable) -> None:

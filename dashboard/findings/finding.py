@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from rmqcore.model.columns import QueueKey
 
@@ -40,6 +40,24 @@ class Finding:
     members: tuple[str, ...] = ()
     at_least: tuple[str, ...] = ()
     as_of_ms: int | None = None
+
+
+def restored_finding(plain: Mapping[str, Any]) -> Finding:
+    """Return a finding from its fields as plain values, as they come back from JSON."""
+    return Finding(
+        key=plain["key"],
+        level=plain["level"],
+        text=plain["text"],
+        advice=plain["advice"],
+        values=plain["values"],
+        evidence=tuple((name, value) for name, value in plain["evidence"]),
+        queues=tuple(
+            (topic, broker, number) for topic, broker, number in plain["queues"]
+        ),
+        members=tuple(plain["members"]),
+        at_least=tuple(plain["at_least"]),
+        as_of_ms=plain["as_of_ms"],
+    )
 
 
 def queue_name(key: QueueKey) -> str:

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from rmqcore.model.columns import QueueKey
 
 from .evidence import NOT_ASKED, Evidence, Unchecked
-from .finding import WORST_FIRST, Finding
+from .finding import WORST_FIRST, Finding, restored_finding
 from .memory.since import Since
 from .rule import Answer, Queues, Rule
 from .rules import RULES
 
 logger = logging.getLogger(__name__)
+
+HELD: Final = "rule"
 
 CARRIED_MS: Final = 600_000
 """How long a finding stands that cannot be checked again."""
@@ -75,11 +77,51 @@ class Judge:
         self.asked = Asked(len(rules), {}, {})
         """How the rules fared at the last look."""
 
+    @classmethod
+    def restored(
+        cls, dumped: Mapping[str, Any], said: Mapping[str, int] | None = None
+    ) -> Judge:
+        """Go on from what `dump` returned, and what was said later: key to since."""
+        judge = cls()
+        held = [(key, since, since) for key, since in (said or {}).items()]
+        known = dumped.get("held", {}).get(HELD, ())
+        judge._held = Since.restored({HELD: [*held, *known]})
+        for each in dumped.get("found", ()):
+            finding = restored_finding(each["finding"])
+            judge._last[finding.key] = _Found(
+                finding,
+                each["at"],
+                tuple(each["members"]),
+                tuple(
+                    (topic, broker, number) for topic, broker, number in each["queues"]
+                ),
+            )
+        return judge
+
+    def dump(self) -> dict[str, Any]:
+        """Return since when rules have held, and what they found last.
+
+        Plain values; empty when nothing was found.
+        """
+        held = self._held.dump()
+        found: dict[str, Any] = {"held": held} if held else {}
+        if self._last:
+            found["found"] = [
+                {
+                    "finding": asdict(last.finding),
+                    "at": last.at_ms,
+                    "members": last.members,
+                    "queues": last.queues,
+                }
+                for last in self._last.values()
+            ]
+        return found
+
     def judge(self, evidence: Evidence) -> tuple[Finding, ...]:
         """Return the findings, worst first, then in the order of the rules."""
-        standing = frozenset(map(str, self._held.lasting("rule", 0)))
+        standing = frozenset(map(str, self._held.lasting(HELD, 0)))
         found = self._ask(replace(evidence, standing=standing))
-        self._held.note("rule", found, evidence.at_ms)
+        self._held.note(HELD, found, evidence.at_ms)
         said = [
             found[rule.key]
             for rule in self._rules
@@ -89,7 +131,7 @@ class Judge:
 
     def since_ms(self, key: str) -> int | None:
         """Return since when a rule has held without a break."""
-        return self._held.began_ms("rule", key)
+        return self._held.began_ms(HELD, key)
 
     def _ask(self, evidence: Evidence) -> dict[str, Finding]:
         unread = evidence.unread
@@ -150,7 +192,7 @@ class Judge:
         return replace(last.finding, as_of_ms=last.at_ms)
 
     def _settled(self, rule: Rule) -> bool:
-        lasted = self._held.lasted_ms("rule", rule.key)
+        lasted = self._held.lasted_ms(HELD, rule.key)
         return lasted is not None and lasted >= rule.settle_ms
 
 

@@ -7,8 +7,9 @@ asked, and stands for the looks that follow while it is fresh.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import GroupKind, GroupSnapshot, MemberSnapshot
@@ -67,8 +68,9 @@ class GroupMemory:
         "_turnover",
     )
 
-    def __init__(self) -> None:
-        self._trail = TrailKeeper()
+    def __init__(self, moments: Iterable[Moment] = ()) -> None:
+        """Begin with the moments that another collector saw, oldest first."""
+        self._trail = TrailKeeper(moments)
         self._since = Since()
         self._turnover = Turnover()
         self._dead_letters = GrowthMeter()
@@ -77,6 +79,51 @@ class GroupMemory:
         self._last_owners: dict[QueueKey, str] = {}
         self._online_ms: int | None = None
         self._read_topics: frozenset[str] | None = None
+
+    @classmethod
+    def restored(
+        cls,
+        dumped: Mapping[str, Any],
+        keys: Sequence[QueueKey],
+        moments: Iterable[Moment] = (),
+    ) -> GroupMemory:
+        """Go on from what `dump` returned, and from moments.
+
+        Without `keys` it was of other queues, so that it is not known who owned these.
+        """
+        memory = cls(moments)
+        memory._since = Since.restored(dumped.get("since", {}))
+        memory._turnover = Turnover.restored(dumped.get("turnover", {}))
+        memory._dead_letters = GrowthMeter.restored(dumped.get("dead_letters", {}))
+        memory._files = FileWatch.restored(dumped.get("files", {}))
+        memory._online_ms = dumped.get("online")
+        if "read" in dumped:
+            memory._read_topics = frozenset(dumped["read"])
+        for client, rows in (dumped.get("owners", {}) if keys else {}).items():
+            memory._last_owners.update((keys[row], client) for row in rows)
+        return memory
+
+    def dump(self, keys: Sequence[QueueKey]) -> dict[str, Any]:
+        """Return what is remembered as plain values, without the trail.
+
+        Owners are told by the rows of `keys`. What was seen only once is left out.
+        """
+        owners: dict[str, list[int]] = {}
+        if self._last_owners:
+            for row, key in enumerate(keys):
+                client = self._last_owners.get(key)
+                if client is not None:
+                    owners.setdefault(client, []).append(row)
+        found: dict[str, Any] = {
+            "since": self._since.dump(at_least_ms=1),
+            "turnover": self._turnover.dump(),
+            "dead_letters": self._dead_letters.dump(),
+            "files": self._files.dump(),
+            "owners": owners,
+            "online": self._online_ms,
+            "read": sorted(self._read_topics or ()),
+        }
+        return {name: value for name, value in found.items() if value}
 
     def see(self, sighting: Sighting) -> Evidence:
         """Take one look and return what is known with it."""
@@ -96,7 +143,7 @@ class GroupMemory:
             group=group,
             rows=sighting.rows,
             told=sighting.told,
-            trail=self._trail.take(Moment(at_ms, group.queues, _sent_back(group))),
+            trail=self._trail.take(Moment(at_ms, group.queues, sent_back(group))),
             since=self._since,
             last_owners=self._last_owners,
             stays=self._turnover.stays,
@@ -181,7 +228,7 @@ def _silent(sighting: Sighting, unheard: Iterable[int]) -> tuple[str, ...]:
     return tuple(sorted(silent.union(sighting.silent)))
 
 
-def _sent_back(group: GroupSnapshot) -> int | None:
+def sent_back(group: GroupSnapshot) -> int | None:
     """Return how many messages ever came to the retry topic."""
     newest = group.retry.max
     return newest.total() if newest.complete else None

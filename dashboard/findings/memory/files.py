@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import MemberSnapshot
@@ -54,6 +54,46 @@ class FileWatch:
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
         self._losses: list[FileLoss] = []
+
+    @classmethod
+    def restored(cls, dumped: Mapping[str, Any]) -> FileWatch:
+        """Go on from what `dump` returned."""
+        watch = cls()
+        for client, (offsets, *rest) in dumped.get("places", {}).items():
+            watch._places[client] = _Place(
+                {_key(key): offset for key, offset in offsets}, *rest
+            )
+        for client, kind, queues, *rest in dumped.get("losses", ()):
+            watch._losses.append(
+                FileLoss(client, kind, tuple(map(_key, queues)), *rest)
+            )
+        return watch
+
+    def dump(self) -> dict[str, Any]:
+        """Return places and losses as plain values; empty when there are none."""
+        found: dict[str, Any] = {
+            "places": {
+                client: [
+                    list(place.offsets.items()),
+                    place.started_ms,
+                    place.seen_ms,
+                    place.here,
+                ]
+                for client, place in self._places.items()
+            },
+            "losses": [
+                [
+                    loss.client_id,
+                    loss.kind,
+                    loss.queues,
+                    loss.messages,
+                    loss.at_ms,
+                    loss.before,
+                ]
+                for loss in self._losses
+            ],
+        }
+        return {name: value for name, value in found.items() if value}
 
     def take(
         self,
@@ -161,3 +201,8 @@ def _missed(
             return None
         missed += max(0, end - before[key])
     return missed
+
+
+def _key(plain: Iterable[Any]) -> QueueKey:
+    topic, broker, queue_id = plain
+    return topic, broker, queue_id

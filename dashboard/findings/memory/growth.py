@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 WINDOW_MS: Final = 3_600_000
 
@@ -27,6 +28,21 @@ class GrowthMeter:
     def __init__(self) -> None:
         self._total: int | None = None
         self._steps: deque[tuple[int, int]] = deque()
+
+    @classmethod
+    def restored(cls, dumped: Mapping[str, Any]) -> GrowthMeter:
+        """Go on from what `dump` returned."""
+        meter = cls()
+        meter._total = dumped.get("total")
+        meter._steps.extend((at_ms, grown) for at_ms, grown in dumped.get("steps", ()))
+        return meter
+
+    def dump(self) -> dict[str, Any]:
+        """Return total and steps as plain values; empty when nothing is known."""
+        if self._total is None:
+            return {}
+        steps = {"steps": list(self._steps)} if self._steps else {}
+        return {"total": self._total, **steps}
 
     def take(self, total: int | None, at_ms: int, *, anew: bool = False) -> Growth:
         """Take the total as seen now, None when unknown; return the growth.

@@ -6,7 +6,8 @@ named are forgotten. Time is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 
 class Since:
@@ -16,6 +17,29 @@ class Since:
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[Hashable, tuple[int, int]]] = {}
+
+    @classmethod
+    def restored(cls, dumped: Mapping[str, Sequence[Any]]) -> Since:
+        """Go on from what `dump` returned."""
+        since = cls()
+        for kind, subjects in dumped.items():
+            since._kinds[kind] = {
+                _subject(subject): (first, last) for subject, first, last in subjects
+            }
+        return since
+
+    def dump(self, at_least_ms: int = 0) -> dict[str, Any]:
+        """Return what was seen so for at least that long, as plain values."""
+        found: dict[str, Any] = {}
+        for kind, subjects in self._kinds.items():
+            lasting = [
+                (subject, first, last)
+                for subject, (first, last) in subjects.items()
+                if last - first >= at_least_ms
+            ]
+            if lasting:
+                found[kind] = lasting
+        return found
 
     def note(self, kind: str, subjects: Iterable[Hashable], at_ms: int) -> None:
         """Take one look at a kind."""
@@ -41,3 +65,11 @@ class Since:
             for subject, (first, last) in self._kinds.get(kind, {}).items()
             if last - first >= at_least_ms
         ]
+
+
+def _subject(plain: Any) -> Hashable:
+    """Return a subject as it was before it was made plain: lists were tuples."""
+    if isinstance(plain, list | tuple):
+        return tuple(_subject(each) for each in plain)
+    subject: Hashable = plain
+    return subject

@@ -9,7 +9,7 @@ answer leaves rows unknown: such a row has no course in that window.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -123,8 +123,9 @@ class TrailKeeper:
 
     __slots__ = ("_moments",)
 
-    def __init__(self) -> None:
-        self._moments: deque[Moment] = deque()
+    def __init__(self, earlier: Iterable[Moment] = ()) -> None:
+        """Begin with the moments that another collector saw, oldest first."""
+        self._moments: deque[Moment] = deque(earlier)
 
     def take(self, moment: Moment) -> Trail:
         """Take the newest moment, which is always part of the trail returned.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from rmqcore.model.columns import QueueKey
 
@@ -30,6 +30,29 @@ class Turnover:
         self._joined: dict[str, int] = {}
         self._stays: deque[tuple[int, str]] = deque()
         self._moves: deque[tuple[int, QueueKey]] = deque()
+
+    @classmethod
+    def restored(cls, dumped: Mapping[str, Any]) -> Turnover:
+        """Go on from what `dump` returned."""
+        turnover = cls()
+        turnover._changed_ms = dumped.get("changed")
+        turnover._joined.update(dumped.get("joined", {}))
+        turnover._stays.extend((at, client) for at, client in dumped.get("stays", ()))
+        turnover._moves.extend(
+            (at, (topic, broker, queue_id))
+            for at, (topic, broker, queue_id) in dumped.get("moves", ())
+        )
+        return turnover
+
+    def dump(self) -> dict[str, Any]:
+        """Return the comings and goings as plain values; empty when there were none."""
+        found = {
+            "changed": self._changed_ms,
+            "joined": dict(self._joined),
+            "stays": list(self._stays),
+            "moves": list(self._moves),
+        }
+        return {name: value for name, value in found.items() if value}
 
     def take(
         self,

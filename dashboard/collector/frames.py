@@ -1,0 +1,169 @@
+"""Frames: the offsets of all groups at one sweep, as bytes for the next leader.
+
+Rules about progress need the last five minutes of offsets, rates the last half minute.
+A leader writes what each sweep saw into a ring, and whoever leads next has that past at
+once. A frame is a header (JSON: time, and where each group's rows are) and columns as
+they lie in memory, packed: nothing is done row by row, and a group is only unpacked
+when it is met. Queue names are not in it: a digest says whether a group's rows are
+still the same queues, and rows of other queues tell nothing.
+
+Cost for 2,300 groups with 36,800 queues, all moving (`benchmarks/handing_on.py`): 40 ms
+of processor time and 0.25 MB a sweep; a second for whoever reads the whole ring.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from operator import sub
+from typing import Final
+
+import orjson
+
+from dashboard.findings.memory.trail import KEPT_MS, Moment
+from dashboard.findings.remembering import sent_back
+from rmqcore.model.columns import Column, QueueKey, Reason, Values, reason_code
+from rmqcore.model.snapshot import ClusterSnapshot, QueueTable
+
+RING: Final = 32
+STEP_MS: Final = 10_000
+VERSION: Final = 1
+HEAD_BYTES: Final = 4
+NUMBER_BYTES: Final = 8
+_UNKNOWN: Final = reason_code(Reason.NOT_ASKED)
+_FAST: Final = 1
+
+Span = tuple[str, int, int, int | None]
+"""Digest of the queues, first row, rows, and what came to the retry topic."""
+
+
+def place_of(at_ms: int) -> int:
+    """Return the place of a sweep's frame in the ring, which holds five minutes."""
+    return at_ms // STEP_MS % RING
+
+
+@lru_cache(maxsize=8192)
+def digest_of(keys: tuple[QueueKey, ...]) -> str:
+    """Return a short name for queues in their order; kept, as queues rarely change."""
+    named = "\n".join(f"{topic}\0{broker}\0{number}" for topic, broker, number in keys)
+    return blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def encode_frame(snapshot: ClusterSnapshot) -> bytes:
+    """Pack the offsets of a sweep; for a thread, as most of it is compression."""
+    newest, committed = array("q"), array("q")
+    newest_unknown, committed_unknown = bytearray(), bytearray()
+    spans: dict[str, Span] = {}
+    for name, group in snapshot.groups.items():
+        table = group.queues
+        if not len(table):
+            continue
+        span = (digest_of(table.keys), len(newest), len(table), sent_back(group))
+        spans[name] = span
+        newest += table.max.values
+        committed += table.committed.values
+        newest_unknown += _unknown(table.max)
+        committed_unknown += _unknown(table.committed)
+    head = orjson.dumps(
+        {
+            "version": VERSION,
+            "at": snapshot.taken_at_ms,
+            "rows": len(newest),
+            "groups": spans,
+        }
+    )
+    parts = (
+        len(head).to_bytes(HEAD_BYTES, "big"),
+        head,
+        newest.tobytes(),
+        committed.tobytes(),
+        newest_unknown,
+        committed_unknown,
+    )
+    return zlib.compress(b"".join(parts), _FAST)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One unpacked frame."""
+
+    at_ms: int
+    rows: int
+    groups: Mapping[str, Span]
+    body: memoryview
+
+    def moment(
+        self, group: str, keys: tuple[QueueKey, ...], digest: str
+    ) -> Moment | None:
+        """Return a group's moment; None where it had other queues, or was not there.
+
+        `digest` is that of `keys`. Known are newest and committed offsets, and lag;
+        nothing else.
+        """
+        span = self.groups.get(group)
+        if span is None or span[0] != digest:
+            return None
+        _digest, first, rows, back = span
+        newest, committed = self._column(0, first, rows), self._column(1, first, rows)
+        not_asked = Column.unknown(rows, Reason.NOT_ASKED)
+        table = QueueTable(
+            keys,
+            min=not_asked,
+            max=newest,
+            committed=committed,
+            lag=_lag(newest, committed),
+            pulled=not_asked,
+            lag_ms=not_asked,
+        )
+        return Moment(self.at_ms, table, back)
+
+    def _column(self, number: int, first: int, rows: int) -> Column:
+        begin = (number * self.rows + first) * NUMBER_BYTES
+        values: Values = array("q")
+        values.frombytes(self.body[begin : begin + rows * NUMBER_BYTES])
+        begin = 2 * self.rows * NUMBER_BYTES + number * self.rows + first
+        unknown = bytes(self.body[begin : begin + rows])
+        return Column(values, unknown if any(unknown) else b"")
+
+
+def decode_frame(packed: bytes) -> Frame | None:
+    """Unpack a frame; None for one that another version wrote.
+
+    Raises ValueError, KeyError or `zlib.error` for what is not a frame.
+    """
+    text = memoryview(zlib.decompress(packed))
+    begin = HEAD_BYTES + int.from_bytes(text[:HEAD_BYTES], "big")
+    head = orjson.loads(text[HEAD_BYTES:begin])
+    if head["version"] != VERSION:
+        return None
+    return Frame(head["at"], head["rows"], head["groups"], text[begin:])
+
+
+def recent(frames: list[Frame], now_ms: int) -> list[Frame]:
+    """Return the frames that are not older than rules remember, oldest first."""
+    kept = [frame for frame in frames if 0 <= now_ms - frame.at_ms <= KEPT_MS]
+    return sorted(kept, key=lambda frame: frame.at_ms)
+
+
+def _unknown(column: Column) -> bytes:
+    """Return a byte a row, 0 where its number is known."""
+    if not column.reasons:
+        return bytes(len(column))
+    return bytes(_UNKNOWN if reason else 0 for reason in column.reasons)
+
+
+def _lag(newest: Column, committed: Column) -> Column:
+    """Return the lag as snapshots have it: never below 0, unknown where either is."""
+    if newest.complete and committed.complete:
+        lags = array("q", map(sub, newest.values, committed.values))
+        if lags and min(lags) < 0:
+            lags = array("q", [max(0, lag) for lag in lags])
+        return Column(lags)
+    return Column.of(
+        Reason.NOT_ASKED if high is None or done is None else max(0, high - done)
+        for high, done in zip(newest, committed, strict=True)
+    )
