@@ -1,15 +1,24 @@
 """Numbers for updates: (run id, sequence) per cluster and group.
 
 One collector leads a cluster at a time, and it alone numbers that cluster's updates.
-A leader's run id is new each time it takes the lead, so a reader that meets another
-run id knows that numbers started again and asks for the whole document. Within a run
-the sequence of each stream grows by one, without gaps.
+Within a run the sequence of each stream grows by one; a reader that meets a number
+which does not follow its own, or another run id, asks for the whole document. A new
+leader goes on with the run of the one before it, and with the numbers of the documents
+that are stored, so that readers go on too; where nothing is stored it begins a run.
+
+A stream that begins within a run, without a document that readers may have, begins
+above every number of the run. So it never takes up the numbers of a stream of the same
+name that was there before: who still has one of those meets a gap, and asks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
+from typing import Final
+
+HANDED_ON: Final = 1_000_000
+"""More numbers than a stream can have used up since a leader last left word of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +33,17 @@ class Stamp:
 class Numbering:
     """Hands out the stamps of one run; streams are told apart by cluster and group.
 
-    The overview of a cluster is the stream whose group is empty.
+    The overview of a cluster is the stream whose group is empty. `floor` is a number
+    that none of the streams which this one does not know has reached.
     """
 
     run: str
+    floor: int = 0
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def next(self, cluster: str, group: str = "") -> Stamp:
-        """Return the next stamp of a stream; the first has sequence 1."""
-        seq = self._last.get((cluster, group), 0) + 1
+        """Return the next stamp of a stream; the first of a new run has sequence 1."""
+        seq = self._last.get((cluster, group), self.floor) + 1
         self._last[cluster, group] = seq
         return Stamp(self.run, seq)
 
@@ -40,13 +51,24 @@ class Numbering:
         """Return the newest stamp of a stream; sequence 0 before the first."""
         return Stamp(self.run, self._last.get((cluster, group), 0))
 
-    def forget(self, cluster: str, group: str) -> None:
-        """Drop a stream that no longer exists; should it return, it starts at 1.
+    def resume(self, cluster: str, group: str, stored: Stamp) -> bool:
+        """Go on after the stamp of a stored document; False if it is of another run."""
+        if stored.run != self.run:
+            return False
+        self._last[cluster, group] = stored.seq
+        return True
 
-        A page that still shows the old stream then meets a number that does not
-        follow its own, and asks for the whole document.
+    def forget(self, cluster: str, group: str) -> None:
+        """Drop a stream that no longer exists.
+
+        Should it return, a page that still shows the old stream meets a gap.
         """
-        self._last.pop((cluster, group), None)
+        self.floor = max(self.floor, self._last.pop((cluster, group), 0) + 1)
+
+    @property
+    def highest(self) -> int:
+        """A number above all that were handed out in this run."""
+        return max(self.floor, *self._last.values(), 0) + 1
 
 
 def make_run_id(now_ms: int, chance: Random) -> str:
