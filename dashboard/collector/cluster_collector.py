@@ -5,6 +5,10 @@ tick of all groups (10 s), and notices that a group changed (a fleet member's wo
 a changed group's turn to be looked at again). A sweep that would overlap the last of
 its kind is skipped and counted. Whatever fails outside is logged, counted and over
 with that sweep; the next one starts afresh.
+
+Sweeps look at the lease without asking for it (`lease.Renewals` keeps it). A write that
+is refused ends its sweep. Then the lease is asked for, and only where another collector
+has led meanwhile is what is known dropped, for what that one left.
 """
 
 from __future__ import annotations
@@ -68,8 +72,10 @@ class Figures:
     sweeps: int = 0
     skipped: int = 0
     failed: int = 0
+    refused: int = 0
     leads: int = 0
     leading: int = 0
+    lapses: int = 0
     groups: int = 0
     watched: int = 0
     watched_beyond: int = 0
@@ -101,11 +107,13 @@ class ClusterCollector:
         self._client = client
         self._layer = layer
         self.keeper = keeper
-        self._lease = Lease(client, cluster, holder)
+        self.lease = Lease(client, cluster, holder)
         self._wishes = wishes
         self._now_ms = now_ms
         self._chance = chance
         self._lead: Lead | None = None
+        self._token = ""
+        """Of the lease when the lead began."""
         self._leading = asyncio.Lock()
         self._running: set[str] = set()
         self._noticed: set[str] = set()
@@ -150,7 +158,7 @@ class ClusterCollector:
     async def close(self) -> None:
         """Give the lead up and write what is left."""
         with suppress(redis.RedisError, OSError):
-            await self._lease.release()
+            await self.lease.release()
         self._lead = None
         if self._keeping is not None:
             await self._keeping
@@ -174,8 +182,11 @@ class ClusterCollector:
         try:
             await work
         except LeadLostError:
-            logger.warning("cluster=%s lost the lead", self.cluster)
-            self._lead = None
+            self.figures.refused += 1
+            logger.warning(
+                "cluster=%s sweep=%s refused: the lease had run out", self.cluster, kind
+            )
+            self.lease.doubt()
         except (RmqError, redis.RedisError, OSError) as error:
             self.figures.failed += 1
             logger.warning("cluster=%s sweep=%s failed: %s", self.cluster, kind, error)
@@ -210,10 +221,12 @@ class ClusterCollector:
         self.figures.faulty_groups = len(lead.faults)
         self.figures.groups = len(snapshot.groups)
         self.figures.sweep_ms = self._now_ms() - began
+        # The sweep is done: what is left to the next leader must not undo that.
+        await self._guarded("memory", lead.publish_memory(snapshot))
 
     async def _forget_gone(self) -> None:
         """Take the brokers for gone that are: by a person's word, or after a day."""
-        state = LeaderState(self._client, self.cluster, self._lease.token)
+        state = LeaderState(self._client, self.cluster, self._token)
         said = await state.gone_brokers()
         known = self._source.known_brokers()
         for name in gone_brokers(known, said, self._now_ms()):
@@ -274,7 +287,7 @@ class ClusterCollector:
             await lead.apply(answers, found, asked=True, watched=watched)
 
     async def _watched(self, known: Collection[str]) -> frozenset[str]:
-        state = LeaderState(self._client, self.cluster, self._lease.token)
+        state = LeaderState(self._client, self.cluster, self._token)
         watched = await state.watched(self._now_ms() / 1000)
         chosen, beyond = choose_watched(watched, known)
         self.figures.watched, self.figures.watched_beyond = len(chosen), beyond
@@ -283,30 +296,33 @@ class ClusterCollector:
     # The lead
 
     async def _hold_lead(self) -> Lead | None:
+        """Return the lead, going on with it or taking it; None while another leads."""
         async with self._leading:
-            before = self._lease.token
-            if not await self._lease.hold(self._now_ms()):
-                self._lead = None
-            elif self._lead is None or self._lease.token != before:
-                self._lead = await self._begin_lead()
+            if not self.lease.fresh:
+                await self.lease.hold(self._now_ms())
+            token = self.lease.token
+            if token != self._token:
+                self._lead, self._token = None, token
+            if token and self._lead is None:
+                self._lead = await self._begin_lead(token)
             self.figures.leading = int(self._lead is not None)
+            self.figures.lapses = self.lease.lapses
             return self._lead
 
-    async def _begin_lead(self) -> Lead:
-        run = make_run_id(self._now_ms(), self._chance)
-        logger.info("cluster=%s run=%s leads", self.cluster, run)
-        self.figures.leads += 1
-        state = LeaderState(self._client, self.cluster, self._lease.token)
+    async def _begin_lead(self, token: str) -> Lead:
+        state = LeaderState(self._client, self.cluster, token)
         lead = Lead(
             self.cluster,
             client=self._client,
             publisher=Publisher(state, self._layer),
-            numbering=Numbering(run),
+            numbering=Numbering(make_run_id(self._now_ms(), self._chance)),
             books=await self.keeper.load_books(),
             keeper=self.keeper,
             now_ms=self._now_ms,
         )
         self._source.remember_brokers(await self.keeper.load_brokers())
         await lead.load_holdings()
-        await lead.load_trends()
+        await lead.load_earlier()
+        logger.info("cluster=%s run=%s leads", self.cluster, lead.run)
+        self.figures.leads += 1
         return lead

@@ -14,9 +14,9 @@ a while, and what is left is judged after that.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from dashboard.findings import GroupMemory, Judge, Sighting, finding_document
 from dashboard.live.documents import (
@@ -30,13 +30,21 @@ from dashboard.live.documents import (
 from rmqcore.model.snapshot import GroupSnapshot
 
 from .epochs import EpochBook, EpochTurn, Wish, membership_of
+from .frames import digest_of
 from .group_document import Sight, group_totals, label_of, sight_status
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
-from .last_known import LastValues, shown_last
+from .inheritance import NOTHING, Inherited
+from .last_known import (
+    LastValues,
+    dumped_last,
+    moment_last,
+    newest_last,
+    shown_last,
+)
 from .ownership import Ownership, OwnershipTracker
 from .presence import HELD_MS, BrokerState, Standing
-from .rates import History
+from .rates import WINDOW_MS, History, Sample
 from .samples import Sampler
 
 REPORT_STANDS_MS: Final = 15_000
@@ -84,8 +92,14 @@ class Whole:
 class GroupWatch:
     """One group's memory; see the module's head."""
 
-    def __init__(self, book: EpochBook, earlier: GroupState | None = None) -> None:
-        """Begin with the running epoch and what an earlier leader last showed."""
+    def __init__(
+        self,
+        book: EpochBook,
+        earlier: GroupState | None = None,
+        inherited: Inherited = NOTHING,
+    ) -> None:
+        """Begin with the running epoch, and what an earlier leader showed and left."""
+        memory, moments = inherited.memory, inherited.moments
         self.book = book
         self.sampler = Sampler()
         self.shown: GroupState | None = None
@@ -94,23 +108,55 @@ class GroupWatch:
         """The newest set of facts."""
         self.asked_at_ms: int | None = None
         self._ownership: Ownership | None = None
-        self._whole: Whole | None = _shown_whole(earlier) if earlier else None
-        self._last_values = LastValues(
-            shown_last(earlier["queues"], earlier["taken_at"]) if earlier else None
-        )
+        self._whole = _newest_whole(earlier, memory.get("whole"))
         self._last: GroupSnapshot | None = None
         self._taken_at_ms = 0
-        self._tracker = OwnershipTracker()
-        self._handovers = Handovers()
+        self._tracker = OwnershipTracker.restored(memory.get("suspects", ()))
+        self._handovers = Handovers.restored(memory.get("owners", {}), inherited.keys)
         self.book.owners = self._handovers.owners
-        self._history = History()
-        self._memory = GroupMemory()
-        self._rules = Judge()
+        self._last_values = LastValues(
+            newest_last(
+                shown_last(earlier["queues"], earlier["taken_at"]) if earlier else {},
+                dumped_last(memory.get("last", ())),
+                moment_last(moments[-1], self.book.owners) if moments else {},
+            )
+        )
+        self._history = History(
+            [
+                Sample(each.at_ms, each.queues)
+                for each in moments
+                if moments[-1].at_ms - each.at_ms <= WINDOW_MS
+            ],
+            memory.get("progressed"),
+        )
+        self._memory = GroupMemory.restored(
+            memory.get("findings", {}), inherited.keys, moments
+        )
+        said = _said(earlier) if earlier and inherited.unbroken else {}
+        self._rules = Judge.restored(memory.get("judge", {}), said)
         self._turns: list[EpochTurn] = []
         self._joined: list[str] = []
         self._left: list[str] = []
-        self._hues = Hues(_shown_slots(earlier) if earlier else {})
-        self._last_change: Text | None = earlier["last_change"] if earlier else None
+        shown = _shown_slots(earlier) if earlier else {}
+        self._hues = Hues.restored(shown, memory.get("hues", {}))
+        self._last_change = _newest_change(earlier, memory.get("change"))
+
+    def dump(self) -> dict[str, Any]:
+        """Return what the next leader goes on from, as plain values."""
+        keys = self._last.queues.keys if self._last else ()
+        found: dict[str, Any] = {
+            "queues": digest_of(keys),
+            "hues": self._hues.dump(),
+            "change": self._last_change,
+            "owners": self._handovers.dump(keys),
+            "whole": _plain(self._whole),
+            "last": self._last_values.dump(),
+            "progressed": self._history.progressed_at_ms,
+            "suspects": self._tracker.dump(),
+            "findings": self._memory.dump(keys),
+            "judge": self._rules.dump(),
+        }
+        return {name: value for name, value in found.items() if value}
 
     @property
     def taken_at_ms(self) -> int:
@@ -331,6 +377,22 @@ class GroupWatch:
         )
 
 
+def _plain(whole: Whole | None) -> dict[str, Any] | None:
+    if whole is None:
+        return None
+    return {"at": whole.at_ms, "findings": whole.findings, "status": whole.status}
+
+
+def _newest_whole(
+    earlier: GroupState | None, known: Mapping[str, Any] | None
+) -> Whole | None:
+    """Return what was judged last when everything was known, shown or remembered."""
+    shown = _shown_whole(earlier) if earlier else None
+    if known is None or (shown is not None and shown.at_ms >= known["at"]):
+        return shown
+    return Whole(known["at"], tuple(known["findings"]), known["status"])
+
+
 def _shown_whole(state: GroupState) -> Whole | None:
     """Return what a stored document had judged when everything was known."""
     held = state.get("held")
@@ -338,6 +400,22 @@ def _shown_whole(state: GroupState) -> Whole | None:
         return None
     at_ms = state["taken_at"] if held is None else held["as_of"]
     return Whole(at_ms, tuple(state["findings"]), state["status"])
+
+
+def _said(earlier: GroupState) -> dict[str, int]:
+    """Return since when the findings shown have held."""
+    return {
+        finding["key"]: finding["since"]
+        for finding in earlier["findings"]
+        if finding["since"] is not None
+    }
+
+
+def _newest_change(earlier: GroupState | None, known: Text | None) -> Text | None:
+    shown = earlier["last_change"] if earlier else None
+    if shown is None or known is None:
+        return shown or known
+    return max(shown, known, key=lambda change: change["at"])
 
 
 def _shown_slots(state: GroupState) -> dict[str, int]:

@@ -1,9 +1,11 @@
 """Everything that lives as long as one lead over a cluster.
 
-A lead begins when the lease is taken and ends when it is lost; with it ends what was
-numbered, so all of it is one object that is dropped as a whole. Looks are applied in
-order of time and published under one lock, so that updates of a group leave in the
-order of their numbers. A write that finds the lease gone raises `LeadLostError`.
+A lead begins when the lease is taken and ends when another collector has it, so all of
+it is one object that is dropped as a whole. It goes on from what the leader before it
+left (`load_earlier`), and leaves the same to the next (`publish_memory`). Looks are
+applied in order of time and published under one lock, so that updates of a group leave
+in the order of their numbers. A write that finds the lease gone raises `LeadLostError`:
+what was to be written is lost, the lead only if another collector has taken it.
 
 A group that cannot be judged, by a fault of this program, costs the others nothing: it
 keeps its last document, which says so, and is tried again at the next look.
@@ -15,25 +17,39 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import orjson
 import redis.asyncio
 
 from dashboard.live.documents import GroupState, Overview, OverviewRow
 from dashboard.live.holdings import Holding, decode_holding
-from dashboard.live.names import allocation_key, group_key, overview_key
-from dashboard.live.numbering import Numbering, Stamp
+from dashboard.live.names import (
+    allocation_key,
+    group_key,
+    memory_key,
+    moments_key,
+    overview_key,
+)
+from dashboard.live.numbering import HANDED_ON, Numbering, Stamp
 from dashboard.live.publishing import GroupUpdate, Publisher
+from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
 
 from .changes import changes_between, update_message
 from .epochs import EpochBook, Wish
 from .faults import Faults
+from .frames import encode_frame, place_of
 from .group_document import Sight, group_document
 from .group_watch import GroupWatch, Look, Seen
 from .holdings import VOUCHED_MS, with_holdings
+from .inheritance import (
+    UNBROKEN_MS,
+    Inheritance,
+    encode_memory,
+    load_inheritance,
+)
 from .keeping import Keeper
 from .overview_document import overview_document, overview_row, unjudged_row
 from .presence import Presence, Standing
@@ -51,7 +67,7 @@ GROUPS_AT_ONCE: Final = 100
 
 
 class LeadLostError(Exception):
-    """The lease went to another collector, or ran out."""
+    """A write found the lease gone: it ran out, or another collector has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,13 @@ class Lead:
         self.faults = Faults(cluster)
         """The groups that could not be judged."""
         self._publishing = asyncio.Lock()
+        self._inheritance: Inheritance | None = None
+        self._overview: Overview | None = None
+
+    @property
+    def run(self) -> str:
+        """The run that updates are numbered in."""
+        return self._numbering.run
 
     async def load_holdings(self) -> None:
         """Read what fleet members said before this lead began; remove what is old."""
@@ -109,18 +132,24 @@ class Lead:
             else:
                 await cast("Awaitable[int]", self._client.hdel(key, field.decode()))
 
-    async def load_trends(self) -> None:
-        """Go on with the trends of the list that an earlier leader last published."""
+    async def load_earlier(self) -> None:
+        """Go on from what an earlier leader published and left, as far as there is."""
         stored = await self._client.get(overview_key(self.cluster))
         if not stored:
             return
         last: Overview = orjson.loads(stored)
         self._presence.restore(last)
+        self._overview = last
         for row in last["groups"]:
             # A list of an older version has none.
             points = row.get("lag_trend", [])
             restored = LagTrend.restored(points, last["taken_at"])
             self._trends[row["group"]] = restored
+        left = await load_inheritance(self._client, self.cluster, self._now_ms())
+        self._inheritance = left
+        if left is not None and left.run == last["run"]:
+            self._numbering = Numbering(left.run, left.floor + HANDED_ON)
+            self._numbering.resume(self.cluster, "", Stamp(last["run"], last["seq"]))
 
     def take_holding(self, holding: Holding) -> bool:
         """Remember a fleet member's word; say whether it holds other queues now."""
@@ -160,7 +189,8 @@ class Lead:
         watched: Collection[str],
     ) -> list[str]:
         async with self._publishing:
-            await self._meet([name for name in names if name not in self.groups])
+            new = [name for name in names if name not in self.groups]
+            await self._meet(sweep.snapshot, new)
             updates: list[GroupUpdate] = []
             changed: list[str] = []
             for name in names:
@@ -262,20 +292,16 @@ class Lead:
             fault = self._keeper.lake_fault
             if fault is not None:
                 document["lake"] = fault
+            self._overview = document
             _checked(await self._publisher.overview(document))
 
     async def publish_failure(self, error: str) -> None:
         """Tell readers why nothing new comes; the last known rows stay."""
         async with self._publishing:
-            stored = await self._client.get(overview_key(self.cluster))
             stamp = self._numbering.next(self.cluster)
             nothing = ClusterSnapshot(self._now_ms(), (), {}, {})
-            last: Overview = (
-                orjson.loads(stored)
-                if stored
-                else overview_document(
-                    self.cluster, nothing, (), stamp, 0, standing=self._presence.now
-                )
+            last = self._overview or overview_document(
+                self.cluster, nothing, (), stamp, 0, standing=self._presence.now
             )
             failed: Overview = {
                 **last,
@@ -284,6 +310,25 @@ class Lead:
                 "error": error,
             }
             _checked(await self._publisher.overview(failed))
+
+    async def publish_memory(self, snapshot: ClusterSnapshot) -> None:
+        """Leave what is known after a sweep of all groups to the next leader."""
+        memories: dict[str, dict[str, Any]] = {}
+        for at, (name, watch) in enumerate(list(self.groups.items())):
+            memories[name] = watch.dump()
+            if at % GROUPS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        now_ms, run, floor = self._now_ms(), self.run, self._numbering.highest
+        memory, frame = await asyncio.gather(
+            asyncio.to_thread(encode_memory, run, floor, now_ms, memories),
+            asyncio.to_thread(encode_frame, snapshot),
+        )
+        place = place_of(snapshot.taken_at_ms)
+        stored = {memory_key(self.cluster): memory}
+        stored[moments_key(self.cluster, place)] = frame
+        _checked(await self._publisher.store(stored))
+        if self._inheritance and now_ms - self._inheritance.at_ms > UNBROKEN_MS:
+            self._inheritance = None
 
     def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
         """Return the samples that are due after a sweep of all groups.
@@ -307,15 +352,42 @@ class Lead:
             )
         return samples
 
-    async def _meet(self, new: Sequence[str]) -> None:
-        """Begin the memory of groups not met before in this lead."""
+    async def _meet(self, snapshot: ClusterSnapshot, new: Sequence[str]) -> None:
+        """Go on with groups not met before in this lead, or begin their memory."""
         if not new:
             return
         texts = await self._client.mget([group_key(self.cluster, n) for n in new])
         for name, text in zip(new, texts, strict=True):
             earlier: GroupState | None = orjson.loads(text) if text else None
             book = self._books.pop(name) if name in self._books else EpochBook()
-            self.groups[name] = GroupWatch(book, earlier)
+            keys = snapshot.groups[name].queues.keys
+            watch = self._watch(name, book, keys, earlier)
+            if earlier and self._numbering.resume(self.cluster, name, _stamp(earlier)):
+                watch.shown = earlier
+            self.groups[name] = watch
+
+    def _watch(
+        self,
+        name: str,
+        book: EpochBook,
+        keys: tuple[QueueKey, ...],
+        earlier: GroupState | None,
+    ) -> GroupWatch:
+        """Return a group's memory, with what an earlier leader left of it.
+
+        What cannot be read costs this group its past, and no other anything.
+        """
+        if self._inheritance is not None:
+            inherited = self._inheritance.take(name, keys, self._now_ms())
+            try:
+                return GroupWatch(book, earlier, inherited)
+            except Exception:
+                logger.exception(
+                    "cluster=%s group=%s is begun anew: what the last leader left "
+                    "cannot be read",
+                    *(self.cluster, name),
+                )
+        return GroupWatch(book, earlier)
 
     def _see(self, sweep: Sweep, group: GroupSnapshot) -> Seen:
         watch = self.groups[group.name]
@@ -376,6 +448,10 @@ def _dead_letters(snapshot: ClusterSnapshot, group: str) -> int | None:
         # No broker made one yet, unless one of them could not be asked.
         return 0 if snapshot.complete else None
     return topic.max.total() if topic.max.complete else None
+
+
+def _stamp(document: GroupState) -> Stamp:
+    return Stamp(document["run"], document["seq"])
 
 
 def _checked(still_leading: bool) -> None:

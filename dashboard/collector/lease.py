@@ -1,37 +1,67 @@
 """Who leads a cluster: a lease in the cache, with a fencing number.
 
 At most one collector writes a cluster's documents. It holds a key that runs out unless
-renewed; the key's value is its name and a fence that grows with each change of lead.
-Writers compare that value inside the cache (see `live.state.LeaderState`), so a leader
-that was frozen past its lease writes nothing when it wakes.
+renewed; the key's value, the *token*, is its name and a fence that grows with each
+change of lead. Writers compare the token inside the cache (`live.state.LeaderState`),
+so a leader that was frozen past its lease writes nothing when it wakes.
 
-The cache may lose everything when it restarts. Fences therefore start from the clock:
-a number given after a restart is still above those given before.
+The lease is renewed by a thread of its own with a connection of its own (`Renewals`),
+whatever the event loop is busy with. Sweeps only look whether they lead, without a
+round trip. Renewing ends when nothing ran on the loop for a minute: a collector that
+lives but does nothing must not keep others from leading.
+
+A lease that ran out, or that the cache forgot with everything else, is not lost before
+another takes it. The fence tells: if it is not above the own one, nobody has led
+meanwhile, and the collector takes its lease up again under the same token. Fences start
+from the clock, so a number given after a restart of the cache is above those before.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
+import redis
 import redis.asyncio
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from dashboard.live.names import fence_key, lease_key
 
-LEASE_SECONDS: Final = 5.0
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS: Final = 15.0
+RENEW_SECONDS: Final = 1.5
+RENEW_TIMEOUT_SECONDS: Final = 4.0
+"""A late answer is waited for this long; three such waits fit into a lease."""
+
+LOOP_DEAD_SECONDS: Final = 60.0
+"""When nothing ran on the event loop for this long, its leases are not renewed."""
 
 _HOLD: Final = """
 local held = redis.call('GET', KEYS[1])
-if held == ARGV[1] and held then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return held
+if held and held ~= ARGV[1] then return false end
+local token = ARGV[1]
+if not held then
+  local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
+  local mine = tonumber(ARGV[2])
+  if mine == 0 or fence > mine then
+    mine = math.max(fence + 1, tonumber(ARGV[5]))
+    token = ARGV[4] .. '|' .. string.format('%.0f', mine)
+  end
+  redis.call('SET', KEYS[2], string.format('%.0f', mine))
 end
-if held then return false end
-local fence = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, ARGV[4])
-fence = string.format('%.0f', fence)
-redis.call('SET', KEYS[2], fence)
-local token = ARGV[3] .. '|' .. fence
-redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
+redis.call('SET', KEYS[1], token, 'PX', ARGV[3])
 return token
+"""
+
+_RENEW: Final = """
+local held = redis.call('GET', KEYS[1])
+if held == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return held
 """
 
 _RELEASE: Final = """
@@ -41,30 +71,162 @@ return 0
 
 
 class Lease:
-    """One collector's hold on the lead of one cluster."""
+    """One collector's hold on the lead of one cluster.
 
-    def __init__(self, client: redis.asyncio.Redis, cluster: str, holder: str) -> None:
-        self.token = ""
-        self._cluster = cluster
+    `hold` and `release` belong to an event loop; `renew` may be called from a thread
+    meanwhile. `seconds` is how long the lease lasts without being renewed.
+    """
+
+    def __init__(
+        self,
+        client: redis.asyncio.Redis,
+        cluster: str,
+        holder: str,
+        *,
+        seconds: float = LEASE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.cluster = cluster
+        self.lapses = 0
+        """How often the lease ran out and was taken up again before anyone else led."""
         self._holder = holder
+        self._seconds = seconds
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._token = ""
+        self._until = 0.0
         self._hold = client.register_script(_HOLD)
         self._release = client.register_script(_RELEASE)
 
-    async def hold(self, now_ms: int) -> bool:
-        """Take or renew the lead; False while another collector has it.
+    @property
+    def token(self) -> str:
+        """What the cache holds while this collector leads; empty while it does not.
 
-        A changed `token` means that the lead was lost in between and is new: whatever
-        was numbered under the old one is over.
+        A changed token means that the lead is another one than before: another
+        collector may have led in between.
         """
+        return self._token
+
+    @property
+    def fresh(self) -> bool:
+        """True while more than half of the lease is left: nobody need be asked."""
+        with self._guard:
+            left = self._until - self._clock()
+        return bool(self._token) and left > self._seconds / 2
+
+    def doubt(self) -> None:
+        """Have `fresh` be false until the lease was asked for: a write was refused."""
+        with self._guard:
+            self._until = 0.0
+
+    async def hold(self, now_ms: int) -> bool:
+        """Take or renew the lead; False while another collector has it."""
+        asked, asked_at = self._token, self._clock()
         token = await self._hold(
-            keys=[lease_key(self._cluster), fence_key(self._cluster)],
-            args=[self.token, int(LEASE_SECONDS * 1000), self._holder, now_ms],
+            keys=[lease_key(self.cluster), fence_key(self.cluster)],
+            args=[asked, _fence_of(asked), self._milliseconds, self._holder, now_ms],
         )
-        self.token = token.decode() if token else ""
-        return bool(self.token)
+        with self._guard:
+            if token:
+                self._take(token.decode(), asked_at)
+            elif self._token == asked:
+                self._token, self._until = "", 0.0
+            return bool(self._token)
+
+    def renew(self, client: redis.Redis) -> None:
+        """Lengthen a lease that is held, with a client of the calling thread.
+
+        Never takes one: while the lease is given up, a renewal under way must not
+        bring it back.
+        """
+        asked, asked_at = self._token, self._clock()
+        if not asked:
+            return
+        keys_and_args = (lease_key(self.cluster), asked, self._milliseconds)
+        held = cast("bytes | None", client.eval(_RENEW, 1, *keys_and_args))
+        with self._guard:
+            if self._token != asked:
+                return
+            if held is None:
+                self._until = 0.0
+            elif held.decode() == asked:
+                self._until = max(self._until, asked_at + self._seconds)
+            else:
+                self._token, self._until = "", 0.0
 
     async def release(self) -> None:
         """Give the lead up, so that another collector need not wait for its end."""
-        if self.token:
-            await self._release(keys=[lease_key(self._cluster)], args=[self.token])
-            self.token = ""
+        with self._guard:
+            token, self._token, self._until = self._token, "", 0.0
+        if token:
+            await self._release(keys=[lease_key(self.cluster)], args=[token])
+
+    @property
+    def _milliseconds(self) -> int:
+        return round(self._seconds * 1000)
+
+    def _take(self, token: str, asked_at: float) -> None:
+        if _fence_of(token) < _fence_of(self._token):
+            return  # an answer that a newer one has overtaken
+        if token == self._token and self._until <= asked_at:
+            self.lapses += 1
+        self._token = token
+        self._until = asked_at + self._seconds
+
+
+class Renewals:
+    """Renews the leases of one process, from `start` to `stop`, in one thread.
+
+    `alive` says whether the event loop does anything at all. Cost: one round trip each
+    for every cluster that is led, every 1.5 s; the connection is the thread's own, so
+    that nothing which waits for the loop holds it up.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        leases: Sequence[Lease],
+        *,
+        alive: Callable[[], bool],
+        every_seconds: float = RENEW_SECONDS,
+    ) -> None:
+        self._leases = leases
+        self._alive = alive
+        self._every = every_seconds
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
+        self._client = redis.Redis.from_url(
+            url,
+            socket_timeout=RENEW_TIMEOUT_SECONDS,
+            socket_connect_timeout=RENEW_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),  # the next round is soon
+        )
+
+    def start(self) -> None:
+        """Begin to renew."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Renew no more; returns when the thread has ended."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._client.close()
+
+    def renew_all(self) -> None:
+        """Renew every lease that is held, unless the loop is dead."""
+        if not self._alive():
+            return
+        for lease in self._leases:
+            try:
+                lease.renew(self._client)
+            except (redis.RedisError, OSError) as error:
+                logger.warning("cluster=%s lease not renewed: %s", lease.cluster, error)
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._every):
+            self.renew_all()
+
+
+def _fence_of(token: str) -> int:
+    return int(token.rpartition("|")[2] or 0)

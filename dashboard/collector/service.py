@@ -3,7 +3,8 @@
 Everything runs on one asyncio loop in a thread of the worker's main process, so that
 connections and previous snapshots are kept between sweeps. Ticks come from beat; a
 slot whose tick is late is run without it. One collector leads a cluster, others stand
-by: start more of them to have a spare.
+by: start more of them to have a spare. The leases are renewed by a thread beside the
+loop, for as long as the loop does anything at all.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from dashboard.services.clusters import sync_clusters
 from .cluster_collector import ClusterCollector
 from .epochs import Wish
 from .keeping import Keeper
+from .lease import LOOP_DEAD_SECONDS, Renewals
+from .loop_watch import LoopWatch
 from .records import load_wishes
 
 logger = logging.getLogger(__name__)
@@ -59,6 +62,8 @@ class CollectorService:
         self._connections: list[ClusterConnection] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._client: redis.asyncio.Redis | None = None
+        self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
+        self._renewals: Renewals | None = None
 
     def start(self) -> None:
         """Begin to collect; returns when the loop runs."""
@@ -66,9 +71,17 @@ class CollectorService:
         rows = {row.name: row.pk for row in Cluster.objects.all()}
         self._thread.start()
         self._thread.run(self._open(rows), START_SECONDS)
+        self._renewals = Renewals(
+            settings.ROCKETSCOPE_REDIS_URL,
+            [collector.lease for collector in self._collectors.values()],
+            alive=lambda: self._loop_watch.silent_s < LOOP_DEAD_SECONDS,
+        )
+        self._renewals.start()
 
     def stop(self) -> None:
         """Give up the leads, write what is left, close connections."""
+        if self._renewals is not None:
+            self._renewals.stop()
         with suppress(TimeoutError):
             self._thread.run(self._close(), STOP_SECONDS)
         self._thread.stop()
@@ -134,6 +147,7 @@ class CollectorService:
     async def _run_late_slots(self) -> None:
         while True:
             await asyncio.sleep(LOOK_FOR_LATE_SECONDS)
+            self._loop_watch.beat()
             for tick in self._slots.late(time.time()):
                 self._take(tick)
 

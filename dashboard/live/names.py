@@ -53,6 +53,16 @@ def gone_key(cluster: str) -> str:
     return f"{PREFIX}gone:{cluster}"
 
 
+def memory_key(cluster: str) -> str:
+    """Return the key of what the leader leaves to the next one."""
+    return f"{PREFIX}memory:{cluster}"
+
+
+def moments_key(cluster: str, place: int) -> str:
+    """Return the key of one place in the ring of a cluster's last sweeps."""
+    return f"{PREFIX}moments:{cluster}:{place}"
+
+
 def figures_key(worker: str) -> str:
     """Return the key of the figures a worker publishes for /metrics."""
     return f"{PREFIX}figures:{worker}"

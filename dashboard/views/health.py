@@ -27,7 +27,9 @@ CLUSTER_COUNTERS: Final = {
     "sweeps": "Sweeps over all groups of a cluster.",
     "skipped": "Sweeps left out because the last one of its kind still ran.",
     "failed": "Sweeps that ended with an error.",
-    "leads": "Times this collector took the lead of a cluster.",
+    "refused": "Sweeps that ended because their writes found the lease run out.",
+    "leads": "Times this collector took the lead of a cluster from another.",
+    "lapses": "Times the lease ran out and was taken up again before another led.",
     "dropped_rows": "Rows that could neither be written nor kept.",
     "faults": "Looks at single groups that this program failed to judge.",
 }

@@ -60,6 +60,11 @@ class Valkey:
             self._process.kill()
             self._process = None
 
+    def signal(self, number: int) -> None:
+        """Send the server a signal, such as SIGSTOP."""
+        if self._process is not None:
+            self._process.signal(number)
+
     def _answers(self) -> bool:
         try:
             with redis.Redis(port=self.port, socket_timeout=1) as client:

@@ -1,0 +1,75 @@
+"""The collector as its worker runs it: a loop, a thread for the leases, ticks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from dashboard.collector.service import CollectorService
+from dashboard.config.environment import ClusterSettings
+from dashboard.live.names import lease_key
+from dashboard.live.state import live_state
+from tests.support.eventually import until
+from tests.support.valkey import Valkey
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def running(settings: Any) -> Iterator[CollectorService]:
+    """Run a collector of a cluster that cannot be reached."""
+    nowhere = ClusterSettings("east", ("127.0.0.1:1",))
+    settings.ROCKETSCOPE_CLUSTERS = {"east": nowhere}
+    service = CollectorService("c1@host")
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+@pytest.fixture
+def service(valkey: Valkey, settings: Any) -> Iterator[CollectorService]:
+    with running(settings) as service:
+        yield service
+
+
+def leader() -> bytes | None:
+    found: Any = live_state().client.get(lease_key("east"))
+    return found if found is None else bytes(found)
+
+
+def wait_for_the_lead() -> bytes:
+    async def look() -> bytes | None:
+        return leader()
+
+    found = async_to_sync(until)(look, lambda token: token is not None)
+    assert found is not None
+    return found
+
+
+def test_keeps_its_leads_while_its_loop_stands_still(
+    service: CollectorService,
+) -> None:
+    token = wait_for_the_lead()
+    service._thread.call_soon(time.sleep, 4)
+    client = live_state().client
+    client.pexpire(lease_key("east"), 3_000)
+
+    async def look() -> int:
+        left: Any = client.pttl(lease_key("east"))
+        return int(left)
+
+    async_to_sync(until)(look, lambda left: left > 10_000 or left < 0)
+    assert leader() == token
+
+
+def test_gives_its_leads_up_when_it_stops(valkey: Valkey, settings: Any) -> None:
+    with running(settings):
+        wait_for_the_lead()
+    assert leader() is None
