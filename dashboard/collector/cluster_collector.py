@@ -23,6 +23,7 @@ from typing import Any, Final, Protocol
 
 import redis.asyncio
 
+from dashboard.live.documents import Lateness
 from dashboard.live.holdings import decode_holding
 from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
@@ -34,6 +35,7 @@ from .asking import Candidate, choose_asked, choose_watched
 from .epochs import Wish
 from .keeping import Keeper
 from .known_brokers import gone_brokers
+from .lateness import with_skipped
 from .lead import Lead, LeadLostError
 from .lease import Lease
 
@@ -41,6 +43,9 @@ logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS: Final = 0.4
 """After a change a group is asked again this soon: queues move within that time."""
+
+ALL: Final = "all"
+WATCHED: Final = "watched"
 
 COALESCE_SECONDS: Final = 0.02
 """Notices of several members of a group lead to one look."""
@@ -116,17 +121,21 @@ class ClusterCollector:
         """Of the lease when the lead began."""
         self._leading = asyncio.Lock()
         self._running: set[str] = set()
+        self._skipped_since = 0
         self._noticed: set[str] = set()
         self._notice = asyncio.Event()
         self._keeping: asyncio.Future[None] | None = None
 
-    async def sweep_all(self) -> None:
-        """Look at every group, write the overview, and ask some members."""
-        await self._once("all", self._sweep_all)
+    async def sweep_all(self, late: Lateness | None = None) -> None:
+        """Look at every group, write the overview, and ask some members.
+
+        `late` says how far behind its time this sweep is, if it is.
+        """
+        await self._once(ALL, lambda: self._sweep_all(late))
 
     async def sweep_watched(self) -> None:
         """Look at the watched groups and ask their members."""
-        await self._once("watched", self._sweep_watched)
+        await self._once(WATCHED, self._sweep_watched)
 
     def take_holding(self, text: bytes) -> None:
         """Take a fleet member's word, and have its group looked at if it changed."""
@@ -171,6 +180,7 @@ class ClusterCollector:
     ) -> None:
         if kind in self._running:
             self.figures.skipped += 1
+            self._skipped_since += kind == ALL
             return
         self._running.add(kind)
         try:
@@ -194,7 +204,7 @@ class ClusterCollector:
             self.figures.failed += 1
             logger.exception("cluster=%s sweep=%s failed", self.cluster, kind)
 
-    async def _sweep_all(self) -> None:
+    async def _sweep_all(self, late: Lateness | None) -> None:
         lead = await self._hold_lead()
         if lead is None:
             return
@@ -213,7 +223,8 @@ class ClusterCollector:
         lead.swept = True
         await self._ask_some(lead, snapshot, changed, watched)
         await lead.drop_all_but(snapshot)
-        await lead.publish_overview(snapshot)
+        skipped, self._skipped_since = self._skipped_since, 0
+        await lead.publish_overview(snapshot, with_skipped(late, skipped))
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
         await self.keeper.keep_brokers(self._source.known_brokers())
         self.figures.sweeps += 1

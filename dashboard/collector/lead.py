@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 import orjson
 import redis.asyncio
 
-from dashboard.live.documents import GroupState, Overview, OverviewRow
+from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
 from dashboard.live.holdings import Holding, decode_holding
 from dashboard.live.names import (
     allocation_key,
@@ -278,8 +278,10 @@ class Lead:
             if ended is not None:
                 self._keeper.add_end(name, ended)
 
-    async def publish_overview(self, snapshot: ClusterSnapshot) -> None:
-        """Publish the list of all groups as they were last seen."""
+    async def publish_overview(
+        self, snapshot: ClusterSnapshot, late: Lateness | None = None
+    ) -> None:
+        """Publish the list of all groups as they were last seen; `late` if it was."""
         async with self._publishing:
             document = overview_document(
                 self.cluster,
@@ -292,6 +294,8 @@ class Lead:
             fault = self._keeper.lake_fault
             if fault is not None:
                 document["lake"] = fault
+            if late is not None:
+                document["late"] = late
             self._overview = document
             _checked(await self._publisher.overview(document))
 

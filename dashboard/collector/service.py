@@ -14,7 +14,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from random import SystemRandom
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ from dashboard.services.clusters import sync_clusters
 from .cluster_collector import ClusterCollector
 from .epochs import Wish
 from .keeping import Keeper
+from .lateness import lateness
 from .lease import LOOP_DEAD_SECONDS, Renewals
 from .loop_watch import LoopWatch
 from .records import load_wishes
@@ -48,6 +49,20 @@ logger = logging.getLogger(__name__)
 LOOK_FOR_LATE_SECONDS: Final = 0.25
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 10.0
+
+
+@dataclass(slots=True)
+class Timing:
+    """How well this worker keeps its time, for /metrics.
+
+    `late_ms`: how late the last sweep over all groups began. `missed`: ticks that
+    nobody followed. `loop_held_ms`: the longest time for which nothing ran on the loop
+    between the last two sweeps.
+    """
+
+    late_ms: int = 0
+    missed: int = 0
+    loop_held_ms: int = 0
 
 
 class CollectorService:
@@ -63,6 +78,7 @@ class CollectorService:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._client: redis.asyncio.Redis | None = None
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
+        self._timing = Timing()
         self._renewals: Renewals | None = None
 
     def start(self) -> None:
@@ -134,15 +150,29 @@ class CollectorService:
         task.add_done_callback(self._tasks.discard)
 
     def _take(self, tick: Tick) -> None:
-        if not self._slots.take(tick, time.time()):
+        now, missed = time.time(), self._slots.left_out(tick)
+        if not self._slots.take(tick, now):
             return
-        for collector in self._collectors.values():
-            if tick.timer == SWEEP_ALL:
-                self._spawn(collector.sweep_all())
-            else:
-                self._spawn(collector.sweep_watched())
+        self._timing.missed += missed
         if tick.timer == SWEEP_ALL:
-            self._spawn(self._publish_figures())
+            self._sweep_all(round((now - tick.due) * 1000), missed)
+        else:
+            for collector in self._collectors.values():
+                self._spawn(collector.sweep_watched())
+
+    def _sweep_all(self, late_ms: int, missed: int) -> None:
+        held_ms = self._loop_watch.take_held_ms()
+        self._timing.late_ms, self._timing.loop_held_ms = late_ms, held_ms
+        late = lateness(late_ms, missed, held_ms)
+        if late is not None:
+            logger.warning(
+                "the collector is late: began %d ms after its time, %d sweeps left "
+                "out, nothing ran for %d ms",
+                *(late_ms, missed, held_ms),
+            )
+        for collector in self._collectors.values():
+            self._spawn(collector.sweep_all(late))
+        self._spawn(self._publish_figures())
 
     async def _run_late_slots(self) -> None:
         while True:
@@ -170,7 +200,9 @@ class CollectorService:
             }
             for name, collector in self._collectors.items()
         }
-        text = orjson.dumps({"role": "collector", "clusters": figures})
+        text = orjson.dumps(
+            {"role": "collector", "clusters": figures, "worker": asdict(self._timing)}
+        )
         assert self._client is not None  # noqa: S101 - opened before any tick
         try:
             key = figures_key(self._name)

@@ -39,6 +39,12 @@ class Slots:
         self._last[tick.timer] = tick.slot
         return True
 
+    def left_out(self, tick: Tick) -> int:
+        """Return how many slots of a tick's timer nobody ran since the last taken."""
+        if tick.timer not in self._last:
+            return 0
+        return max(0, tick.slot - self._last[tick.timer] - 1)
+
     def late(self, now: float) -> list[Tick]:
         """Return the slots whose tick is late by min(period / 4, 5 s)."""
         found = []

@@ -387,6 +387,18 @@ class LakeFault(TypedDict):
     dropped_rows: int
 
 
+class Lateness(TypedDict):
+    """How far the collector was behind its clock with a sweep of all groups.
+
+    The sweep began `late_ms` after its time; `skipped` sweeps were left out since the
+    one before it; for `held_ms` on end nothing of the collector ran.
+    """
+
+    late_ms: int
+    skipped: int
+    held_ms: int
+
+
 class LakeGap(TypedDict):
     """Landing files that were deleted before a roll-up had read them.
 
@@ -404,7 +416,8 @@ class Overview(TypedDict):
 
     `error` is why the last sweep failed as a whole, such as a name server that cannot
     be reached; the rest is then as old as `taken_at` says. `lake` is there while
-    samples, which reports are made of, cannot be written.
+    samples, which reports are made of, cannot be written; `late` while the collector
+    does not keep its time.
     """
 
     run: str
@@ -417,6 +430,7 @@ class Overview(TypedDict):
     error: NotRequired[str | None]
     lake: NotRequired[LakeFault | None]
     nameservers: NotRequired[list[NameServerState]]
+    late: NotRequired[Lateness | None]
 
 
 def queue_key(queue: Queue) -> str:

@@ -45,6 +45,14 @@ CLUSTER_GAUGES: Final = {
     "lake_failing": "1 while the lake cannot be written and samples wait in memory.",
 }
 
+WORKER_COUNTERS: Final = {
+    "missed": "Ticks of sweeps that nobody followed, because nothing ran in time.",
+}
+WORKER_GAUGES: Final = {
+    "late_ms": "How late the last sweep over all groups began, in ms.",
+    "loop_held_ms": "Longest time for which the collector's loop stood still, in ms.",
+}
+
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
@@ -101,6 +109,16 @@ def _from_cache(state: LiveState) -> Iterator[Metric]:
             f"rocketscope_collector_{name}", text, labels=["worker", "cluster"]
         )
         yield _filled(gauge, workers, name)
+    for name, text in WORKER_COUNTERS.items():
+        missed = CounterMetricFamily(
+            f"rocketscope_collector_{name}", text, labels=["worker"]
+        )
+        yield _filled_by_worker(missed, workers, name)
+    for name, text in WORKER_GAUGES.items():
+        timing = GaugeMetricFamily(
+            f"rocketscope_collector_{name}", text, labels=["worker"]
+        )
+        yield _filled_by_worker(timing, workers, name)
     yield from _clusters(state)
 
 
@@ -124,6 +142,18 @@ def _filled(
         for cluster, numbers in figures.get("clusters", {}).items():
             if name in numbers:  # not of a collector that is older than this page
                 family.add_metric([worker, cluster], numbers[name])
+    return family
+
+
+def _filled_by_worker(
+    family: CounterMetricFamily | GaugeMetricFamily,
+    workers: dict[str, dict[str, Any]],
+    name: str,
+) -> Metric:
+    for worker, figures in workers.items():
+        numbers = figures.get("worker", {})
+        if name in numbers:
+            family.add_metric([worker], numbers[name])
     return family
 
 

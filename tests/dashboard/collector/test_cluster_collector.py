@@ -230,6 +230,32 @@ async def test_an_overlapping_sweep_is_skipped_and_counted(make: Make) -> None:
     assert collector.figures.sweeps == 1
 
 
+async def test_a_late_sweep_is_told_and_one_in_time_is_not(make: Make) -> None:
+    collector = make(Seen(divided("c1")))
+    await collector.sweep_all({"late_ms": 7_000, "skipped": 1, "held_ms": 300})
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert overview.get("late") == {"late_ms": 7_000, "skipped": 1, "held_ms": 300}
+    await collector.sweep_all()
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert "late" not in overview
+
+
+async def test_a_sweep_that_was_skipped_is_told_with_the_next(make: Make) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    source.gate = asyncio.Event()
+    slow = asyncio.ensure_future(collector.sweep_all())
+    await source.reached.wait()
+    await collector.sweep_all()
+    source.gate.set()
+    await slow
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert overview.get("late") == {"late_ms": 0, "skipped": 1, "held_ms": 0}
+
+
 async def test_only_the_leader_sweeps(make: Make) -> None:
     second = Seen(divided("c1"))
     await make(Seen(divided("c1")), "one").sweep_all()

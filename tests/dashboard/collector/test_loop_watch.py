@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dashboard.collector.lateness import HELD_MS, LATE_MS, lateness, with_skipped
 from dashboard.collector.loop_watch import LoopWatch
 
 
@@ -29,3 +30,17 @@ def test_tells_how_long_nothing_ran() -> None:
     watch.beat()
     clock.now = 65.0
     assert watch.silent_s == 61.0
+
+
+def test_a_sweep_in_time_is_not_late() -> None:
+    assert lateness(LATE_MS - 1, 0, HELD_MS - 1) is None
+    assert with_skipped(None, 0) is None
+
+
+def test_lateness_is_told_with_all_that_is_known_of_it() -> None:
+    late = lateness(LATE_MS, 0, 40)
+    assert late == {"late_ms": LATE_MS, "skipped": 0, "held_ms": 40}
+    assert lateness(0, 1, 0) == {"late_ms": 0, "skipped": 1, "held_ms": 0}
+    assert lateness(0, 0, HELD_MS) == {"late_ms": 0, "skipped": 0, "held_ms": HELD_MS}
+    assert with_skipped(late, 2) == {"late_ms": LATE_MS, "skipped": 2, "held_ms": 40}
+    assert with_skipped(None, 1) == {"late_ms": 0, "skipped": 1, "held_ms": 0}

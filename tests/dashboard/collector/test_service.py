@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import floor
 from typing import Any
 
 import pytest
@@ -12,12 +13,17 @@ from asgiref.sync import async_to_sync
 
 from dashboard.collector.service import CollectorService
 from dashboard.config.environment import ClusterSettings
+from dashboard.config.slots import Slots
+from dashboard.config.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
+from dashboard.live.figures import worker_figures
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
 from tests.support.eventually import until
 from tests.support.valkey import Valkey
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+ALL_S = COLLECTOR_PERIOD_S[SWEEP_ALL]
 
 
 @contextmanager
@@ -73,3 +79,25 @@ def test_gives_its_leads_up_when_it_stops(valkey: Valkey, settings: Any) -> None
     with running(settings):
         wait_for_the_lead()
     assert leader() is None
+
+
+def test_tells_how_late_it_is_and_what_it_missed(service: CollectorService) -> None:
+    now = time.time()
+
+    def late() -> None:
+        service._slots = Slots(COLLECTOR_PERIOD_S, now - 3 * ALL_S)
+        slot = floor(now / ALL_S)
+        service._take(Tick(SWEEP_ALL, slot, slot * ALL_S, "beat"))
+
+    service._thread.call_soon(late)
+
+    async def figures() -> dict[str, Any]:
+        found: dict[str, Any] = worker_figures(live_state()).get("c1@host", {})
+        return found
+
+    told = async_to_sync(until)(
+        figures, lambda found: found.get("worker", {}).get("missed", 0) > 0
+    )
+    assert told["worker"]["missed"] >= 2
+    assert told["worker"]["late_ms"] >= 0
+    assert told["clusters"]["east"]["lapses"] == 0

@@ -67,3 +67,13 @@ def test_a_taken_slot_is_never_late() -> None:
     slots = Slots({"locks": 20.0}, 1000.0)
     slots.take(tick(1020.0), 1020.0)
     assert slots.late(1039.0) == []
+
+
+def test_counts_the_slots_that_nobody_ran() -> None:
+    slots = Slots(PERIODS, 1000.0)
+    assert slots.left_out(tick(1001.0, "pulse")) == 0
+    assert slots.left_out(tick(1009.5, "pulse")) == 8
+    slots.take(tick(1009.5, "pulse"), 1009.5)
+    assert slots.left_out(tick(1010.0, "pulse")) == 0
+    assert slots.left_out(tick(1003.0, "pulse")) == 0
+    assert slots.left_out(Tick("unknown", 9, 9.0, "beat")) == 0

@@ -57,6 +57,18 @@ def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> 
     assert "1 row was given up, because memory is full." in text_of(viewer.get(HOME))
 
 
+def test_a_collector_that_is_late_is_told(viewer: Client, write: Write) -> None:
+    write(overview())
+    assert "late" not in text_of(viewer.get(HOME))
+    write(overview(late={"late_ms": 12_300, "skipped": 2, "held_ms": 8_000}))
+    page = text_of(viewer.get(HOME))
+    assert "The collector is late. Its last sweep began 12 s after its time." in page
+    assert "2 sweeps before it were left out. It stood still for up to 8.0 s." in page
+    write(overview(late={"late_ms": 40, "skipped": 1, "held_ms": 300}))
+    page = text_of(viewer.get(HOME))
+    assert "The collector is late. 1 sweep before it was left out. Its machine" in page
+
+
 def test_samples_that_roll_ups_lack_are_told(viewer: Client, write: Write) -> None:
     write(overview())
     assert "Roll-ups" not in text_of(viewer.get(HOME))

@@ -29,7 +29,10 @@ FIGURES = {
     "pending_rows": 4,
     "lake_failing": 0,
     "dropped_rows": 0,
+    "refused": 1,
+    "lapses": 3,
 }
+TIMING = {"late_ms": 6200, "missed": 9, "loop_held_ms": 4100}
 
 
 def values(text: str) -> dict[str, float]:
@@ -65,8 +68,8 @@ def test_is_not_ready_without_a_cache(url: str, settings: Any) -> None:
 def test_gives_figures_of_clusters_and_collectors(write: Write) -> None:
     write(overview())
     client = live_state().client
-    text = orjson.dumps({"role": "collector", "clusters": {"hangzhou": FIGURES}})
-    client.set(figures_key("c1@host"), text)
+    told = {"role": "collector", "clusters": {"hangzhou": FIGURES}, "worker": TIMING}
+    client.set(figures_key("c1@host"), orjson.dumps(told))
     client.set(BEAT_KEY, orjson.dumps({"at": round(time.time() * 1000) - 2000}))
     note_given_up([GivenUp("hangzhou", 37, 0, 1)], 2)
     answer = Client().get("/metrics")
@@ -75,6 +78,10 @@ def test_gives_figures_of_clusters_and_collectors(write: Write) -> None:
     assert found["rocketscope_collector_sweeps_total|c1@host|hangzhou"] == 7
     assert found["rocketscope_collector_pending_rows|c1@host|hangzhou"] == 4
     assert 2 <= found["rocketscope_beat_pulse_age_seconds"] < 10
+    assert found["rocketscope_collector_lapses_total|c1@host|hangzhou"] == 3
+    assert found["rocketscope_collector_missed_total|c1@host"] == 9
+    assert found["rocketscope_collector_late_ms|c1@host"] == 6200
+    assert found["rocketscope_collector_loop_held_ms|c1@host"] == 4100
     totals = overview()["totals"]
     assert found["rocketscope_lag_messages|hangzhou"] == totals["lag"]
     assert found["rocketscope_groups|crit|hangzhou"] == totals["by_level"]["crit"]

@@ -1,0 +1,30 @@
+"""When a sweep is so late that readers should know.
+
+A busy machine makes every sweep late by some; what is shown has its age beside it in
+any case. Lateness is told once it is of another kind: sweeps are left out, or begin
+half a period after their time, or nothing ran for seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboard.live.documents import Lateness
+
+LATE_MS: Final = 5_000
+HELD_MS: Final = 2_000
+
+
+def lateness(late_ms: int, skipped: int, held_ms: int) -> Lateness | None:
+    """Return what to tell of a sweep of all groups; None if it kept its time."""
+    if late_ms < LATE_MS and held_ms < HELD_MS and not skipped:
+        return None
+    return {"late_ms": late_ms, "skipped": skipped, "held_ms": held_ms}
+
+
+def with_skipped(late: Lateness | None, skipped: int) -> Lateness | None:
+    """Add sweeps that were left out because the one before them still ran."""
+    if not skipped:
+        return late
+    known: Lateness = late or {"late_ms": 0, "skipped": 0, "held_ms": 0}
+    return {**known, "skipped": known["skipped"] + skipped}
