@@ -207,11 +207,11 @@ class Evidence:
         table = self.group.queues
         known, partial = None, False
         for row in rows:
-            lag = table.lag[row]
-            if lag is not None:
-                known = (known or 0) + lag
+            lag = table.waiting(row)
+            if lag is None:
+                partial = True
             else:
-                partial = partial or table.hides(row)
+                known = (known or 0) + lag
         return Amount(known, partial)
 
 

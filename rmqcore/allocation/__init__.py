@@ -16,7 +16,16 @@ from .registry import (
     reported_strategy,
     required_options,
 )
-from .scores import Scores, gini, idle_count, max_over_mean, scores, variation
+from .scores import (
+    Scores,
+    gini,
+    idle_count,
+    max_over_mean,
+    member_loads,
+    scores,
+    skew,
+    variation,
+)
 from .strategy import AllocateStrategy
 
 __all__ = [
@@ -43,10 +52,12 @@ __all__ = [
     "make_strategy",
     "max_over_mean",
     "member_drain_time",
+    "member_loads",
     "plan_of_owners",
     "reported_strategy",
     "required_options",
     "scores",
+    "skew",
     "variation",
     "worst_drain_time",
 ]

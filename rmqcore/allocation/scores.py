@@ -4,13 +4,17 @@ A load is any quantity that adds up and is not negative: queues, messages per se
 lag. All loads zero, or one member, is perfectly even. No loads at all has no score:
 None, never 0.
 
+Loads of members come from queues, and say how even the division is only when the load
+and the owner of every queue are known: with half of the queues at nobody the rest may
+look perfectly even. `member_loads` is the one place for that rule.
+
 The scale of each score, for n members: `max_over_mean` from 1 to n, `variation` from 0
 to sqrt(n - 1), `gini` from 0 to 1 - 1/n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
 
@@ -32,6 +36,42 @@ def scores(loads: Sequence[float]) -> Scores:
     return Scores(
         max_over_mean(loads), variation(loads), gini(loads), idle_count(loads)
     )
+
+
+def member_loads(
+    values: Sequence[float | None],
+    owners: Sequence[Iterable[str]],
+    members: Iterable[str],
+) -> list[float] | None:
+    """Return the load of each member; None where a value or an owner is not known.
+
+    `values` and `owners` are those of the queues, None and nobody where not known or
+    where there is none. `members` has a client id once for each process, as each takes
+    the whole share; owners that are not in it come last. A queue of several owners is
+    a load for each of them.
+    """
+    loads = dict.fromkeys(ids := list(members), 0.0)
+    for value, holders in zip(values, owners, strict=True):
+        each_once = dict.fromkeys(holders)
+        if value is None or not each_once:
+            return None
+        for holder in each_once:
+            loads[holder] = loads.get(holder, 0.0) + value
+    others = [load for holder, load in loads.items() if holder not in set(ids)]
+    return [loads[client_id] for client_id in ids] + others
+
+
+def skew(
+    lags: Sequence[float | None],
+    owners: Sequence[Iterable[str]],
+    members: Iterable[str],
+) -> float | None:
+    """Return the largest lag of a member over the mean of all.
+
+    None where nothing waits, and where `member_loads` knows no loads.
+    """
+    loads = member_loads(lags, owners, members)
+    return max_over_mean(loads) if loads and any(loads) else None
 
 
 def max_over_mean(loads: Sequence[float]) -> float | None:

@@ -163,22 +163,18 @@ class QueueTable:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def hides(self, row: int) -> bool:
-        """Say whether messages may wait in a queue whose lag is not known.
-
-        A queue that is empty and has no commit hides nothing.
-        """
-        if self.lag[row] is not None:
-            return False
-        low, high = self.min[row], self.max[row]
-        return high is None or low is None or high > low
+    def waiting(self, row: int) -> int | None:
+        """Return a queue's lag, 0 where it is empty and was never committed."""
+        lag, low, high = self.lag[row], self.min[row], self.max[row]
+        empty = low is not None and high is not None and high <= low
+        return 0 if lag is None and empty else lag
 
     @property
     def lag_partial(self) -> bool:
         """True when messages may be missing from the sum of the lag."""
         if self.lag.complete:
             return False
-        return any(self.hides(row) for row in range(len(self.keys)))
+        return any(self.waiting(row) is None for row in range(len(self.keys)))
 
 
 EMPTY_TABLE: Final = QueueTable((), *(Column.unknown(0, Reason.NOT_ASKED),) * 6)

@@ -82,7 +82,7 @@ def _missing(evidence: Evidence, explained: Queues) -> Unchecked | None:
     if missing := evidence.needs_offsets(explained):
         return missing
     hidden = any(
-        table.hides(row) and table.keys[row] not in explained
+        table.waiting(row) is None and table.keys[row] not in explained
         for row in range(len(table))
     )
     return NEEDS_COMMITS if hidden else None
@@ -105,10 +105,10 @@ def _by_topic(evidence: Evidence) -> list[list[int]]:
 def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
     """Return the queue that stands out; None where not all can be compared."""
     table = evidence.group.queues
-    if any(table.hides(row) for row in rows):
-        return None
-    known = sorted((table.lag.values[row], row) for row in rows)
-    if len(known) < 2:
+    known = sorted(
+        (lag, row) for row in rows if (lag := table.waiting(row)) is not None
+    )
+    if len(known) < max(2, len(rows)):
         return None
     lag, row = known[-1]
     others = sum(each for each, _row in known[:-1]) / (len(known) - 1)

@@ -13,7 +13,9 @@ from rmqcore.allocation import (
     gini,
     idle_count,
     max_over_mean,
+    member_loads,
     scores,
+    skew,
     variation,
 )
 from rmqcore.errors import ArgumentError
@@ -73,3 +75,46 @@ def test_bounds(loads: list[float]) -> None:
 def test_what_is_no_load_is_refused(score: object, bad: float) -> None:
     with pytest.raises(ArgumentError, match="a load must be finite"):
         score([1.0, bad])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("values", "owners", "members", "expected"),
+    [
+        ([5, 3], ["a", "b"], "ab", [5, 3]),
+        ([5, 3], ["a", "a"], "ab", [8, 0]),
+        # Nobody has the second: the first alone would look even.
+        ([5, 3], ["a", ""], "a", None),
+        ([5, None], ["a", "b"], "ab", None),
+        # Two processes of one id take the same share each, told by both or by one.
+        ([5, 3], ["aa", "b"], "aab", [5, 5, 3]),
+        # Held twice is a load for both, and whoever holds a queue has its load.
+        ([5], ["ab"], "ab", [5, 5]),
+        ([5, 2], ["a", "z"], "a", [5, 2]),
+        ([], [], "ab", [0, 0]),
+        ([], [], "", []),
+    ],
+)
+def test_loads_of_members_are_known_when_all_queues_are(
+    values: list[float | None],
+    owners: list[str],
+    members: str,
+    expected: list[float] | None,
+) -> None:
+    assert member_loads(values, owners, members) == expected
+
+
+@pytest.mark.parametrize(
+    ("lags", "owners", "members", "expected"),
+    [
+        ([6, 2], ["a", "b"], "ab", 1.5),
+        ([6, 2], ["a", "a"], "ab", 2.0),
+        ([6, 0, 0, 0], ["a", "b", "", ""], "ab", None),
+        ([6, None], ["a", "b"], "ab", None),
+        ([0, 0], ["a", "b"], "ab", None),
+        ([], [], "", None),
+    ],
+)
+def test_skew_is_unknown_without_lag_and_without_every_queue(
+    lags: list[float | None], owners: list[str], members: str, expected: float | None
+) -> None:
+    assert skew(lags, owners, members) == expected

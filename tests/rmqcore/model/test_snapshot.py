@@ -12,6 +12,7 @@ from rmqcore.model.snapshot import (
     EMPTY_TABLE,
     Owners,
     OwnerSource,
+    QueueTable,
     TopicKind,
     topic_kind,
 )
@@ -138,3 +139,20 @@ def test_an_empty_table_has_empty_columns() -> None:
     assert len(EMPTY_TABLE) == 0
     assert list(EMPTY_TABLE.lag) == []
     assert Column.of([]) == EMPTY_TABLE.min
+
+
+def test_what_waits_in_a_queue_that_was_never_committed() -> None:
+    never, silent = Reason.NOTHING_COMMITTED, Reason.NO_ANSWER
+    blank = Column.unknown(4, Reason.NOT_ASKED)
+    table = QueueTable(
+        tuple(("T", "a", number) for number in range(4)),
+        min=Column.of([0, 7, 3, silent]),
+        max=Column.of([9, 7, 7, silent]),
+        committed=Column.of([4, never, never, 4]),
+        lag=Column.of([5, never, never, silent]),
+        pulled=blank,
+        lag_ms=blank,
+    )
+    assert [table.waiting(row) for row in range(4)] == [5, 0, None, None]
+    assert table.lag_partial
+    assert not EMPTY_TABLE.lag_partial
