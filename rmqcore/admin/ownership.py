@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from rmqcore.allocation import DEFAULT_STRATEGY, allocate_group, required_options
-from rmqcore.errors import ArgumentError
+from rmqcore.errors import AllocationError, ArgumentError
 from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.queue import MessageQueue
 from rmqcore.model.snapshot import (
@@ -133,9 +133,13 @@ def infer(
             for key in topics[topic].readable()
             if key[1] not in withdrawn
         ]
-        if queues:
-            readers = [member for member in members if _reads(member, topic)]
-            _divide(group, queues, readers, everyone, owners)
+        readers = [member for member in members if _reads(member, topic)]
+        try:
+            if queues:
+                _divide(group, queues, readers, everyone, owners)
+        except AllocationError:
+            # Members fail at what they are given, such as an empty client id.
+            return Owners(reason=Reason.UNKNOWN_STRATEGY)
     return Owners(
         tuple(tuple(owners.get(key, ())) for key in keys),
         (OwnerSource.INFERRED,) * len(keys),

@@ -81,6 +81,12 @@ def test_rules_that_cannot_be_simulated(strategy: str) -> None:
     assert owners.reason is Reason.UNKNOWN_STRATEGY
 
 
+@pytest.mark.parametrize("strategy", ["AVG", "CONSISTENT_HASH"])
+def test_members_that_no_strategy_takes_are_unknown_not_an_error(strategy: str) -> None:
+    owners = inferred(member_of("a", strategy=strategy), member_of(""))
+    assert owners.reason is Reason.UNKNOWN_STRATEGY
+
+
 def test_groups_without_single_owners() -> None:
     assert inferred(member_of("a"), kind=GroupKind.SHARED_POP).reason is Reason.SHARED
     by_hand = inferred(member_of("a"), kind=GroupKind.ASSIGNED_BY_HAND)
