@@ -17,7 +17,7 @@ import gc
 import os
 import tempfile
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +34,7 @@ from dashboard.collector.lease import Renewals  # noqa: E402
 from dashboard.collector.service import GARBAGE_AFTER  # noqa: E402
 from dashboard.live.names import memory_key, moments_key  # noqa: E402
 from dashboard.live.state import make_async_client  # noqa: E402
-from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot  # noqa: E402
+from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot, KnownBroker  # noqa: E402
 from tests.dashboard.collector.sights import (  # noqa: E402
     NOW,
     cluster,
@@ -78,6 +78,14 @@ class MadeUp:
         found = {name: known.groups[name] for name in names}
         return ClusterSnapshot(self.at_ms, known.brokers, known.topics, found)
 
+    def known_brokers(self) -> Sequence[KnownBroker]:
+        return ()
+
+    def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None: ...
+
+    def forget_broker(self, name: str) -> bool:
+        return False
+
     def _taken(self, *, asked: bool) -> ClusterSnapshot:
         groups = [self._group(number, asked) for number in range(len(self._keys))]
         seen = cluster(*groups)
@@ -109,6 +117,11 @@ class NoKeeper:
 
     async def load_books(self) -> dict[str, Any]:
         return {}
+
+    async def load_brokers(self) -> list[KnownBroker]:
+        return []
+
+    async def keep_brokers(self, *_what: object) -> None: ...
 
     async def call(self, work: Any) -> Any:
         return work()

@@ -60,9 +60,13 @@ _POP_RETRY_SEPARATORS: Final = ("_", "+")
 
 
 def is_system_group(group: str) -> bool:
-    """Tell whether RocketMQ uses the group for itself, or it is none at all."""
+    """Tell whether RocketMQ uses the group for itself, or it is none at all.
+
+    Brokers take offsets for a group without a name; none can be joined or asked for.
+    """
     return (
-        group in SYSTEM_GROUPS
+        not group
+        or group in SYSTEM_GROUPS
         or group.startswith(SYSTEM_GROUP_PREFIX)
         or group.endswith(BROADCAST_OFFSETS_SUFFIX)
     )

@@ -19,6 +19,10 @@ def test_system_groups(group: str) -> None:
     assert is_system_group(group)
 
 
+def test_a_group_without_a_name_is_nobodys() -> None:
+    assert is_system_group("")
+
+
 @pytest.mark.parametrize(
     "group",
     ["orders", "CID_orders", "TOOLS_CONSUMER_2", "broadcast", "prices_broadcast"],
