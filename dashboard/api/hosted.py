@@ -54,7 +54,7 @@ def hosted_groups(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
     return [_hosted_row(each) for each in ManagedGroup.objects.filter(cluster=found)]
 
 
-@router.put("/clusters/{cluster}/hosted/{group}", response={200: HostedOut, **ERRORS})
+@router.put("/clusters/{cluster}/hosted/{group:group}", response={200: HostedOut, **ERRORS})
 def put_hosted(
     request: HttpRequest, cluster: str, group: str, body: HostedIn
 ) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def put_hosted(
     return _hosted_row(saved)
 
 
-@router.delete("/clusters/{cluster}/hosted/{group}", response={204: None, **ERRORS})
+@router.delete("/clusters/{cluster}/hosted/{group:group}", response={204: None, **ERRORS})
 def delete_hosted(
     request: HttpRequest, cluster: str, group: str, reason: str = ""
 ) -> Status[None]:
@@ -90,7 +90,7 @@ def delete_hosted(
 
 
 @router.get(
-    "/clusters/{cluster}/groups/{group}/switch",
+    "/clusters/{cluster}/groups/{group:group}/switch",
     response={200: PreviewOut, 422: Problem, 503: Problem, **ERRORS},
 )
 def preview_switch(
@@ -108,7 +108,7 @@ def preview_switch(
 
 
 @router.post(
-    "/clusters/{cluster}/groups/{group}/switch",
+    "/clusters/{cluster}/groups/{group:group}/switch",
     response={201: ChangeOut, 503: Problem, **ERRORS},
 )
 def apply_switch(
@@ -129,7 +129,7 @@ def apply_switch(
 
 
 @router.get(
-    "/clusters/{cluster}/groups/{group}/changes/{pk}",
+    "/clusters/{cluster}/groups/{group:group}/changes/{pk}",
     response={200: ChangeOut, 503: Problem, **ERRORS},
 )
 def get_change(
@@ -140,7 +140,7 @@ def get_change(
 
 
 @router.post(
-    "/clusters/{cluster}/groups/{group}/changes/{pk}/undo",
+    "/clusters/{cluster}/groups/{group:group}/changes/{pk}/undo",
     response={201: ChangeOut, 503: Problem, **ERRORS},
 )
 def undo(

@@ -93,14 +93,14 @@ def overview(request: HttpRequest, cluster: str) -> HttpResponse:
     return HttpResponse(text, content_type=JSON)
 
 
-@api.get("/clusters/{cluster}/groups/{group}", response={200: GroupState, **ERRORS})
+@api.get("/clusters/{cluster}/groups/{group:group}", response={200: GroupState, **ERRORS})
 def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Return a group's members, queues and owners."""
     return HttpResponse(_group_text(cluster, group), content_type=JSON)
 
 
 @api.get(
-    "/clusters/{cluster}/groups/{group}/findings",
+    "/clusters/{cluster}/groups/{group:group}/findings",
     response={200: list[FindingOut], **ERRORS},
 )
 def findings(request: HttpRequest, cluster: str, group: str) -> list[FindingOut]:
@@ -132,7 +132,7 @@ def cluster_findings(request: HttpRequest, cluster: str) -> list[GroupFindingOut
 
 
 @api.get(
-    "/clusters/{cluster}/groups/{group}/whatif",
+    "/clusters/{cluster}/groups/{group:group}/whatif",
     response={200: WhatIfOut, 422: Problem, **ERRORS},
 )
 def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
@@ -147,7 +147,7 @@ def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 
 
 @api.post(
-    "/clusters/{cluster}/groups/{group}/members",
+    "/clusters/{cluster}/groups/{group:group}/members",
     response={200: MembersOut, 403: Problem, 409: Problem, **ERRORS},
 )
 def members(

@@ -97,7 +97,7 @@ class TimelineQuery(Schema):
 
 
 @router.get(
-    "/clusters/{cluster}/groups/{group}/timeline",
+    "/clusters/{cluster}/groups/{group:group}/timeline",
     response={200: TimelineOut, 401: Problem, 404: Problem},
 )
 def timeline(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 from django.views.i18n import set_language
 
 from dashboard.accounts import views as accounts
@@ -24,28 +24,32 @@ from dashboard.views import (
     whatif_files,
 )
 
+from .addresses import GroupName
+
+register_converter(GroupName, "group")
+
 # /clusters/…
 cluster_urls: list[URLPattern | URLResolver] = [
     path("", clusters.cluster, name="cluster"),
     path("groups/", clusters.groups, name="groups"),
-    path("groups/<str:group>/", groups.allocation, name="group"),
-    path("groups/<str:group>/members/", groups.members, name="group_members"),
-    path("groups/<str:group>/timeline/", timeline.timeline, name="group_timeline"),
-    path("groups/<str:group>/whatif/", whatif.whatif, name="group_whatif"),
-    path("groups/<str:group>/whatif/check/", whatif.check, name="group_check"),
+    path("groups/<group:group>/", groups.allocation, name="group"),
+    path("groups/<group:group>/members/", groups.members, name="group_members"),
+    path("groups/<group:group>/timeline/", timeline.timeline, name="group_timeline"),
+    path("groups/<group:group>/whatif/", whatif.whatif, name="group_whatif"),
+    path("groups/<group:group>/whatif/check/", whatif.check, name="group_check"),
     path(
-        "groups/<str:group>/whatif/export/",
+        "groups/<group:group>/whatif/export/",
         whatif_files.export,
         name="group_whatif_export",
     ),
-    path("groups/<str:group>/switch/", switching.preview, name="group_switch"),
+    path("groups/<group:group>/switch/", switching.preview, name="group_switch"),
     path(
-        "groups/<str:group>/switch/apply/", switching.apply, name="group_switch_apply"
+        "groups/<group:group>/switch/apply/", switching.apply, name="group_switch_apply"
     ),
-    path("groups/<str:group>/changes/", switching.changes, name="group_changes"),
-    path("groups/<str:group>/changes/<int:pk>/", switching.change, name="group_change"),
+    path("groups/<group:group>/changes/", switching.changes, name="group_changes"),
+    path("groups/<group:group>/changes/<int:pk>/", switching.change, name="group_change"),
     path(
-        "groups/<str:group>/changes/<int:pk>/undo/", switching.undo, name="undo_change"
+        "groups/<group:group>/changes/<int:pk>/undo/", switching.undo, name="undo_change"
     ),
     path("whatif/", whatif.sheet, name="group_sheet"),
     path("whatif/export/", whatif_files.export_sheet, name="group_sheet_export"),
@@ -53,8 +57,8 @@ cluster_urls: list[URLPattern | URLResolver] = [
     path("scenarios/<int:pk>/", scenarios.change, name="change_scenario"),
     path("hosted/", hosted.groups, name="group_hosted"),
     path("hosted/new/", hosted.add, name="group_hosted_add"),
-    path("hosted/<str:group>/", hosted.change, name="group_hosted_change"),
-    path("hosted/<str:group>/remove/", hosted.remove, name="group_hosted_remove"),
+    path("hosted/<group:group>/", hosted.change, name="group_hosted_change"),
+    path("hosted/<group:group>/remove/", hosted.remove, name="group_hosted_remove"),
 ]
 
 # /account/…

@@ -10,7 +10,7 @@ from analytics.lake.retention import GivenUp
 from dashboard.jobs.unread import note_given_up
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import overview, overview_row
+from tests.dashboard.documents import group_state, member, overview, overview_row
 
 HOME = "/clusters/hangzhou/"
 
@@ -42,6 +42,19 @@ def test_the_overview_says_what_is_worst_and_what_is_not_known(
     assert (
         "No owner order-settlement orders 4 of 16 queues without owner 161,898" in page
     )
+
+
+def test_a_group_with_a_slash_in_its_name_is_listed_and_opens(
+    viewer: Client, write: Write
+) -> None:
+    write(overview(groups=[overview_row("team/service")]))
+    address = "/clusters/hangzhou/groups/team%252Fservice/"
+    assert f'href="{address}"' in viewer.get(HOME).content.decode()
+    write(group_state([member(0)], [], group="team/service"))
+    page = viewer.get(address)
+    assert page.context["state"]["group"] == page.context["group"] == "team/service"
+    document = viewer.get("/api/v1/clusters/hangzhou/groups/team%252Fservice")
+    assert document.json()["group"] == "team/service"
 
 
 def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> None:
