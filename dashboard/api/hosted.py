@@ -54,7 +54,9 @@ def hosted_groups(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
     return [_hosted_row(each) for each in ManagedGroup.objects.filter(cluster=found)]
 
 
-@router.put("/clusters/{cluster}/hosted/{group:group}", response={200: HostedOut, **ERRORS})
+@router.put(
+    "/clusters/{cluster}/hosted/{group:group}", response={200: HostedOut, **ERRORS}
+)
 def put_hosted(
     request: HttpRequest, cluster: str, group: str, body: HostedIn
 ) -> dict[str, Any]:
@@ -79,7 +81,9 @@ def put_hosted(
     return _hosted_row(saved)
 
 
-@router.delete("/clusters/{cluster}/hosted/{group:group}", response={204: None, **ERRORS})
+@router.delete(
+    "/clusters/{cluster}/hosted/{group:group}", response={204: None, **ERRORS}
+)
 def delete_hosted(
     request: HttpRequest, cluster: str, group: str, reason: str = ""
 ) -> Status[None]:

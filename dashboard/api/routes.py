@@ -93,7 +93,9 @@ def overview(request: HttpRequest, cluster: str) -> HttpResponse:
     return HttpResponse(text, content_type=JSON)
 
 
-@api.get("/clusters/{cluster}/groups/{group:group}", response={200: GroupState, **ERRORS})
+@api.get(
+    "/clusters/{cluster}/groups/{group:group}", response={200: GroupState, **ERRORS}
+)
 def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Return a group's members, queues and owners."""
     return HttpResponse(_group_text(cluster, group), content_type=JSON)

@@ -47,9 +47,13 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "groups/<group:group>/switch/apply/", switching.apply, name="group_switch_apply"
     ),
     path("groups/<group:group>/changes/", switching.changes, name="group_changes"),
-    path("groups/<group:group>/changes/<int:pk>/", switching.change, name="group_change"),
     path(
-        "groups/<group:group>/changes/<int:pk>/undo/", switching.undo, name="undo_change"
+        "groups/<group:group>/changes/<int:pk>/", switching.change, name="group_change"
+    ),
+    path(
+        "groups/<group:group>/changes/<int:pk>/undo/",
+        switching.undo,
+        name="undo_change",
     ),
     path("whatif/", whatif.sheet, name="group_sheet"),
     path("whatif/export/", whatif_files.export_sheet, name="group_sheet_export"),
