@@ -160,12 +160,15 @@ def lanes(
     until: int,
     now: int,
     unseen: Iterable[Moment] = (),
+    away: Mapping[str, int] | None = None,
 ) -> list[Lane]:
     """Return a lane for each queue there was between `since` and `until`.
 
     `events` and `epochs` reach from `since` to now, epochs as `in_order` returns them;
     `owners_now` are the reported owners, without the queues that nobody reported. In
-    `unseen` the collector saw nothing: after the one time and before the other.
+    `unseen` the collector saw nothing: after the one time and before the other; of
+    queues on brokers that are `away` it has seen nothing since then, unless a member
+    reports them.
     """
     by_queue: dict[QueueKey, list[SeenEvent]] = {}
     for event in sorted(events, key=lambda each: (each.at.by, each.at.after)):
@@ -178,7 +181,8 @@ def lanes(
     keys = {key for epoch in shown if epoch.divided for key in epoch.queues}
     if not epochs:
         keys = {*by_queue, *owners_now}
-    past = _Past(_Spans(epochs, since), since, until, now, _united(unseen))
+    dark = _united(unseen)
+    past = _Past(_Spans(epochs, since), since, until, now, dark, away or {})
     return [
         past.lane(key, by_queue.get(key, []), owners_now.get(key))
         for key in sorted(keys)
@@ -213,6 +217,7 @@ class _Past:
     until: int
     now: int
     unseen: Sequence[Stretch]
+    away: Mapping[str, int]
 
     def lane(
         self,
@@ -222,6 +227,7 @@ class _Past:
     ) -> Lane:
         """Return the lane of one queue; its events are in order of time."""
         places = self.spans.existing(key)
+        dark = self.unseen if owners_now is not None else self._dark(key)
         raw = list(_held(_states(events, owners_now, self.since, self.now)))
         pieces = [
             part
@@ -231,7 +237,7 @@ class _Past:
         alone = self.spans.without_members(places)
         pieces += [Held(NOBODY, span.begin, span.end) for span in alone]
         pieces = _joined_pieces(
-            part for piece in pieces for part in _cut(piece, self._seen())
+            part for piece in pieces for part in _cut(piece, self._seen(dark))
         )
         pieces = [piece for piece in pieces if self._possible(piece) is not None]
         return Lane(
@@ -240,17 +246,22 @@ class _Past:
             tuple(union(self._doubles(pieces))),
             sum(self.since < event.at.by <= self.until for event in events),
             known=bool(raw),
-            unknown=tuple(self._unknown(places, pieces)),
+            unknown=tuple(self._unknown(places, pieces, dark)),
         )
 
     @property
     def _end(self) -> int:
         return min(self.until, self.now)
 
-    def _seen(self) -> list[Span]:
+    def _dark(self, key: QueueKey) -> list[Stretch]:
+        """Return when the collector saw nothing of a queue that nobody reports."""
+        away = self.away.get(key[1], self.now)
+        return union([*self.unseen, *([(away, self.now)] if away < self.now else [])])
+
+    def _seen(self, dark: Sequence[Stretch]) -> list[Span]:
         """Return the spans in which the collector saw something."""
         found, begin = [], Moment(0, 0)
-        for after, by in self.unseen:
+        for after, by in dark:
             found.append(Span(begin, Moment(after, by)))
             begin = Moment(after, by)
         if begin.by < self.now:
@@ -280,7 +291,10 @@ class _Past:
                 yield begin, end
 
     def _unknown(
-        self, places: tuple[int, ...], pieces: Iterable[Held]
+        self,
+        places: tuple[int, ...],
+        pieces: Iterable[Held],
+        dark: Sequence[Stretch],
     ) -> Iterator[Stretch]:
         """Return when the queue is there and nothing can be said of who holds it."""
         there = [
@@ -291,7 +305,7 @@ class _Past:
         told = [
             within for piece in pieces if (within := self._possible(piece)) is not None
         ]
-        return less(union(there), list(less(union(told), self.unseen)))
+        return less(union(there), list(less(union(told), dark)))
 
 
 State = tuple[tuple[str, ...], Moment, "Moment | None"]

@@ -169,6 +169,7 @@ def timeline_of(
             until=window.until,
             now=now,
             unseen=unseen,
+            away=_away(state),
         )
         if divided
         else []
@@ -262,11 +263,22 @@ def _newest(past: Past, now: int) -> int:
 
 
 def _good_until(state: GroupState, now: int) -> int:
-    held: object = state.get("held")
-    if isinstance(held, Mapping):
-        return min(now, int(held["as_of"]))
+    held = state.get("held")
+    if held is not None:
+        return min(now, held["as_of"])
     taken_at = state["taken_at"]
     return taken_at if now - taken_at > STILL_SEEN_MS else now
+
+
+def _away(state: GroupState | None) -> dict[str, int]:
+    """Return since when brokers of the group cannot tell what is on them."""
+    if state is None:
+        return {}
+    return {
+        broker["name"]: since
+        for broker in state["brokers"]
+        if (since := broker.get("since")) is not None
+    }
 
 
 def _connections(past: Past) -> dict[str, int]:

@@ -7,7 +7,7 @@ one client id, empty is nobody's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
@@ -37,6 +37,7 @@ class Past:
     since: int
     until: int
     now: int
+    away: Mapping[str, int] = field(default_factory=dict)
 
     def lanes(self) -> list[Lane]:
         return lanes(
@@ -47,6 +48,7 @@ class Past:
             until=self.until,
             now=self.now,
             unseen=self.unseen,
+            away=self.away,
         )
 
 
@@ -83,4 +85,5 @@ def pasts(draw: st.DrawFn) -> Past:
         draw(st.dictionaries(st.sampled_from([KEY, OTHER]), hands.map(tuple))),
         draw(st.lists(moments, max_size=3)),
         *draw(windows.filter(lambda window: window[0] < window[1])),
+        draw(st.dictionaries(st.sampled_from(["a", "b"]), times)),
     )

@@ -20,6 +20,7 @@ from dashboard.charts.holdings import (
 
 from .pasts import KEY, OTHER, Past, event, pasts
 
+ELSEWHERE = ("orders", "b", 0)
 SINCE, NOW = 1000, 10_000
 
 
@@ -256,6 +257,26 @@ def test_since_the_last_look_nothing_is_certain() -> None:
     found = lane([], [epoch(1, "A", m(0))], "A", unseen=[m(8000, NOW)])
     assert found.pieces == (Held("A", m(SINCE), m(8000, NOW)),)
     assert found.unknown == ((8000, NOW),)
+
+
+def test_of_queues_on_a_broker_that_is_away_nothing_is_certain_since() -> None:
+    queues = frozenset({KEY, OTHER, ELSEWHERE})
+    moved = [event("B", "A", m(2000), key=key) for key in queues]
+    gone, told, there = lanes(
+        moved,
+        [epoch(1, "AB", m(0), queues=queues)],
+        {OTHER: ("A",)},
+        since=SINCE,
+        until=NOW,
+        now=NOW,
+        away={"a": 6000},
+    )
+    assert gone.pieces[-1] == Held("A", m(2000), m(6000, NOW))
+    assert gone.unknown == ((6000, NOW),)
+    # A member reports the one, the other is on a broker that answers.
+    for lane in (told, there):
+        assert lane.pieces[-1] == Held("A", m(2000), None)
+        assert lane.unknown == ()
 
 
 def test_an_epoch_that_is_missing_is_unknown() -> None:

@@ -19,6 +19,7 @@ from dashboard.views.words import KIND_SENTENCES
 from tests.dashboard.charts import pasts
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import (
+    BROKERS,
     group_state,
     member,
     now_ms,
@@ -336,6 +337,19 @@ def test_a_time_in_which_nothing_was_seen_is_unknown(
         assert {row.marks[-1].part for row in rows} == {"unknown"}
     else:
         assert (unknown, found.unseen) == ([()] * 3, ())
+
+
+def test_queues_of_a_broker_that_is_away_are_unknown_since(now: int) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    state: Any = waiting_for_locks(now)
+    state["complete"], state["held"] = False, None
+    state["brokers"][0] |= {"state": "answered", "since": None}
+    state["brokers"][1] |= {"state": "silent", "since": now - 90_000}
+    for each in state["queues"][8:]:
+        each |= {"owners": [], "owner_source": None}
+    found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
+    unknown = {lane.key[1]: lane.unknown[-1:] for lane in found.lanes}
+    assert unknown == {BROKERS[0]: (), BROKERS[1]: ((now - 90_000, now),)}
 
 
 def test_without_a_document_the_last_word_is_the_newest_that_is_stored(
