@@ -85,15 +85,6 @@ class Ownership:
     reason: Reason | None = None
     divided: bool = True
 
-    @property
-    def settled(self) -> bool:
-        """Whether asking again can only confirm it."""
-        if not self.divided:
-            return self.complete or self.reason is not None
-        return all(
-            row.source == "reported" and len(row.owners) == 1 for row in self.rows
-        )
-
     def count(self, wrong: str) -> int:
         """Return how many rows are known to be "unowned" or "double"."""
         return sum(row.wrong == wrong for row in self.rows)

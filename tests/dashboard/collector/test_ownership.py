@@ -233,13 +233,3 @@ def test_a_group_that_becomes_clustering_is_judged_from_then_on() -> None:
     tracker.judge(divided(QUEUES, QUEUES), NOW - 1000)
     tracker.judge(undivided(GroupKind.BROADCASTING, QUEUES, QUEUES), NOW)
     assert tracker.judge(divided(QUEUES, QUEUES), NOW + 1500).count("double") == 0
-
-
-def test_when_asking_again_can_only_confirm() -> None:
-    judge = OwnershipTracker().judge
-    assert judge(divided(A, B), NOW).settled
-    assert not judge(divided(A, B[1:]), NOW).settled
-    assert not judge(divided(A, None), NOW).settled
-    assert judge(undivided(GroupKind.BROADCASTING, QUEUES, QUEUES), NOW).settled
-    assert not judge(undivided(GroupKind.BROADCASTING, QUEUES, None), NOW).settled
-    assert judge(undivided(GroupKind.SHARED_POP, None), NOW).settled
