@@ -12,14 +12,15 @@ its members say that they divide as wished.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dashboard.fleet.names import member_number
 from rmqcore.model import SubscriptionData
 from rmqcore.model.columns import QueueKey
-from rmqcore.model.snapshot import GroupSnapshot
+from rmqcore.model.snapshot import GroupKind, GroupSnapshot
 
 FIRST_SEEN: Final = "first_seen"
 MEMBER_JOINED: Final = "member_joined"
@@ -29,6 +30,9 @@ QUEUES_CHANGED: Final = "queues_changed"
 STRATEGY_CHANGED: Final = "strategy_changed"
 OPTIONS_CHANGED: Final = "options_changed"
 SUBSCRIPTION_CHANGED: Final = "subscription_changed"
+
+MIXED: Final = "MIXED"
+"""The mode of a group that is CLUSTERING and BROADCASTING at once."""
 
 Subscriptions = tuple[tuple[str, str], ...]
 
@@ -58,8 +62,8 @@ class Membership:
     """Who divides what: members in RocketMQ's order, and the queues they divide.
 
     `options` are the strategy's, as `Wish` has them; None where they are not known.
-    `mode` (CLUSTERING or BROADCASTING) is what the members say; in the second nothing
-    is divided. It cannot change while members stay, so it opens no epoch.
+    `mode` (CLUSTERING, BROADCASTING or MIXED) is what the members say; only in the
+    first something is divided. It opens no epoch: a member cannot change it.
     """
 
     members: tuple[EpochMember, ...]
@@ -110,15 +114,15 @@ class EpochTurn:
 
     @property
     def joined(self) -> tuple[str, ...]:
-        """Client ids that are new."""
+        """Client ids that are new, once for each connection."""
         before = self.ended.membership.client_ids if self.ended else ()
-        return tuple(c for c in self.begun.membership.client_ids if c not in before)
+        return _more(self.begun.membership.client_ids, before)
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Client ids that are gone."""
+        """Client ids that are gone, once for each connection."""
         before = self.ended.membership.client_ids if self.ended else ()
-        return tuple(c for c in before if c not in self.begun.membership.client_ids)
+        return _more(before, self.begun.membership.client_ids)
 
 
 class EpochBook:
@@ -208,7 +212,8 @@ def membership_of(
     queues = group.queues.keys
     if withdrawn:
         queues = tuple(key for key in queues if key[1] not in withdrawn)
-    return Membership(members, queues, options, group.mode)
+    mode = MIXED if group.kind is GroupKind.MIXED else group.mode
+    return Membership(members, queues, options, mode)
 
 
 def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:
@@ -227,16 +232,17 @@ def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool
 
 def difference(before: Membership, after: Membership) -> str | None:
     """Return why `after` is another epoch than `before`, None when it is the same."""
-    old, new = set(before.client_ids), set(after.client_ids)
-    if new - old and old - new:
+    joined = _more(after.client_ids, before.client_ids)
+    left = _more(before.client_ids, after.client_ids)
+    if joined and left:
         return MEMBERS_CHANGED
-    if new - old:
+    if joined:
         return MEMBER_JOINED
-    if old - new:
+    if left:
         return MEMBER_LEFT
     if before.queues != after.queues:
         return QUEUES_CHANGED
-    pairs = list(zip(before.members, after.members, strict=False))
+    pairs = list(zip(before.members, after.members, strict=True))
     if any(_differ(a.strategy, b.strategy) for a, b in pairs):
         return STRATEGY_CHANGED
     if _differ(before.options, after.options):
@@ -244,6 +250,11 @@ def difference(before: Membership, after: Membership) -> str | None:
     if any(_differ(a.subscriptions, b.subscriptions) for a, b in pairs):
         return SUBSCRIPTION_CHANGED
     return None
+
+
+def _more(ids: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """Return the client ids that others lack; each connection of one counts."""
+    return tuple((Counter(ids) - Counter(others)).elements())
 
 
 def _differ(before: object, after: object) -> bool:

@@ -226,7 +226,8 @@ def skew(group: GroupSnapshot, rows: tuple[RowOwners, ...]) -> float | None:
     """Return the largest lag of a member over the mean of all; None without lag.
 
     None as well where the lag or the owner of a queue is not known: what is left of
-    the queues says nothing of how evenly all of them are divided.
+    the queues says nothing of how evenly all of them are divided. Connections of one
+    client id are members each, with the queues that the id holds.
     """
     read = group.read_topics()
     lags = dict.fromkeys((member.client_id for member in group.members), 0)
@@ -237,10 +238,9 @@ def skew(group: GroupSnapshot, rows: tuple[RowOwners, ...]) -> float | None:
             return None
         for owner in set(row.owners):
             lags[owner] = lags.get(owner, 0) + lag
-    total = sum(lags.values())
-    if not total:
-        return None
-    return round(max(lags.values()) * len(lags) / total, 2)
+    each = [lags[member.client_id] for member in group.members]
+    total = sum(each)
+    return round(max(each) * len(each) / total, 2) if total else None
 
 
 def _members(sight: Sight) -> list[Member]:
@@ -265,6 +265,8 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         for row in mine
         if sight.rates.rows_out and (rate := sight.rates.rows_out[row]) is not None
     ]
+    # Where nothing is said of owners, holding nothing is no fact that sums to 0.
+    nothing = not mine and sight.ownership.reason is None
     return {
         "client_id": member.client_id,
         "label": label_of(member.client_id),
@@ -279,8 +281,8 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         "slot": sight.slots[member.client_id],
         "queues": len(mine),
         "idle": None if mine else _idle_reason(sight, member),
-        "lag": sum(lags) if lags or not mine else None,
-        "rate_out": _rounded(sum(rates)) if rates or not mine else None,
+        "lag": sum(lags) if lags or nothing else None,
+        "rate_out": _rounded(sum(rates)) if rates or nothing else None,
         "in_hand": member.in_hand,
         "reported_at": member.answered_at_ms,
         "managed": member.client_id in sight.hosted,
@@ -311,6 +313,8 @@ def _queue(sight: Sight, row: int, read: frozenset[str] | None) -> Queue:
         unknown["owners"] = sight.ownership.reason.value
     elif read is not None and key[0] not in read:
         unknown["owners"] = "not_read"
+    elif not owners.owners and not sight.ownership.divided:
+        unknown["owners"] = Reason.NOT_ASKED.value
     elif not owners.owners and owners.wrong is None and sight.group.members:
         unknown["owners"] = Reason.UNKNOWN_STRATEGY.value
     return {

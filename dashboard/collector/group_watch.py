@@ -187,8 +187,14 @@ class GroupWatch:
         group = self._judge(look, away)
         if group is None or self._ownership is None:
             return Seen(None, turn)
-        handovers = self._handovers.observe(
-            group.queues.keys, self._ownership, look.taken_at_ms, away
+        # While the last reports stand, nobody saw that they still hold.
+        stands = not look.asked and self._reports_stand(look.taken_at_ms)
+        handovers = (
+            []
+            if stands
+            else self._handovers.observe(
+                group.queues.keys, self._ownership, look.taken_at_ms, away
+            )
         )
         self.sight = self._sight(look, group, needed, handovers)
         return Seen(self.sight, turn, tuple(handovers))

@@ -268,6 +268,9 @@ def _unknown(
     if membership.reason is not None:
         for name in ("mode", "consume_type", "members", "kind", "strategy"):
             unknown[name] = membership.reason
-    elif strategy_reason is not None:
+        return unknown
+    if strategy_reason is not None:
         unknown["strategy"] = strategy_reason
+    if membership.kind is GroupKind.MIXED:
+        unknown["mode"] = Reason.MIXED
     return unknown

@@ -34,6 +34,7 @@ from .sweep import BrokerAnswers
 from .versions import version_name
 
 _STRATEGY_PROPERTY = "allocateMessageQueueStrategy"
+_MODE_PROPERTY = "messageModel"
 
 _GRPC_CLIENT_ID: Final = re.compile(r"[^@]+@\d+@\d+@[0-9a-z]+\Z")
 """Host, process id, index, time in base 36: how clients of the gRPC protocol are named.
@@ -57,17 +58,25 @@ class Membership:
     """A group's members and what the brokers hold of the group as a whole."""
 
     members: tuple[MemberSnapshot, ...]
-    mode: MessageModel | None
+    modes: frozenset[MessageModel]
+    """What brokers and members tell; several where they disagree."""
     consume_type: ConsumeType | None
     subscriptions: tuple[SubscriptionData, ...]
     reason: Reason | None
     """Why mode and members are unknown; None when they are known."""
 
     @property
+    def mode(self) -> MessageModel | None:
+        """The mode that all tell; None where nobody does, or they disagree."""
+        return next(iter(self.modes)) if len(self.modes) == 1 else None
+
+    @property
     def kind(self) -> GroupKind:
         """How these members come to their queues."""
         if not self.members:
             return GroupKind.OFFLINE
+        if len(self.modes) > 1:
+            return GroupKind.MIXED
         if self.mode is MessageModel.BROADCASTING:
             return GroupKind.BROADCASTING
         shares = any(member.pop_queues for member in self.members)
@@ -80,7 +89,7 @@ class Membership:
         return GroupKind.OWNED
 
 
-OFFLINE = Membership((), None, None, (), Reason.OFFLINE)
+OFFLINE = Membership((), frozenset(), None, (), Reason.OFFLINE)
 
 
 def join_members(
@@ -106,7 +115,6 @@ def join_members(
             return OFFLINE
         return replace(OFFLINE, reason=cast("Reason", unheard[-1]))
     everyone = [*connected, *absent.items()]
-    first = everyone[0][1]
     since = {view.broker: view.memory.silent_since_ms or now_ms for view in views}
     members = [
         *_members(group, connected, reports),
@@ -121,8 +129,8 @@ def join_members(
     ]
     return Membership(
         tuple(sorted(members, key=lambda member: utf16_key(member.client_id))),
-        first.message_model,
-        first.consume_type,
+        frozenset(_modes(group, connected or everyone, members, reports)),
+        everyone[0][1].consume_type,
         _newest(group, (connection for _, connection in everyone)),
         None,
     )
@@ -132,6 +140,23 @@ def _listed(group: str, answer: BrokerAnswers) -> Listed:
     # A broker that never heard of the group has no members of it.
     absent = Reason.OFFLINE if answer.error is None else answer.reason_of("groups")
     return answer.members.get(group, absent)
+
+
+def _modes(
+    group: str,
+    connected: Iterable[tuple[str, ConsumerConnection]],
+    members: Iterable[MemberSnapshot],
+    reports: Mapping[tuple[str, str], MemberReport],
+) -> Iterable[MessageModel]:
+    """Yield the modes told; a broker tells that of the newest heartbeat alone."""
+    for _broker, connection in connected:
+        if connection.message_model is not None:
+            yield connection.message_model
+    for member in members:
+        report = reports.get((group, member.client_id))
+        if report is not None and not isinstance(report.info, Reason):
+            told = report.info.properties.get(_MODE_PROPERTY)
+            yield from (mode for mode in MessageModel if mode == told)
 
 
 def _members(

@@ -14,6 +14,7 @@ from dashboard.collector.epochs import (
     membership_of,
 )
 from rmqcore.model.columns import QueueKey
+from rmqcore.model.snapshot import GroupKind
 
 from .sights import group, keys, member, table
 
@@ -32,6 +33,30 @@ def test_the_first_whole_sweep_opens_epoch_one() -> None:
     assert turn.ended is None
     assert turn.begun == Epoch(1, of("c1"), "first_seen", None, 1000)
     assert turn.joined == ("c1",)
+
+
+def test_a_second_connection_of_a_client_id_joins_and_leaves() -> None:
+    book = EpochBook()
+    book.observe(of("c1", "c2"), (), 1000)
+    turn = book.observe(of("c1", "c1", "c2"), (), 2000)
+    assert turn is not None
+    assert (turn.begun.cause, turn.joined, turn.left) == ("member_joined", ("c1",), ())
+    assert book.observe(of("c1", "c1", "c2"), (), 3000) is None
+    turn = book.observe(of("c1", "c2"), (), 4000)
+    assert turn is not None
+    assert (turn.begun.cause, turn.joined, turn.left) == ("member_left", (), ("c1",))
+
+
+def test_what_members_told_stays_theirs_when_a_connection_joins() -> None:
+    told = [EpochMember(name, strategy) for name, strategy in (("c1", "AVG"),)]
+    before = of(*told, EpochMember("c2", "CONFIG"))
+    after = of(told[0], told[0], EpochMember("c2", "CONFIG"))
+    assert difference(before, after) == "member_joined"
+
+
+def test_a_group_of_both_modes_has_neither() -> None:
+    seen = group(table(keys(2)), [member("c1")], kind=GroupKind.MIXED)
+    assert membership_of(seen).mode == "MIXED"
 
 
 def test_the_same_state_opens_nothing() -> None:

@@ -47,6 +47,47 @@ def test_sums_and_status_are_of_the_group() -> None:
     assert (document["run"], document["seq"]) == ("r1", 5)
 
 
+def test_connections_of_a_client_id_are_members_with_what_the_id_holds() -> None:
+    both = [member("c1", QUEUES[:2]), member("c1", QUEUES[:2])]
+    seen = group(
+        table(QUEUES, high=[130, 110, 120, 100]),
+        [*both, member("c2", QUEUES[2:])],
+        expected=["c1", "c1", "c2", "c2"],
+    )
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    ownership = tracker.judge(seen, NOW + 3000)
+    document = group_document(sight(seen, ownership=ownership), STAMP)
+    assert [
+        (m["client_id"], m["connection"], m["queues"], m["lag"])
+        for m in document["members"]
+    ] == [("c1", 0, 2, 40), ("c1", 1, 2, 40), ("c2", 0, 2, 20)]
+    assert document["totals"]["lag"] == 60
+    assert document["totals"]["reporting"] == document["totals"]["members"] == 3
+    # 40 over the mean of 40, 40 and 20.
+    assert document["totals"]["skew"] == 1.2
+
+
+@pytest.mark.parametrize("kind", [GroupKind.SHARED_POP, GroupKind.MIXED])
+def test_members_without_queues_of_their_own_have_no_lag_to_know(
+    kind: GroupKind,
+) -> None:
+    seen = group(table(QUEUES, high=[130] * 4), [member("c1", ())], kind=kind)
+    rates = Rates(9.0, 4.0, (1.0,) * 4, (1.0,) * 4)
+    document = group_document(sight(seen, rates=rates), STAMP)
+    (one,) = document["members"]
+    assert (one["lag"], one["rate_out"]) == (None, None)
+    assert document["totals"]["unowned"] == 0
+    assert document["status"]["word"] != "no_owner"
+
+
+def test_a_queue_that_nobody_was_assigned_has_no_owner_to_tell() -> None:
+    held = [member("c1", QUEUES[:3])]
+    seen = group(table(QUEUES), held, kind=GroupKind.ASSIGNED_BY_HAND)
+    document = group_document(sight(seen), STAMP)
+    assert document["queues"][3]["unknown"]["owners"] == "not_asked"
+
+
 def test_unknown_is_null_with_its_reason() -> None:
     seen = group(
         table(

@@ -56,6 +56,19 @@ def test_between_asked_looks_reports_stand_with_new_numbers() -> None:
     assert sight.group.members[0].strategy == "AVG"
 
 
+def test_reports_that_only_stand_make_no_interval_narrower() -> None:
+    watch = GroupWatch(EpochBook())
+    swapped = group(
+        table(QUEUES),
+        [member("c1", QUEUES[2:]), member("c2", QUEUES[:2])],
+        expected=["c1", "c1", "c2", "c2"],
+    )
+    watch.see(look(TWO, 0))
+    watch.see(look(UNASKED_TWO, 8, asked=False))
+    handovers = watch.see(look(swapped, 9)).handovers
+    assert {(each.after_ms, each.by_ms) for each in handovers} == {(NOW, NOW + 9000)}
+
+
 def test_a_change_seen_without_asking_concludes_nothing_about_owners() -> None:
     watch = GroupWatch(EpochBook())
     watch.see(look(ONE, 0))

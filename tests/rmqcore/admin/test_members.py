@@ -1,7 +1,23 @@
 from __future__ import annotations
 
-from rmqcore.admin.members import _processes
-from rmqcore.protocol.bodies import ClientConnection, ConsumerConnection
+from dataclasses import replace
+
+import pytest
+
+from rmqcore.admin.members import (
+    MemberReport,
+    Membership,
+    _processes,
+    join_members,
+)
+from rmqcore.admin.sweep import BrokerAnswers
+from rmqcore.model import BrokerData, MessageModel
+from rmqcore.model.snapshot import GroupKind
+from rmqcore.protocol.bodies import (
+    ClientConnection,
+    ConsumerConnection,
+    ConsumerRunningInfo,
+)
 
 
 def listed(*client_ids: str) -> ConsumerConnection:
@@ -22,3 +38,48 @@ def test_two_processes_are_listed_twice_by_every_broker() -> None:
 
 def test_a_broker_that_does_not_list_an_id_says_nothing_of_it() -> None:
     assert _processes([listed("a", "a"), listed("b")]) == {"a": 2, "b": 1}
+
+
+CLUSTERING, BROADCASTING = MessageModel.CLUSTERING, MessageModel.BROADCASTING
+
+
+def membership(
+    *modes: MessageModel | None, told: dict[str, MessageModel] | None = None
+) -> Membership:
+    """Members "a" and "b" on a broker for each mode; `told` is what members say."""
+    answers = []
+    for number, mode in enumerate(modes):
+        answer = BrokerAnswers(BrokerData("c", f"broker-{number}", {}), None)
+        answer.members["g"] = replace(listed("a", "b"), message_model=mode)
+        answers.append(answer)
+    reports = {
+        ("g", client_id): MemberReport(
+            ConsumerRunningInfo({"messageModel": str(mode)}, {}), 1, 2
+        )
+        for client_id, mode in (told or {}).items()
+    }
+    return join_members("g", answers, reports, now_ms=3)
+
+
+@pytest.mark.parametrize("mode", [CLUSTERING, BROADCASTING])
+def test_brokers_and_members_that_agree_tell_the_mode(mode: MessageModel) -> None:
+    found = membership(mode, mode, told={"a": mode})
+    assert (found.mode, found.kind is GroupKind.BROADCASTING) == (
+        mode,
+        mode is BROADCASTING,
+    )
+
+
+def test_brokers_that_disagree_make_a_mixed_group() -> None:
+    found = membership(CLUSTERING, BROADCASTING)
+    assert (found.mode, found.kind) == (None, GroupKind.MIXED)
+
+
+def test_members_that_disagree_do_so_whatever_the_broker_heard_last() -> None:
+    found = membership(BROADCASTING, told={"a": CLUSTERING, "b": BROADCASTING})
+    assert (found.mode, found.kind) == (None, GroupKind.MIXED)
+
+
+def test_a_broker_that_names_no_mode_disagrees_with_nobody() -> None:
+    assert membership(None, CLUSTERING).mode is CLUSTERING
+    assert membership(None).kind is not GroupKind.MIXED
