@@ -284,6 +284,11 @@ def _preview_row(preview: Preview) -> dict[str, Any]:
         "predicted": dict(desired.predicted) if desired else None,
         "refusal": preview.refusal,
         "token": preview.token,
+        "complete": preview.comparison.before.complete,
+        "notes": [
+            {"code": note.code, "params": dict(note.params)}
+            for note in preview.comparison.notes
+        ],
     }
 
 
@@ -304,6 +309,7 @@ def _change_row(change: GroupChange, state: GroupState) -> dict[str, Any]:
         "switched": progress.switched,
         "queues": progress.queues,
         "as_predicted": progress.as_predicted,
+        "unheard": progress.unheard,
     }
 
 

@@ -137,6 +137,10 @@ class PreviewOut(Schema):
     predicted: dict[str, Any] | None
     refusal: str
     token: str
+    complete: bool = Field(
+        description="false while a broker of the group does not answer everything"
+    )
+    notes: list[dict[str, Any]]
 
 
 class ChangeIn(Schema):
@@ -172,6 +176,7 @@ class ChangeOut(Schema):
     switched: int
     queues: int
     as_predicted: int
+    unheard: int
 
 
 class ScenarioIn(Schema):

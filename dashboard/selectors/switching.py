@@ -11,9 +11,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 import orjson
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from dashboard.fleet.desired import Desired, desired_of
 from dashboard.fleet.names import member_number
@@ -21,14 +24,17 @@ from dashboard.fleet.windows import Windows, windows_of
 from dashboard.live.documents import GroupState
 from dashboard.models import GroupChange, ManagedGroup
 from dashboard.whatif import (
+    NOW,
     Comparison,
     Figures,
     Mixing,
+    Situation,
     compare,
     from_lists,
     mixing,
     read_situation,
 )
+from rmqcore.allocation import DEFAULT_STRATEGY
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
 
@@ -53,7 +59,8 @@ class Preview:
     """One row of a comparison as a change to be made.
 
     `desired` is None where it cannot be applied here, and `refusal` says why; it is
-    empty for a group that is not hosted here.
+    empty for a group that is not hosted here. Where nobody divides anything, because
+    the group has no members or no queues, `then` is as now.
     """
 
     comparison: Comparison
@@ -70,8 +77,8 @@ class Preview:
 
     @property
     def changed(self) -> int:
-        """How many queues change their owner."""
-        return len(self.then.moved) + len(self.then.gained) + len(self.then.lost)
+        """How many queues change their owner, as far as that is known."""
+        return len(self.then.changed)
 
 
 def preview_of(
@@ -85,17 +92,14 @@ def preview_of(
     situation = read_situation(state)
     scenario = known_scenario(scenario, group, situation)
     comparison = compare(situation, scenario)
-    row = show or chosen_row(comparison, shown)
-    then = comparison.row(row).figures
+    row = _row_of(comparison, show or shown)
     now = comparison.rows[0].figures
-    if then is None or now is None:
-        raise ArgumentError(f"{row} cannot be computed for this scenario")
+    then = comparison.row(row).figures or now
+    assert now is not None and then is not None  # noqa: PT018, S101 - now always has
     desired, refusal = None, ""
     if group is not None:
-        numbers = list(group.members.values_list("number", flat=True))
         try:
-            check_settled(state, group)
-            desired = desired_of(comparison, row, group=group.name, numbers=numbers)
+            desired = _desired(state, group, comparison, row)
         except ArgumentError as error:
             refusal = str(error)
     return Preview(
@@ -104,12 +108,86 @@ def preview_of(
         row,
         now,
         then,
-        _transfers(then),
+        () if then is now else _transfers(then),
         mixing(then),
         desired,
         None if group is None else _windows(group, desired),
         refusal,
         _token(state, group, desired),
+    )
+
+
+def _desired(
+    state: GroupState, group: ManagedGroup, comparison: Comparison, row: str
+) -> Desired:
+    """Return what to wish for; raise ArgumentError where nothing can be applied."""
+    check_known(comparison.before)
+    check_settled(state, group)
+    if not _divides(comparison):
+        raise ArgumentError(_("There is nothing to divide."))
+    numbers = list(group.members.values_list("number", flat=True))
+    return desired_of(comparison, row, group=group.name, numbers=numbers)
+
+
+def _row_of(comparison: Comparison, asked: str) -> str:
+    """Return the row to preview: the one asked for, else the group's own.
+
+    Raise ArgumentError where it cannot be computed although there is what to divide.
+    """
+    # A reported name may carry the strategy inside it: MACHINE_ROOM_NEARBY-AVG.
+    named = asked.partition("-")[0]
+    if named == NOW:
+        raise ArgumentError(f"{NOW} is how the group divides: there is nothing to do")
+    if not named:
+        named = chosen_row(comparison, "")
+    if not _divides(comparison):
+        return DEFAULT_STRATEGY if named == NOW else comparison.row(named).key
+    found = comparison.row(named)
+    if found.figures is None:
+        params = found.reason.params if found.reason else ()
+        why = ", ".join(f"{name}: {value}" for name, value in params)
+        raise ArgumentError(f"{named} cannot be computed for this scenario ({why})")
+    return found.key
+
+
+def _divides(comparison: Comparison) -> bool:
+    """Say whether there are members and queues to divide among them."""
+    return bool(comparison.after.members and comparison.after.queues)
+
+
+def check_known(situation: Situation) -> None:
+    """Raise ArgumentError while not all of a group is known.
+
+    What would happen to queues of a broker that does not answer, and what happens to
+    them meanwhile, nobody can tell.
+    """
+    if situation.complete:
+        return
+    names = ", ".join(each.broker for each in situation.missing)
+    since = min((s for each in situation.missing if (s := each.since_ms)), default=None)
+    if not names:
+        raise ArgumentError(
+            _(
+                "Not everything of this group is known, so nobody can tell what would "
+                "happen to it. Wait until it is, then look at the preview again."
+            )
+        )
+    if since is None:
+        raise ArgumentError(
+            _(
+                "%(brokers)s: no full answer, so nobody can tell what would happen to "
+                "the queues there. Wait until it answers or is taken for gone for "
+                "good, then look at the preview again."
+            )
+            % {"brokers": names}
+        )
+    raise ArgumentError(
+        _(
+            "%(brokers)s: no full answer since %(time)s, so nobody can tell what would "
+            "happen to the queues there. Wait until it answers or is taken for gone "
+            "for good, then look at the preview again."
+        )
+        % {"brokers": names, "time": _clock(since)}
     )
 
 
@@ -143,7 +221,8 @@ class Progress:
 
     `state` is "running" until all members report the strategy and all queues are held
     as predicted, where something was (nothing is when a change is undone); "replaced"
-    once the group was changed again since.
+    once the group was changed again since. `unheard` queues are held by whoever: their
+    owners are not reported, so they are neither as predicted nor missed.
     """
 
     state: Literal["running", "done", "replaced", "unknown"]
@@ -153,6 +232,7 @@ class Progress:
     queues: int
     as_predicted: int
     misses: Sequence[Miss]
+    unheard: int = 0
 
     @property
     def mixed(self) -> bool:
@@ -170,11 +250,14 @@ def progress_of(change: GroupChange, state: GroupState | None) -> Progress:
     if state is None:
         return Progress("unknown", strategy, 0, 0, len(expected), 0, ())
     group = change.group.name
-    misses = _misses(expected, state, group) if expected else []
+    reported = _reported(state)
+    misses = _misses(expected, reported, group) if expected else []
+    unheard = len(expected.keys() - reported.keys())
     reporting = [m["strategy"] for m in state["members"] if m["strategy"] is not None]
     switched = sum(_same_strategy(each, strategy) for each in reporting)
     members = len(state["members"])
-    done = not misses and switched == members == len(change.after["members"])
+    followed = switched == members == len(change.after["members"])
+    done = followed and not (misses or unheard)
     replaced = change.group.revision != change.revision
     return Progress(
         "done" if done else "replaced" if replaced else "running",
@@ -182,24 +265,32 @@ def progress_of(change: GroupChange, state: GroupState | None) -> Progress:
         members,
         switched,
         len(expected),
-        len(expected) - len(misses),
+        len(expected) - unheard - sum(miss.queue in expected for miss in misses),
         misses[:SHOWN],
+        unheard,
     )
 
 
+def _reported(state: GroupState) -> dict[MessageQueue, list[str]]:
+    """Return who holds each queue of which members say it."""
+    return {
+        MessageQueue(row["topic"], row["broker"], row["queue_id"]): row["owners"]
+        for row in state["queues"]
+        if row["owner_source"] == "reported"
+    }
+
+
 def _misses(
-    expected: Mapping[MessageQueue, str], state: GroupState, group: str
+    expected: Mapping[MessageQueue, str],
+    reported: Mapping[MessageQueue, list[str]],
+    group: str,
 ) -> list[Miss]:
     """Return the queues not held as predicted; members are the same by number."""
-    reported = {
-        MessageQueue(row["topic"], row["broker"], row["queue_id"]): (
-            row["owners"] if row["owner_source"] == "reported" else []
-        )
-        for row in state["queues"]
-    }
     found = []
     for queue, client_id in expected.items():
-        owners = reported.get(queue, [])
+        owners = reported.get(queue)
+        if owners is None:
+            continue
         if [_who(each, group) for each in owners] != [_who(client_id, group)]:
             found.append(Miss(queue, (client_id,), tuple(owners)))
     found.extend(
@@ -223,7 +314,7 @@ def _same_strategy(reported: str | None, wanted: str) -> bool:
 
 def _transfers(then: Figures) -> list[Transfer]:
     counts: Counter[tuple[str | None, str | None]] = Counter()
-    for move in then.moves((*then.moved, *then.gained, *then.lost)):
+    for move in then.moves(then.changed):
         for giver in move.from_clients or (None,):
             for taker in move.to_clients or (None,):
                 if giver != taker:
@@ -232,6 +323,11 @@ def _transfers(then: Figures) -> list[Transfer]:
         counts.items(), key=lambda each: (-each[1], str(each[0][0]), str(each[0][1]))
     )
     return [Transfer(giver, taker, queues) for (giver, taker), queues in ranked]
+
+
+def _clock(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{timezone.localtime(moment):%H:%M:%S}"
 
 
 def _windows(group: ManagedGroup, desired: Desired | None) -> Windows:

@@ -138,7 +138,9 @@ def _written(options: Mapping[str, Any]) -> str:
 
 
 def _inner(preview: Preview) -> str:
-    return preview.comparison.row(NEARBY).strategy.partition("-")[2]
+    comparison = preview.comparison
+    prepared = prepare(NEARBY, comparison.scenario, comparison.after)
+    return prepared.name.partition("-")[2]
 
 
 def _mode(group: str, topic: str, mode: str) -> str:

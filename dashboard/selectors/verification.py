@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.gateway.assignments import NoDivisionError, ask_division
 from dashboard.live.documents import GroupState
-from dashboard.whatif import Scenario, compare, read_situation
+from dashboard.whatif import Scenario, division, read_situation
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue, sorted_queues
 
@@ -45,10 +45,14 @@ def verify(state: GroupState, strategy: str) -> Verification:
         return Verification(strategy, problem=_("This cluster is not configured."))
     try:
         situation = read_situation(state)
-        plan = compare(situation, Scenario()).row(strategy).plan
+        if not situation.complete:
+            return Verification(strategy, problem=_("Not all of the group is known."))
+        if not (situation.members and situation.queues):
+            return Verification(strategy, problem=_("There is nothing to divide."))
+        _prepared, plan = division(strategy, situation, Scenario())
         if plan is None:
             return Verification(strategy, problem=_("There is nothing to divide."))
-        division = ask_division(
+        asked = ask_division(
             cluster,
             situation.group,
             topics=situation.topics,
@@ -58,8 +62,8 @@ def verify(state: GroupState, strategy: str) -> Verification:
     except (ArgumentError, NoDivisionError) as error:
         return Verification(strategy, problem=str(error))
     theirs: dict[MessageQueue, list[str]] = {}
-    for client_id in sorted(division):
-        for queue in division[client_id]:
+    for client_id in sorted(asked):
+        for queue in asked[client_id]:
             theirs.setdefault(queue, []).append(client_id)
     every = sorted_queues({*plan.by_queue, *plan.unassigned, *theirs})
     differences = [

@@ -1,7 +1,8 @@
 """The rows of the what-if page, from a comparison.
 
 Figures stay raw here; the template writes them. The best value of a column gets a
-star, among the strategies that could be computed; "now" is what they are held to.
+star, among the divisions that leave no queue to nobody and give none to two; "now" is
+what they are held to.
 """
 
 from __future__ import annotations
@@ -65,10 +66,13 @@ class ShownRow:
 
     @property
     def changes(self) -> int | None:
-        """How many queues would have another owner than now."""
-        if self.figures is None:
-            return None
-        return len(_changed(self.figures))
+        """How many queues would have another owner than now, as far as is known."""
+        return None if self.figures is None else len(self.figures.changed)
+
+    @property
+    def changes_partial(self) -> bool:
+        """True while some queues' owners are not known, so more may change hands."""
+        return self.figures is not None and bool(self.figures.unheard)
 
     @property
     def drains_never(self) -> bool:
@@ -112,7 +116,7 @@ class ShownMove:
 Measure = Callable[[ShownRow], float | None]
 # The lower, the better, in every column.
 COLUMNS: Final[Mapping[str, Measure]] = {
-    "changes": lambda row: row.changes,
+    "changes": lambda row: None if row.changes_partial else row.changes,
     "balance": lambda row: row.figures.by_load.max_over_mean if row.figures else None,
     "variation": lambda row: row.figures.by_load.variation if row.figures else None,
     "gini": lambda row: row.figures.by_load.gini if row.figures else None,
@@ -182,7 +186,9 @@ def _listed(text: str) -> list[tuple[str, str]]:
 def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:
     """Return the comparison's rows in its own order, the best values marked."""
     rows = [_shown(row, chosen, frozenset()) for row in comparison.rows]
-    rivals = [row for row in rows if row.figures is not None and not row.is_now]
+    rivals = [
+        row for row in rows if row.figures and row.figures.full and not row.is_now
+    ]
     best: dict[str, set[str]] = {row.key: set() for row in rows}
     for column, measure in COLUMNS.items():
         values = {row.key: measure(row) for row in rivals}
@@ -216,7 +222,7 @@ def shown_moves(row: ShownRow) -> list[ShownMove]:
     """Return the first of the queues that would change hands."""
     if row.figures is None:
         return []
-    moves = row.figures.moves(_changed(row.figures)[:MOVES_SHOWN])
+    moves = row.figures.moves(row.figures.changed[:MOVES_SHOWN])
     return [
         ShownMove(
             move.queue.topic,
@@ -227,11 +233,6 @@ def shown_moves(row: ShownRow) -> list[ShownMove]:
         )
         for move in moves
     ]
-
-
-def _changed(figures: Figures) -> Sequence[int]:
-    """Return the positions of the queues whose owners differ from now."""
-    return (*figures.moved, *figures.gained, *figures.lost)
 
 
 def _shown(row: Row, chosen: str, best: frozenset[str]) -> ShownRow:

@@ -22,7 +22,13 @@ from dashboard.live.documents import FindingState, GroupState
 from dashboard.selectors.overview import DEFAULT_SORT, ListQuery
 from dashboard.selectors.whatif import BALANCED, SHOW
 from dashboard.views import figures
-from dashboard.views.findings import SaidFinding, SaidRules, say_finding, say_rules
+from dashboard.views.findings import (
+    SaidFinding,
+    SaidRules,
+    say_finding,
+    say_rules,
+    shown,
+)
 from dashboard.views.words import word
 from dashboard.whatif import Note, Scenario, joined, to_entries, to_query
 from rmqcore.model import MessageQueue
@@ -220,7 +226,10 @@ def sort_head(query: ListQuery, sort: str, title: str, css: str = "") -> SafeStr
 @register.simple_tag
 def whatif_note(note: Note) -> str:
     """Write a remark of a comparison in words."""
-    params = dict(note.params)
+    params = {
+        name: shown(name, value) if name.endswith("_at") else value
+        for name, value in note.params
+    }
     if options := params.get("options"):
         names = [word("option", option) for option in str(options).split(", ")]
         params["options"] = ", ".join(names)

@@ -91,6 +91,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "no_rate": _("Nobody consumes this queue, so there is no rate to divide by"),
     "broadcasting": _("Kept in files of the members; the broker does not know"),
     "first_sample": _("Needs a second sample"),
+    "not_every_load": _("Needs the load and the owner of every queue"),
     "cause": _("Nothing is known that explains it"),
 }
 
@@ -109,8 +110,38 @@ WHATIF: Final[dict[str, Word]] = {
     "member_not_there": _("{client_id} is not a member, so nothing changes for it"),
     "client_id_shared": _("{client_id} stands there {times} times: its parts overlap"),
     "lag_left_behind": _("{queues} queues would go, with {lag} messages in them"),
+    "lag_left_behind_partly": _(
+        "{queues} queues would go, with at least {lag} messages in them"
+    ),
+    "lag_left_behind_unknown": _(
+        "{queues} queues would go; how many messages wait in them is not known"
+    ),
     "topic_not_there": _("The group does not read topic {topic}"),
-    "owners_unknown": _("Nobody told who owns what now, so moves cannot be counted"),
+    "owners_unknown": _(
+        "Who owns {queues} of the {all} queues now is not known, so what they would do "
+        "is in no count of moves"
+    ),
+    "rates_assumed": _(
+        "What arrives in {queues} of the {all} queues is not known: their load is "
+        "taken as the mean of the others, marked ≈, and how even the load is stays "
+        "unknown"
+    ),
+    "topics_partly_read": _(
+        "Not every member reads {topics}: what a strategy gives to the others has no "
+        "reader and counts as without owner"
+    ),
+    "incomplete": _(
+        "Not everything of this group is known. Queues of which nothing is known now "
+        "are divided as they stood last, and nothing can be applied"
+    ),
+    "incomplete_brokers": _(
+        "{brokers}: no full answer. Queues of which nothing is known now are divided "
+        "as they stood last, and nothing can be applied"
+    ),
+    "incomplete_since": _(
+        "{brokers}: no full answer since {since_at}. Queues of which nothing is known "
+        "now are divided as they stood last, and nothing can be applied"
+    ),
     "no_members": _("The scenario has no members"),
     "no_queues": _("The group has no queues"),
     "refused": _("{message}"),

@@ -7,7 +7,7 @@ from typing import Final
 
 from rmqcore.allocation import BALANCED, NEVER, STRATEGIES
 
-from .comparison import NOW, Comparison, compare
+from .comparison import NOW, Comparison, compare, division
 from .document import comparison_document
 from .edits import Note, apply_edits
 from .export import to_java, to_python
@@ -17,7 +17,7 @@ from .query import from_query, joined, to_query
 from .rooms import RoomRule
 from .rows import Figures, MemberFigures, Row
 from .scenario import QueueCount, Scenario, Weighing
-from .situation import QueueState, Situation, read_situation
+from .situation import Missing, QueueState, Situation, read_situation
 from .tables import MEMBER_COLUMNS, STRATEGY_COLUMNS, member_lines, strategy_lines
 
 STRATEGY_NAMES: Final = tuple(STRATEGIES)
@@ -32,6 +32,7 @@ __all__ = [
     "Comparison",
     "Figures",
     "MemberFigures",
+    "Missing",
     "Mixing",
     "Note",
     "QueueCount",
@@ -45,6 +46,7 @@ __all__ = [
     "apply_edits",
     "compare",
     "comparison_document",
+    "division",
     "from_lists",
     "from_query",
     "joined",

@@ -2,15 +2,18 @@
 
 Pure: a situation and a scenario in, rows out, in a fixed order. "Now" is the division
 and the rates as they are, without any edit but the rate a member can take; the other
-rows are the edited group, each topic divided apart as RocketMQ does.
+rows are the edited group, each topic divided apart as RocketMQ does. It divides a topic
+among all members: what falls to one that does not read it has no reader (behaviour E6),
+and counts as nobody's.
 
 Cost: 10,000 queues and 500 members take about half a second for all rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from rmqcore.allocation import (
@@ -26,7 +29,7 @@ from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
 
 from .edits import Note, apply_edits
-from .options import prepare
+from .options import Prepared, prepare
 from .rows import Row, figures_of
 from .scenario import Scenario, Weighing
 from .situation import Situation
@@ -68,14 +71,10 @@ def compare(situation: Situation, scenario: Scenario) -> Comparison:
     """
     edited = apply_edits(situation, scenario)
     after = edited.situation
-    notes = list(edited.notes)
-    now = _now(situation)
-    owners = now.by_queue
-    present = {state.queue: owners.get(state.queue, ()) for state in situation.queues}
+    present = {state.queue: state.owners for state in situation.queues}
     columns = columns_of(after.queues, present)
-    if situation.queues and not any(present.values()):
-        notes.append(Note("owners_unknown"))
-    rows = [_now_row(now, situation, scenario, present)]
+    notes = (*_notes_on(situation, columns), *edited.notes)
+    rows = [_now_row(situation, scenario, present)]
     empty = _why_empty(after)
     if empty:
         rows.extend(Row(key, key, reason=empty) for key in (*STRATEGIES, BALANCED))
@@ -85,25 +84,74 @@ def compare(situation: Situation, scenario: Scenario) -> Comparison:
         )
         plans = [row.plan for row in rows[1:] if row.plan is not None]
         rows.append(_balanced_row(after, scenario, columns, plans))
-    return Comparison(scenario, situation, after, columns, tuple(rows), tuple(notes))
+    return Comparison(scenario, situation, after, columns, tuple(rows), notes)
 
 
-def _now(situation: Situation) -> Plan:
-    owners = {state.queue: state.owners for state in situation.queues}
-    return plan_of_owners(owners, situation.members, strategy=situation.strategy or NOW)
+def _notes_on(situation: Situation, columns: QueueColumns) -> Iterator[Note]:
+    """Yield what is not known of a group, and what that does to the figures."""
+    if not situation.complete:
+        yield _incomplete(situation)
+    unheard = sum(not state.heard for state in situation.queues)
+    if unheard:
+        params = (("queues", unheard), ("all", len(situation.queues)))
+        yield Note("owners_unknown", params)
+    partly = {
+        topic
+        for reads in situation.reads.values()
+        for topic in set(situation.topics) - reads
+    }
+    if partly:
+        yield Note("topics_partly_read", (("topics", ", ".join(sorted(partly))),))
+    if columns.weights.assumed:
+        assumed = len(columns.weights.assumed)
+        params = (("queues", assumed), ("all", len(columns.queues)))
+        yield Note("rates_assumed", params)
+
+
+def _incomplete(situation: Situation) -> Note:
+    names = ", ".join(each.broker for each in situation.missing)
+    since = min((s for each in situation.missing if (s := each.since_ms)), default=None)
+    if not names:
+        return Note("incomplete")
+    if since is None:
+        return Note("incomplete_brokers", (("brokers", names),))
+    return Note("incomplete_since", (("brokers", names), ("since_at", since)))
 
 
 def _now_row(
-    plan: Plan,
     situation: Situation,
     scenario: Scenario,
     present: Mapping[MessageQueue, tuple[str, ...]],
 ) -> Row:
+    columns = columns_of(situation.queues, present)
+    heard = {state.queue: state.owners for state in situation.queues if state.heard}
+    plan = plan_of_owners(heard, situation.members, strategy=situation.strategy or NOW)
     rate = (
         situation.member_rate if scenario.member_rate is None else scenario.member_rate
     )
-    figures = figures_of(plan, columns_of(situation.queues, present), rate)
+    figures = figures_of(plan, columns, rate, situation.members, columns.unheard)
     return Row(NOW, plan.strategy, plan, figures)
+
+
+def division(
+    name: str, situation: Situation, scenario: Scenario
+) -> tuple[Prepared, Plan | None]:
+    """Return how a strategy of the table divides; no plan where it lacks options.
+
+    Members take their part whether they read the topic or not. Raise ArgumentError
+    where it refuses its input.
+    """
+    prepared = prepare(name, scenario, situation)
+    if prepared.missing:
+        return prepared, None
+    plan = allocate_topics(
+        prepared.name,
+        group=situation.group,
+        queues=[state.queue for state in situation.queues],
+        client_ids=situation.members,
+        **prepared.options,
+    )
+    return prepared, plan
 
 
 def _why_empty(situation: Situation) -> Note | None:
@@ -119,21 +167,37 @@ def _strategy_row(
     columns: QueueColumns,
 ) -> Row:
     try:
-        prepared = prepare(name, scenario, situation)
-        if prepared.missing:
-            reason = _missing(prepared.missing, situation)
-            return Row(name, prepared.name, reason=reason)
-        plan = allocate_topics(
-            prepared.name,
-            group=situation.group,
-            queues=columns.queues,
-            client_ids=situation.members,
-            **prepared.options,
-        )
+        prepared, divided = division(name, situation, scenario)
     except ArgumentError as error:
         return Row(name, name, reason=Note("refused", (("message", str(error)),)))
-    figures = figures_of(plan, columns, situation.member_rate)
+    if divided is None:
+        reason = _missing(prepared.missing, situation)
+        return Row(name, prepared.name, reason=reason)
+    plan = _as_read(divided, situation)
+    figures = figures_of(plan, columns, situation.member_rate, situation.members)
     return Row(name, prepared.name, plan, figures, assumed=prepared.assumed)
+
+
+def _as_read(plan: Plan, situation: Situation) -> Plan:
+    """Return a plan without the queues of members that do not read their topic."""
+    if not situation.reads:
+        return plan
+    by_client = {
+        client_id: tuple(
+            queue
+            for queue in share
+            if queue.topic in situation.reads.get(client_id, (queue.topic,))
+        )
+        for client_id, share in plan.by_client.items()
+    }
+    taken = {queue for share in by_client.values() for queue in share}
+    return replace(
+        plan,
+        by_client=MappingProxyType(by_client),
+        unassigned=tuple(
+            state.queue for state in situation.queues if state.queue not in taken
+        ),
+    )
 
 
 def _missing(options: tuple[str, ...], situation: Situation) -> Note:
@@ -167,5 +231,6 @@ def _balanced_row(
         owners={queue: present for queue, present in owners if present},
         no_worse_than=plans,
     )
-    figures = figures_of(balanced.plan, columns, situation.member_rate)
-    return Row(BALANCED, BALANCED, balanced.plan, figures)
+    plan = _as_read(balanced.plan, situation)
+    figures = figures_of(plan, columns, situation.member_rate, situation.members)
+    return Row(BALANCED, BALANCED, plan, figures)

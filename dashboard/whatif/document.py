@@ -4,13 +4,15 @@
 `owners` has an entry for each queue: the index of its owner, a list of indices where
 it has several, -1 for nobody, null where the row does not know the queue. `moved`,
 `gained` and `lost` list queues: who had one is in the owners of the row "NOW", who has
-it then in the row's own. Unknown numbers are null; a drain time that never ends is the
-word "never".
+it then in the row's own. Of the queues in `unheard` it is not known who has them now,
+so they are in none of these lists. `full` says that each queue is consumed by exactly
+one process. Loads of the queues in `assumed_of` are the mean of others, as their rates
+are not known. Unknown numbers are null; a drain time that never ends is "never".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rmqcore.allocation import NEVER, Scores
@@ -35,6 +37,11 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "group": before.group,
         "taken_at": before.taken_at_ms,
         "query": to_query(comparison.scenario),
+        "complete": before.complete,
+        "missing": [
+            {"broker": each.broker, "state": each.state, "since": each.since_ms}
+            for each in before.missing
+        ],
         "strategy": comparison.scenario.strategy or before.strategy,
         "clients": list(table.clients),
         "members": {
@@ -44,7 +51,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "queues": table.queue_rows(comparison),
         "loads": {
             "unit": "rate" if columns.weights.is_rate else "queues",
-            "assumed": columns.weights.assumed,
+            "assumed": len(columns.weights.assumed),
+            "assumed_of": table.places_of(columns.weights.assumed),
         },
         "member_rate": {
             "value": after.member_rate,
@@ -70,6 +78,10 @@ class _Tables:
         index = {queue: at for at, queue in enumerate(self.queues)}
         self._now = [index[state.queue] for state in before.queues]
         self._then = [index[state.queue] for state in after.queues]
+
+    def places_of(self, positions: Iterable[int]) -> list[int]:
+        """Return the queues at some positions of those of after."""
+        return [self._then[at] for at in positions]
 
     def queue_rows(self, comparison: Comparison) -> list[list[Any]]:
         """Return topic, broker, id, lag and load; load null for queues taken away."""
@@ -100,8 +112,10 @@ class _Tables:
             written["moved"] = [places[at] for at in row.figures.moved]
             written["gained"] = [places[at] for at in row.figures.gained]
             written["lost"] = [places[at] for at in row.figures.lost]
+            written["unheard"] = sorted(places[at] for at in row.figures.unheard)
             written.update(_figures(row.figures))
-            written["idle"] = self._indices(row.figures.idle)
+            idle = row.figures.idle
+            written["idle"] = None if idle is None else self._indices(idle)
             written["members"] = self._members(row.figures.members)
         return written
 
@@ -109,7 +123,10 @@ class _Tables:
         self, figures: Figures, places: Sequence[int]
     ) -> list[int | list[int] | None]:
         owners: list[int | list[int] | None] = [None] * len(self.queues)
-        for at, holders in zip(places, figures.owners, strict=True):
+        for position, holders in enumerate(figures.owners):
+            at = places[position]
+            if position in figures.unknown:
+                continue
             if len(holders) == 1:
                 owners[at] = self.clients[holders[0]]
             else:
@@ -121,6 +138,7 @@ class _Tables:
             "client": [self.clients[each.client_id] for each in members],
             "queues": [each.queues for each in members],
             "load": [each.load for each in members],
+            "load_assumed": [each.load_assumed for each in members],
             "lag": [each.lag for each in members],
             "lag_partial": [each.lag_partial for each in members],
             "drain_s": [_seconds(each.drain_s) for each in members],
@@ -133,6 +151,8 @@ class _Tables:
 def _figures(figures: Figures) -> dict[str, Any]:
     return {
         "unassigned": figures.unassigned,
+        "twice": figures.twice,
+        "full": figures.full,
         "by_queues": _scores(figures.by_queues),
         "by_load": _scores(figures.by_load),
         "by_lag": None if figures.by_lag is None else _scores(figures.by_lag),

@@ -57,8 +57,17 @@ def apply_edits(situation: Situation, scenario: Scenario) -> Edited:
     rate = (
         situation.member_rate if scenario.member_rate is None else scenario.member_rate
     )
+    renamed = {
+        new: situation.reads[old]
+        for old, new in scenario.rename
+        if old in situation.reads
+    }
     changed = replace(
-        situation, members=tuple(members), queues=tuple(queues), member_rate=rate
+        situation,
+        members=tuple(members),
+        queues=tuple(queues),
+        member_rate=rate,
+        reads={**situation.reads, **renamed},
     )
     return Edited(changed, tuple(notes))
 
@@ -106,9 +115,7 @@ def _edited_queues(
             kept.setdefault(queue, QueueState(queue, lag=0.0))
     gone = [state for queue, state in known.items() if queue not in kept]
     if gone:
-        lag = fsum(state.lag or 0.0 for state in gone)
-        params = (("queues", len(gone)), ("lag", lag))
-        notes.append(Note("lag_left_behind", params))
+        notes.append(_left_behind(gone))
     resized = {queue.topic for queue in known.keys() ^ kept.keys()}
     rates = {topic: _topic_rate(present, topic) for topic in resized}
     sizes = Counter(queue.topic for queue in kept)
@@ -118,6 +125,16 @@ def _edited_queues(
         else kept[queue]
         for queue in sorted_queues(kept)
     ]
+
+
+def _left_behind(gone: Sequence[QueueState]) -> Note:
+    """Return what is said of queues that go; what waits there is known, or in part."""
+    lags = [state.lag for state in gone if state.lag is not None]
+    queues = ("queues", len(gone))
+    if not lags:
+        return Note("lag_left_behind_unknown", (queues,))
+    code = "lag_left_behind" if len(lags) == len(gone) else "lag_left_behind_partly"
+    return Note(code, (queues, ("lag", round(fsum(lags)))))
 
 
 def _edited_rates(
@@ -145,9 +162,7 @@ def _edited_rates(
                 rate = _share(expected[topic], sizes[topic])
         elif rate is not None:
             rate *= scenario.rate_factor
-        edited.append(
-            QueueState(state.queue, state.owners, state.lag, rate, state.rate_out)
-        )
+        edited.append(replace(state, rate_in=rate))
     return edited
 
 

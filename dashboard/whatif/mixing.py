@@ -47,10 +47,14 @@ def mixing(figures: Figures) -> Mixing:
     """Return the stages from the present division to that of `figures`.
 
     Members switch in RocketMQ's order, as a roll-out from the first to the last does.
-    Queues that are new are left out: nobody can have them yet.
+    Queues that are new are left out, as nobody can have them yet, and so are those
+    whose present owners are not known.
     """
     present = figures.columns.present
-    held = [len(owners) if owners is not None else -1 for owners in present]
+    held = [
+        -1 if owners is None or at in figures.unheard else len(owners)
+        for at, owners in enumerate(present)
+    ]
     loses = _by_member([owners or () for owners in present], held)
     gains = _by_member(figures.owners, held)
     twice = sum(count > 1 for count in held)

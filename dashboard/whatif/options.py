@@ -84,6 +84,8 @@ def _prepare_nearby(scenario: Scenario, situation: Situation) -> Prepared:
         )
         if not rule
     ]
+    if inner.partition("-")[0] == NEARBY:
+        raise ArgumentError(f"{inner} cannot stand inside {NEARBY}")
     within = prepare(inner, scenario, situation)
     name = f"{NEARBY}-{within.name}"
     missing.extend(within.missing)

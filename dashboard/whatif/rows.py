@@ -1,8 +1,10 @@
 """One line of a comparison: a division, and what it means in numbers.
 
-Loads are as `weights` has them. Lag is summed over what is known and then marked as
-partial. Drain times use known values only: unknown stays unknown. Moves are seen from
-the present owners; queues that are new have not moved.
+Loads are as `weights` has them, and marked where a rate was taken for another. Lag is
+summed over what is known and then marked as partial. Drain times use known values only:
+unknown stays unknown. How even a division is, is known when the value and the owner of
+every queue are. Moves are seen from the present owners; queues that are new have not
+moved, and of those whose owner is not known nobody can tell.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from rmqcore.allocation import (
     Plan,
     Scores,
     member_drain_time,
+    member_loads,
     scores,
     worst_drain_time,
 )
@@ -27,13 +30,17 @@ from .edits import Note
 from .situation import KEEPS_UP_S
 from .weights import QueueColumns
 
+NOT_KNOWN: Final = Scores(None, None, None, None)
 MEASURED: Final = 0.02
 """By how much two rates that are measured over half a minute may differ by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberFigures:
-    """What one member has in a division; `lag` None where none is known."""
+    """What one member has in a division; `lag` None where none is known.
+
+    `load_assumed` where the rate of one of its queues is not known.
+    """
 
     client_id: str
     queues: int
@@ -41,6 +48,7 @@ class MemberFigures:
     lag: float | None
     lag_partial: bool
     drain_s: float | None
+    load_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,10 @@ class Figures:
 
     `owners` stand in the order of the queues of `columns`; `moved`, `gained` and `lost`
     are positions in it: of queues with an owner before and another now, with none
-    before, and with none now.
+    before, and with none now. `unassigned` are queues that nobody consumes, `twice`
+    those that several processes do. `unheard` are positions of queues whose present
+    owners are not known, `unknown` of those whose owners in this division are not: who
+    is `idle` is then not known either.
     """
 
     columns: QueueColumns = field(repr=False)
@@ -72,12 +83,25 @@ class Figures:
     lost: tuple[int, ...]
     members: tuple[MemberFigures, ...]
     unassigned: int
-    idle: tuple[str, ...]
+    twice: int
+    unheard: frozenset[int]
+    unknown: frozenset[int]
+    idle: tuple[str, ...] | None
     by_queues: Scores
     by_load: Scores
     by_lag: Scores | None
     worst_drain_s: float | None
     remainder: Remainder
+
+    @property
+    def full(self) -> bool:
+        """True when each queue is known to be consumed by exactly one process."""
+        return not (self.unassigned or self.twice or self.unknown)
+
+    @property
+    def changed(self) -> tuple[int, ...]:
+        """The positions of all queues whose owners differ, as far as that is known."""
+        return (*self.moved, *self.gained, *self.lost)
 
     def moves(self, positions: Sequence[int]) -> list[Move]:
         """Return the queues at some positions with their owners before and now."""
@@ -103,8 +127,18 @@ class Row:
     assumed: tuple[tuple[str, str | int], ...] = ()
 
 
-def figures_of(plan: Plan, columns: QueueColumns, member_rate: float | None) -> Figures:
-    """Return the numbers of a plan; `member_rate` is what one member can take."""
+def figures_of(
+    plan: Plan,
+    columns: QueueColumns,
+    member_rate: float | None,
+    members: Sequence[str] = (),
+    unknown: frozenset[int] = frozenset(),
+) -> Figures:
+    """Return the numbers of a plan; `member_rate` is what one member can take.
+
+    `members` has a client id once for each process; owners of the queues at `unknown`
+    are not known, so any member may have more.
+    """
     # A CONFIG list may name queues that the topic does not have.
     held = {
         client_id: [
@@ -112,37 +146,71 @@ def figures_of(plan: Plan, columns: QueueColumns, member_rate: float | None) -> 
         ]
         for client_id, share in plan.by_client.items()
     }
-    members = tuple(
-        _member_figures(client_id, positions, columns, member_rate)
+    shares = tuple(
+        _member_figures(client_id, positions, columns, member_rate, bool(unknown))
         for client_id, positions in held.items()
     )
     owners = _owners(held, len(columns.queues))
-    present = columns.present
-    changed = [
-        at
-        for at, before in enumerate(present)
-        if before is not None and before != owners[at]
-    ]
-    lags = [member.lag for member in members if member.lag is not None]
-    drains = [member.drain_s for member in members]
+    moved, gained, lost = _changes(owners, columns)
+    drains = [member.drain_s for member in shares]
     drains.extend(
         _drain_without_owner(columns, columns.positions[queue])
         for queue in plan.unassigned
     )
+    processes = members or tuple(held)
     return Figures(
         columns=columns,
         owners=tuple(owners),
-        moved=tuple(at for at in changed if present[at] and owners[at]),
-        gained=tuple(at for at in changed if not present[at]),
-        lost=tuple(at for at in changed if not owners[at]),
-        members=members,
+        moved=moved,
+        gained=gained,
+        lost=lost,
+        members=shares,
         unassigned=len(plan.unassigned),
-        idle=plan.idle,
-        by_queues=scores([member.queues for member in members]),
-        by_load=scores([member.load for member in members]),
-        by_lag=scores(lags) if len(lags) == len(members) else None,
-        worst_drain_s=worst_drain_time(drains),
+        twice=_twice(owners, plan.shared_ids),
+        unheard=columns.unheard,
+        unknown=unknown,
+        idle=None if unknown else plan.idle,
+        by_queues=_evenness([1.0] * len(owners), owners, processes) or NOT_KNOWN,
+        by_load=_evenness(columns.scored, owners, processes) or NOT_KNOWN,
+        by_lag=_evenness(columns.lags, owners, processes),
+        worst_drain_s=worst_drain_time([*drains, *([None] if unknown else [])]),
         remainder=_remainder(held, columns),
+    )
+
+
+def _changes(
+    owners: Sequence[tuple[str, ...]], columns: QueueColumns
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the positions that are moved, gained and lost, of those that are known."""
+    present = columns.present
+    changed = [
+        at
+        for at, before in enumerate(present)
+        if before is not None
+        and at not in columns.unheard
+        and set(before) != set(owners[at])
+    ]
+    return (
+        tuple(at for at in changed if present[at] and owners[at]),
+        tuple(at for at in changed if not present[at]),
+        tuple(at for at in changed if not owners[at]),
+    )
+
+
+def _evenness(
+    values: Sequence[float | None],
+    owners: Sequence[Sequence[str]],
+    processes: Sequence[str],
+) -> Scores | None:
+    loads = member_loads(values, owners, processes)
+    return None if loads is None else scores(loads)
+
+
+def _twice(owners: Sequence[Sequence[str]], shared_ids: Sequence[str]) -> int:
+    shared = set(shared_ids)
+    return sum(
+        len(holders) > 1 or any(holder in shared for holder in holders)
+        for holders in owners
     )
 
 
@@ -151,17 +219,21 @@ def _member_figures(
     positions: Sequence[int],
     columns: QueueColumns,
     member_rate: float | None,
+    more: bool,
 ) -> MemberFigures:
+    """Return a member's numbers; `more` where it may have queues beyond these."""
     lags = [columns.lags[at] for at in positions]
     rates = [columns.rates[at] for at in positions]
     known = [lag for lag in lags if lag is not None]
+    drain_s = _drain(lags, rates, member_rate)
     return MemberFigures(
         client_id=client_id,
         queues=len(positions),
         load=fsum([columns.weights.loads[at] for at in positions]),
-        lag=fsum(known) if known or not positions else None,
-        lag_partial=len(known) < len(positions),
-        drain_s=_drain(lags, rates, member_rate),
+        lag=fsum(known) if known or not (positions or more) else None,
+        lag_partial=more or len(known) < len(positions),
+        drain_s=drain_s if drain_s == NEVER or not more else None,
+        load_assumed=more or (columns.weights.is_rate and None in rates),
     )
 
 
@@ -187,9 +259,10 @@ def _drain(
 
 def _drain_without_owner(columns: QueueColumns, at: int) -> float | None:
     """Return NEVER where something waits or arrives that nobody will take."""
-    if columns.lags[at] or columns.rates[at]:
+    lag, rate = columns.lags[at], columns.rates[at]
+    if lag or rate:
         return NEVER
-    return None if columns.lags[at] is None else 0.0
+    return None if lag is None or rate is None else 0.0
 
 
 def _owners(held: Mapping[str, Sequence[int]], count: int) -> list[tuple[str, ...]]:

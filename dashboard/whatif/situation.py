@@ -1,13 +1,16 @@
 """What a group looks like before anything is changed: members, queues, rates, owners.
 
 Read from the collector's `GroupState` document, or empty to start from a blank sheet.
-A value that the document does not know stays None here.
+A value that the document does not know stays None here. Queues of a broker that is
+missing are kept, by whoever held them last; what waits in them is not known now. Queues
+of topics that no member reads any more are not divided, and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final
 
@@ -16,17 +19,33 @@ from rmqcore.model import MessageQueue, sorted_queues
 
 # Less lag than arrives in so many seconds: the member takes all that arrives.
 KEEPS_UP_S: Final = 10.0
+NOT_READ: Final = "not_read"
+"""Why a queue has no owner whose topic no member reads."""
+ANSWERING: Final = frozenset({"answered", "slave"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """A queue, who holds it, and what flows: messages per second, lag in messages."""
+    """A queue, who holds it, and what flows: messages per second, lag in messages.
+
+    `heard` is false where it is not known who holds it; without owners it is nobody.
+    """
 
     queue: MessageQueue
     owners: tuple[str, ...] = ()
     lag: float | None = None
     rate_in: float | None = None
     rate_out: float | None = None
+    heard: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A broker that does not answer everything: its state's word, and since when."""
+
+    broker: str
+    state: str
+    since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +54,8 @@ class Situation:
 
     A client id may be listed twice (behaviour A5b). `member_rate` is the most that a
     member was seen to take, messages per second: what it can take is at least that.
+    `reads` are the topics of members that do not read all of them. `complete` is false
+    while a broker of the group does not answer; `missing` are those known by name.
     """
 
     cluster: str
@@ -44,6 +65,9 @@ class Situation:
     strategy: str | None = None
     member_rate: float | None = None
     taken_at_ms: int | None = None
+    reads: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    complete: bool = True
+    missing: tuple[Missing, ...] = ()
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -71,9 +95,11 @@ def read_situation(document: Mapping[str, Any]) -> Situation:
     states = {}
     for row in _rows(document, "queues"):
         state = _queue_state(row)
-        states[state.queue] = state
+        if (row.get("unknown") or {}).get("owners") != NOT_READ:
+            states[state.queue] = state
     queues = tuple(states[queue] for queue in sorted_queues(states))
     strategy = document.get("strategy") or {}
+    missing = tuple(_missing(document))
     return Situation(
         cluster=str(document.get("cluster", "")),
         group=group,
@@ -85,7 +111,30 @@ def read_situation(document: Mapping[str, Any]) -> Situation:
         strategy=strategy.get("name"),
         member_rate=_highest_rate(document, queues),
         taken_at_ms=document.get("taken_at"),
+        reads=_reads(document, {queue.topic for queue in states}),
+        complete=bool(document.get("complete", not missing)),
+        missing=missing,
     )
+
+
+def _missing(document: Mapping[str, Any]) -> Iterator[Missing]:
+    for row in _rows(document, "brokers"):
+        answered = "answered" if row.get("answered", True) else "silent"
+        state = str(row.get("state") or answered)
+        if state not in ANSWERING:
+            yield Missing(str(row.get("name", "")), state, row.get("since"))
+
+
+def _reads(document: Mapping[str, Any], topics: Set[str]) -> dict[str, frozenset[str]]:
+    """Return what members read that say so and do not read all topics of the group."""
+    reads = {
+        str(row["client_id"]): frozenset(
+            str(_field(own, "topic", "subscriptions")) for own in row["subscriptions"]
+        )
+        for row in _rows(document, "members")
+        if row.get("subscriptions")
+    }
+    return {each: own for each, own in reads.items() if not topics <= own}
 
 
 def _rows(document: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
@@ -99,17 +148,32 @@ def _queue_state(row: Mapping[str, Any]) -> QueueState:
     queue_id = _field(row, "queue_id", "queues")
     if isinstance(queue_id, bool) or not isinstance(queue_id, int):
         raise ArgumentError(f"queue_id must be a whole number, got {queue_id!r}")
+    # Two processes of one client id that report a queue are one owner by name.
+    owners = tuple(dict.fromkeys(row.get("owners") or ()))
+    last = row.get("last") or {}
+    if not owners:
+        owners = tuple(dict.fromkeys(last.get("owners") or ()))
+    why = (row.get("unknown") or {}).get("owners")
     return QueueState(
         MessageQueue(
             str(_field(row, "topic", "queues")),
             str(_field(row, "broker", "queues")),
             queue_id,
         ),
-        tuple(row.get("owners") or ()),
-        number_or_none("lag", row.get("lag")),
+        owners,
+        number_or_none("lag", _lag(row)),
         number_or_none("rate_in", row.get("rate_in")),
         number_or_none("rate_out", row.get("rate_out")),
+        heard=bool(owners) or not (why or last),
     )
+
+
+def _lag(row: Mapping[str, Any]) -> object:
+    """Return a queue's lag; one that is empty and was never committed has none."""
+    lag, low, high = (row.get(name) for name in ("lag", "min", "max"))
+    if lag is None and low is not None and high is not None and high <= low:
+        return 0
+    return lag
 
 
 def _field(row: Mapping[str, Any], name: str, table: str) -> Any:
@@ -131,18 +195,27 @@ def number_or_none(what: str, value: object) -> float | None:
 def _highest_rate(
     document: Mapping[str, Any], queues: Sequence[QueueState]
 ) -> float | None:
-    """Return the most that a member takes; one that keeps up takes what arrives."""
-    rates = [
-        rate
-        for row in _rows(document, "members")
-        if (rate := number_or_none("rate_out", row.get("rate_out")))
-    ]
-    arriving: dict[str, list[QueueState]] = {}
+    """Return the most that a member takes; one that keeps up takes what arrives.
+
+    Of a member only counts what is known of all its queues: what it takes of some of
+    them is less than it can take, and would make a drain seem endless.
+    """
+    held: dict[str, list[QueueState]] = {}
     for state in queues:
-        if len(state.owners) == 1:
-            arriving.setdefault(state.owners[0], []).append(state)
-    for states in arriving.values():
-        if any(state.rate_in is None or state.lag is None for state in states):
+        for owner in state.owners:
+            held.setdefault(owner, []).append(state)
+    listed = Counter(row["client_id"] for row in _rows(document, "members"))
+    rates = []
+    for row in _rows(document, "members"):
+        rate = number_or_none("rate_out", row.get("rate_out"))
+        mine = held.get(row["client_id"], ())
+        known = all(state.rate_out is not None for state in mine)
+        if rate and known and listed[row["client_id"]] == 1:
+            rates.append(rate)
+    for owner, states in held.items():
+        shared = listed[owner] > 1 or any(len(state.owners) > 1 for state in states)
+        unknown = any(state.rate_in is None or state.lag is None for state in states)
+        if shared or unknown:
             continue
         rate = sum(state.rate_in or 0.0 for state in states)
         lag = sum(state.lag or 0.0 for state in states)

@@ -37,6 +37,9 @@ STRATEGY_COLUMNS: Final = (
     "worst_drain_s",
     "odd_queues_worst",
     "odd_queues_least_possible",
+    "twice",
+    "moves_unknown",
+    "group_complete",
 )
 MEMBER_COLUMNS: Final = (
     "strategy",
@@ -47,6 +50,7 @@ MEMBER_COLUMNS: Final = (
     "lag",
     "lag_partial",
     "drain_s",
+    "load_assumed",
 )
 
 
@@ -68,13 +72,16 @@ def strategy_lines(comparison: Comparison) -> Iterator[list[Any]]:
             len(figures.gained),
             len(figures.lost),
             figures.unassigned,
-            len(figures.idle),
+            None if figures.idle is None else len(figures.idle),
             *_scores(figures.by_load),
             *_scores(figures.by_lag),
             *_scores(figures.by_queues),
             _seconds(figures.worst_drain_s),
             figures.remainder.worst,
             figures.remainder.least_possible,
+            figures.twice,
+            len(figures.unheard),
+            comparison.before.complete,
         ]
 
 
@@ -92,6 +99,7 @@ def member_lines(comparison: Comparison) -> Iterator[list[Any]]:
                 each.lag,
                 each.lag_partial,
                 _seconds(each.drain_s),
+                each.load_assumed,
             ]
 
 

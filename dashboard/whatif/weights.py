@@ -21,18 +21,19 @@ from .situation import QueueState
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each queue weighs: a rate, `assumed` of them by a mean, or 1 for each."""
+    """What each queue weighs: a rate, or 1 for each; `assumed` are those by a mean."""
 
     loads: tuple[float, ...]
     is_rate: bool
-    assumed: int = 0
+    assumed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QueueColumns:
     """The queues of a situation by position.
 
-    `present` are the owners before the edits, None for a queue that is new.
+    `present` are the owners before the edits, None for a queue that is new; `unheard`
+    are the positions of those whose owners before the edits are not known.
     """
 
     queues: tuple[MessageQueue, ...]
@@ -41,7 +42,13 @@ class QueueColumns:
     lags: tuple[float | None, ...]
     rates: tuple[float | None, ...]
     present: tuple[tuple[str, ...] | None, ...]
+    unheard: frozenset[int]
     weights: Weights
+
+    @property
+    def scored(self) -> tuple[float | None, ...]:
+        """The loads as far as they are known: rates, or 1 where queues are counted."""
+        return self.rates if self.weights.is_rate else self.weights.loads
 
 
 def weigh(states: Sequence[QueueState]) -> Weights:
@@ -52,7 +59,8 @@ def weigh(states: Sequence[QueueState]) -> Weights:
             by_topic.setdefault(state.queue.topic, []).append(state.rate_in)
     if not by_topic:
         return Weights((1.0,) * len(states), is_rate=False)
-    known = sum(map(len, by_topic.values()))
+    assumed = tuple(at for at, state in enumerate(states) if state.rate_in is None)
+    known = len(states) - len(assumed)
     overall = fsum(rate for rates in by_topic.values() for rate in rates) / known
     means = {topic: fsum(rates) / len(rates) for topic, rates in by_topic.items()}
     loads = tuple(
@@ -61,7 +69,7 @@ def weigh(states: Sequence[QueueState]) -> Weights:
         else state.rate_in
         for state in states
     )
-    return Weights(loads, is_rate=True, assumed=len(states) - known)
+    return Weights(loads, is_rate=True, assumed=assumed)
 
 
 def columns_of(
@@ -76,5 +84,6 @@ def columns_of(
         lags=tuple(state.lag for state in states),
         rates=tuple(state.rate_in for state in states),
         present=tuple(present.get(queue) for queue in queues),
+        unheard=frozenset(at for at, state in enumerate(states) if not state.heard),
         weights=weigh(states),
     )

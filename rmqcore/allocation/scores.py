@@ -23,12 +23,12 @@ from rmqcore.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one division; None where there are no members."""
+    """The scores of one division; None where there are no members, or not known."""
 
     max_over_mean: float | None
     variation: float | None
     gini: float | None
-    idle: int
+    idle: int | None
 
 
 def scores(loads: Sequence[float]) -> Scores:

@@ -19,6 +19,7 @@ const known = new Map(readJson("members").map((member) => [member.client_id, mem
 let comparison = null;
 let labels = {};
 let slots = [];
+let assumed = new Set();
 let watched = null;
 
 /** Draw both maps of the comparison that stands in the page now. */
@@ -27,6 +28,7 @@ export function drawMaps() {
   if (!comparison || !find("[data-after]")) return;
   labels = readJson("labels") ?? {};
   slots = slotsOf(comparison.clients);
+  assumed = new Set(comparison.loads.assumed_of);
   draw();
   watched?.disconnect();
   watched = new ResizeObserver(draw);
@@ -85,16 +87,24 @@ function memberOf(row, client, at) {
     slot: slots[client],
     queues: row.members.queues[at],
     lag: row.members.lag[at],
-    rate_out: comparison.loads.unit === "rate" ? row.members.load[at] : null,
+    rate_out:
+      comparison.loads.unit === "rate" && !row.members.load_assumed[at]
+        ? row.members.load[at]
+        : null,
     idle: row.members.queues[at] ? null : "no_queues",
   };
 }
 
-/** A queue that the row does not know is left out; nobody's queue has no owners. */
+/**
+ * A queue that the row does not know is left out; nobody's queue has no owners, and one
+ * of which it is not known who has it has no source of owners either.
+ */
 function queueOf(row, [topic, broker, id, lag, load], at) {
   const owners = row.owners[at];
-  if (owners === null) return [];
-  const holders = owners === NOBODY ? [] : [owners].flat();
+  const unheard = owners === null && row.unheard.includes(at);
+  if (owners === null && !unheard) return [];
+  const holders = owners === NOBODY || unheard ? [] : [owners].flat();
+  const known = comparison.loads.unit === "rate" && !assumed.has(at);
   return [
     {
       topic,
@@ -102,9 +112,9 @@ function queueOf(row, [topic, broker, id, lag, load], at) {
       queue_id: id,
       lag,
       lag_ms: null,
-      rate_in: comparison.loads.unit === "rate" ? load : null,
+      rate_in: known ? load : null,
       owners: holders.map((client) => comparison.clients[client]),
-      owner_source: "reported",
+      owner_source: unheard ? null : "reported",
       expected: null,
       moved_at: null,
       unknown: {},

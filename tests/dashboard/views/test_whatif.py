@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -30,7 +32,12 @@ def test_every_strategy_stands_beside_now(viewer: Client) -> None:
     page = text_of(answer)
     for name in ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "CONSISTENT_HASH"):
         assert f" {name} " in page
-    assert "Now AVG 0 0 1.54 0.57 0.30 never 1 / 1 6/5/1 AVG 4 0 1.21 0.16" in page
+    # Four queues wait for locks: what the others have says nothing of how even it is.
+    assert re.search(
+        r"Now AVG 4 queues without owner 0 0( — [\w ]+){3} never 1 / 1 6/5/1 "
+        r"AVG 4 0 1.21 0.16",
+        page,
+    )
     assert "20 m 05 s 1 / 1 6/5/5 AVG_BY_CIRCLE 11 0 1.37 0.26" in page
     assert "4 of 16 queues change owner" in page
     assert "orders · hz2@broker-b / 4 No owner 10.20.4.19" in page

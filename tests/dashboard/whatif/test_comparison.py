@@ -148,8 +148,17 @@ def test_without_members_or_queues_there_is_a_reason() -> None:
 
 
 def test_owners_that_nobody_knows_are_noted() -> None:
-    unknown = replace(SIXTEEN, queues=tuple(QueueState(each) for each in queues(16)))
-    assert compare(unknown, Scenario()).notes == (Note("owners_unknown"),)
+    unheard = tuple(QueueState(each, rate_in=1.0, heard=False) for each in queues(16))
+    found = compare(replace(SIXTEEN, queues=unheard), Scenario())
+    assert found.notes == (Note("owners_unknown", (("queues", 16), ("all", 16))),)
+    avg = found.row("AVG").figures
+    assert avg is not None
+    assert (avg.changed, len(avg.unheard)) == ((), 16)
+    now = found.row(NOW).figures
+    assert now is not None
+    assert (now.unassigned, now.full, now.idle) == (0, False, None)
+    assert now.by_queues.max_over_mean is None
+    assert {member.lag for member in now.members} == {None}
 
 
 def test_now_has_owners_as_reported() -> None:

@@ -44,9 +44,12 @@ def test_the_whole_document() -> None:
         ["orders", "broker-a", 1, 0, 10.0],
         ["orders", "broker-a", 2, 7, 10.0],
     ]
-    assert document["loads"] == {"unit": "rate", "assumed": 1}
+    assert document["loads"] == {"unit": "rate", "assumed": 1, "assumed_of": [1]}
     assert document["member_rate"] == {"value": 25.0, "source": "observed"}
-    assert document["notes"] == []
+    assert document["notes"] == [
+        {"code": "rates_assumed", "params": {"queues": 1, "all": 3}}
+    ]
+    assert (document["complete"], document["missing"]) == (True, [])
 
 
 def test_a_row() -> None:
@@ -60,18 +63,22 @@ def test_a_row() -> None:
         "moved": [1, 2],
         "gained": [],
         "lost": [],
+        "unheard": [],
         "unassigned": 0,
+        "twice": 0,
+        "full": True,
         "idle": [],
         "members": {
             "client": [0, 1, 2],
             "queues": [1, 1, 1],
             "load": [10.0, 10.0, 10.0],
+            "load_assumed": [False, True, False],
             "lag": [0, 0, 7],
             "lag_partial": [False, False, False],
             "drain_s": [0.0, None, 7 / 15],
         },
         "by_queues": {"max_over_mean": 1.0, "variation": 0.0, "gini": 0.0, "idle": 0},
-        "by_load": {"max_over_mean": 1.0, "variation": 0.0, "gini": 0.0, "idle": 0},
+        "by_load": dict.fromkeys(("max_over_mean", "variation", "gini", "idle")),
         "by_lag": row(document, "AVG")["by_lag"],
         "worst_drain_s": None,
         "remainder": {"worst": 0, "least_possible": 0},
@@ -124,6 +131,7 @@ def test_owners_none_several_and_unknown_to_the_row() -> None:
 def test_where_the_rate_of_a_member_comes_from() -> None:
     group = situation("A", queues(1), rates=[None])
     assert written(group, Scenario())["member_rate"] == {"value": None, "source": None}
-    assert written(group, Scenario())["loads"] == {"unit": "queues", "assumed": 0}
+    loads = {"unit": "queues", "assumed": 0, "assumed_of": []}
+    assert written(group, Scenario())["loads"] == loads
     entered = written(group, Scenario(member_rate=5.0))["member_rate"]
     assert entered == {"value": 5.0, "source": "entered"}

@@ -66,7 +66,7 @@ def test_unknown_rates_are_filled_by_a_mean_and_counted() -> None:
     states = situation((), both, rates=[2.0, None, 4.0, None]).queues
     weights = weigh(states)
     assert weights.loads == (2.0, 3.0, 4.0, 3.0)
-    assert (weights.is_rate, weights.assumed) == (True, 2)
+    assert (weights.is_rate, weights.assumed) == (True, (1, 3))
 
 
 def test_without_any_rate_queues_are_counted() -> None:
