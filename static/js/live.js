@@ -119,9 +119,9 @@ export class Feed {
 
   /**
    * Updates that arrived while loading and are older than what was loaded are done.
-   * Where nothing was there to load, the first update is the sign that there is now.
+   * One of another run is the sign that what was loaded, if anything, is not the newest.
    */
   follows(update) {
-    return this.run === null || (update.run === this.run && update.seq > this.seq);
+    return update.run !== this.run || update.seq > this.seq;
   }
 }

@@ -192,6 +192,35 @@ async def test_what_comes_to_life_while_the_page_asks_for_it_is_shown(
     await shows(page, BEFORE)
 
 
+async def test_another_run_that_begins_while_the_page_loads_is_followed(
+    open_page: Open, write: Callable[..., None], publish: Publish
+) -> None:
+    state = waiting_for_locks(now_ms())
+    write(state)
+    page = await open_page(GROUP)
+    await live(page)
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        answer = await route.fetch()
+        asked.set()
+        await go_on.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/api/v1/**", answer_late, times=1)
+    async with page.expect_websocket() as opened:
+        await page.reload()
+    socket = await opened.value
+    await asked.wait()
+    later = waiting_for_locks(now_ms(), run="19d0001-0000ffff", seq=1)
+    later["status"] = {"level": "ok", "word": "healthy"}
+    write(later)
+    async with socket.expect_event("framereceived", lambda text: "changes" in text):
+        await publish(update(later, 1, {}))
+    go_on.set()
+    await expect(page.locator('[data-tile="status"]')).to_contain_text("Healthy")
+
+
 async def test_the_overview_follows_digests_and_keeps_what_one_looks_at(
     open_page: Open, write: Callable[..., None], publish: Publish
 ) -> None:
