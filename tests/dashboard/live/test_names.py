@@ -8,6 +8,7 @@ from dashboard.live.names import (
     allocation_channel,
     allocation_key,
     fence_key,
+    gone_key,
     group_key,
     lease_key,
     live_group_name,
@@ -41,6 +42,7 @@ def test_cache_keys_are_prefixed_and_distinct() -> None:
         watch_key,
         lease_key,
         fence_key,
+        gone_key,
         allocation_key,
         allocation_channel,
     )
