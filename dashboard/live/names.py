@@ -68,11 +68,6 @@ def figures_key(worker: str) -> str:
     return f"{PREFIX}figures:{worker}"
 
 
-def gone_key(cluster: str) -> str:
-    """Return the hash broker -> who said that it is gone for good, when and why."""
-    return f"{PREFIX}gone:{cluster}"
-
-
 def allocation_key(cluster: str) -> str:
     """Return the hash group + client id -> what a fleet member holds."""
     return f"{PREFIX}allocation:{cluster}"

@@ -8,11 +8,18 @@ examples, `tests/dashboard/selectors/queue_status.json`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dashboard.live.documents import GroupState, Level, Member, Queue
+from dashboard.live.documents import (
+    GroupState,
+    LastKnown,
+    Level,
+    Member,
+    OwnerSource,
+    Queue,
+)
 
 # Below this many messages nobody is falling behind: 1 against 5 is not an alarm.
 LAG_FLOOR: Final = 100
@@ -20,6 +27,7 @@ RATE_FLOOR: Final = 1.0
 RATE_MARGIN: Final = 0.05
 UNMEASURED: Final = ("broadcasting", "mixed")
 """Kinds of groups whose progress the broker does not know."""
+_COLUMNS: Final = ("lag", "lag_ms", "rate_in", "rate_out", "pulled", "owners")
 _WORST: Final = {"crit": 0, "warn": 1, "unk": 2, "ok": 3}
 
 
@@ -54,15 +62,39 @@ class Drain:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One row of the queue table; `moved_ms` is how long ago the queue moved."""
+    """One row of the queue table; `moved_ms` is how long ago the queue moved.
+
+    `last` is what the queue said before, where nothing is known of it now; holders are
+    from then if `holders_old`.
+    """
 
     key: str
     queue: Queue
     status: QueueStatus
     holders: Sequence[Holder]
+    holders_old: bool
+    source: OwnerSource | None
     expected: Holder | None
     drain: Drain
     moved_ms: int | None
+    last: LastKnown | None
+
+    @property
+    def lag(self) -> int | None:
+        """What is shown as lag: the last known one where none is known now."""
+        lag = self.queue["lag"]
+        return self.last["lag"] if lag is None and self.last else lag
+
+    @property
+    def reasons(self) -> Mapping[str, str | None]:
+        """Why a column is a dash, by its name."""
+        return {column: reason_of(self.queue, column) for column in _COLUMNS}
+
+    @property
+    def source_word(self) -> str:
+        """The key of the word that says how the holders are known."""
+        source = self.source or "assumed"
+        return f"last_{source}" if self.holders_old else source
 
     @property
     def in_hand(self) -> int | None:
@@ -118,8 +150,12 @@ def _uncounted(state: GroupState, member: Member) -> str | None:
 
 
 def queue_rows(state: GroupState, now_ms: int) -> list[QueueRow]:
-    """Return the queues worst first: by state, then by lag, then in their order."""
-    members = {member["client_id"]: member for member in state["members"]}
+    """Return the queues worst first: by state, then by lag, then in their order.
+
+    Those that show an old value come after all others.
+    """
+    # Of several connections with one client id, the first stands for all.
+    members = {member["client_id"]: member for member in reversed(state["members"])}
     rows = [_queue_row(state, queue, members, now_ms) for queue in state["queues"]]
     return sorted(rows, key=_worst_first)
 
@@ -128,6 +164,8 @@ def queue_status(state: GroupState, queue: Queue) -> QueueStatus:
     """Say in one word how a queue fares."""
     if state["kind"] in UNMEASURED:
         return QueueStatus("unk", "not_measured")
+    if queue.get("last"):
+        return QueueStatus("unk", "stale")
     if queue["lag"] is None:
         return QueueStatus("unk", "unknown")
     if state["kind"] == "offline":
@@ -137,6 +175,18 @@ def queue_status(state: GroupState, queue: Queue) -> QueueStatus:
     if state["kind"] == "owned" and len(queue["owners"]) > 1:
         return QueueStatus("crit", "owned_twice")
     return _pace(queue)
+
+
+def reason_of(queue: Queue, column: str) -> str | None:
+    """Return the key of the reason why a value of a queue is not known now."""
+    unknown = queue["unknown"]
+    if column in unknown:
+        return unknown[column]
+    if queue.get("last"):
+        return unknown.get("lag") or unknown.get("max")
+    if column == "pulled":
+        return unknown.get("committed")
+    return "first_sample" if column.startswith("rate_") else None
 
 
 def drain(queue: Queue) -> Drain:
@@ -175,10 +225,6 @@ def topics(state: GroupState) -> list[str]:
     return sorted({queue["topic"] for queue in state["queues"]})
 
 
-def silent_brokers(state: GroupState) -> list[str]:
-    return [broker["name"] for broker in state["brokers"] if not broker["answered"]]
-
-
 def _pace(queue: Queue) -> QueueStatus:
     lag, rate_in, rate_out = queue["lag"] or 0, queue["rate_in"], queue["rate_out"]
     if lag < LAG_FLOOR or rate_in is None or rate_out is None:
@@ -195,14 +241,20 @@ def _queue_row(
     state: GroupState, queue: Queue, members: dict[str, Member], now_ms: int
 ) -> QueueRow:
     expected, moved_at = queue.get("expected"), queue["moved_at"]
+    last = queue.get("last")
+    old = last if last and not queue["owners"] and not queue["owner_source"] else None
+    known = old or queue
     return QueueRow(
         key=f"{queue['topic']}|{queue['broker']}|{queue['queue_id']}",
         queue=queue,
         status=queue_status(state, queue),
-        holders=[_holder(owner, members) for owner in queue["owners"]],
+        holders=[_holder(owner, members) for owner in known["owners"]],
+        holders_old=old is not None,
+        source=known["owner_source"],
         expected=_holder(expected, members) if expected else None,
         drain=drain(queue),
         moved_ms=None if moved_at is None else max(0, now_ms - moved_at),
+        last=last,
     )
 
 
@@ -213,11 +265,12 @@ def _holder(client_id: str, members: dict[str, Member]) -> Holder:
     return Holder(client_id, member["label"], member["slot"])
 
 
-def _worst_first(row: QueueRow) -> tuple[int, int, str, str, int]:
+def _worst_first(row: QueueRow) -> tuple[bool, int, int, str, str, int]:
     """Sort by state and lag; small lags count as none, or rows would dance."""
     queue = row.queue
-    lag = queue["lag"] or 0
+    lag = row.lag or 0
     return (
+        row.last is not None,
         _WORST[row.status.level],
         -lag if lag >= LAG_FLOOR else 0,
         queue["topic"],

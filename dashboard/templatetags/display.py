@@ -85,6 +85,21 @@ def unknown(reason: str | None = None) -> SafeString:
     )
 
 
+@register.simple_tag
+def as_of(milliseconds: float) -> SafeString:
+    """Write the mark of a value that is not fresh: since when it stands."""
+    text = word("ui", "as_of", time=figures.clock(milliseconds))
+    return format_html(
+        '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
+    )
+
+
+@register.filter
+def clock(milliseconds: float) -> str:
+    """Write the time of day of milliseconds since the epoch."""
+    return figures.clock(milliseconds)
+
+
 @register.filter
 def count(value: float | None) -> str:
     return unknown() if value is None else figures.count(value)

@@ -18,14 +18,10 @@ from django.views.decorators.http import require_safe
 from dashboard.accounts.permissions import requires
 from dashboard.models import Cluster, Role
 from dashboard.selectors.documents import read_lake_gap, read_overview
-from dashboard.selectors.overview import (
-    ListQuery,
-    list_groups,
-    partial_groups,
-    silent_brokers,
-)
+from dashboard.selectors.overview import ListQuery, list_groups, reach_of
 
 from .layout import configured_clusters
+from .standing import BROKERS_NAMED, say_broker
 
 
 @require_safe
@@ -71,13 +67,19 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
         "live": True,
     }
     if reading.document is not None:
+        now_ms = int(time.time() * 1000)
+        reach = reach_of(reading.document)
+        troubles = reach.troubles
         context |= {
-            "age_ms": max(0, int(time.time() * 1000) - reading.document["taken_at"]),
+            "reach": reach,
+            "troubles": [
+                say_broker(each.name, each.state, each.since, now_ms)
+                for each in troubles[:BROKERS_NAMED]
+            ],
+            "more_troubles": max(0, len(troubles) - BROKERS_NAMED),
             "list": list_groups(
                 reading.document, ListQuery.from_params(request.GET.dict())
             ),
-            "silent": silent_brokers(reading.document),
-            "partial": partial_groups(reading.document),
         }
     part = "_live" if request.headers.get("X-Fragment") else ""
     response = render(request, f"{template}{part}.html", context)

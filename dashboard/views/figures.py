@@ -7,8 +7,10 @@ and M stay in both languages, so that two screens can be compared.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 _STEPS: Final = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
@@ -68,3 +70,9 @@ def duration(milliseconds: float) -> str:
 def ratio(value: float) -> str:
     """Write a skew: 3.0×."""
     return f"{value:.1f}×"
+
+
+def clock(milliseconds: float) -> str:
+    """Write the time of day, in the zone of the request, of ms since the epoch."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{timezone.localtime(moment):%H:%M:%S}"

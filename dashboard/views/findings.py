@@ -7,14 +7,11 @@ unit in both, and a number or list that may be more is written as that in both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
-
-from django.utils import timezone
 
 from dashboard.live.documents import FindingState, GroupState, UncheckedRule
 
-from .figures import count, duration, rate
+from .figures import clock, count, duration, rate
 from .words import word
 
 
@@ -59,8 +56,8 @@ def say_finding(finding: FindingState) -> SaidFinding:
             )
             for name, value in finding["evidence"]
         ),
-        since="" if since is None else word("finding", "since", time=_clock(since)),
-        as_of="" if as_of is None else word("finding", "as_of", time=_clock(as_of)),
+        since="" if since is None else word("finding", "since", time=clock(since)),
+        as_of="" if as_of is None else word("finding", "as_of", time=clock(as_of)),
     )
 
 
@@ -119,12 +116,7 @@ def _figure(name: str, value: float) -> str:
     if name.endswith("_ms"):
         return duration(value)
     if name.endswith("_at"):
-        return _clock(value)
+        return clock(value)
     if name.endswith("_rate"):
         return rate(value)
     return count(value)
-
-
-def _clock(milliseconds: float) -> str:
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return f"{timezone.localtime(moment):%H:%M:%S}"

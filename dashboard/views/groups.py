@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,22 +12,22 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
-from dashboard.live.documents import GroupState
+from dashboard.live.documents import GroupState, NameServerState
 from dashboard.models import Role
-from dashboard.selectors.documents import read_group
+from dashboard.selectors.documents import read_group, read_overview
 from dashboard.selectors.groups import (
     QueueRow,
-    idle_members,
     member_rows,
     oldest_queue,
     queue_rows,
-    silent_brokers,
     strategy_reporters,
     topics,
 )
 from dashboard.selectors.mixed import mixed_since_ms, recent_change
+from dashboard.selectors.standing import Standing, standing_of
 
 from .clusters import find_cluster
+from .standing import say_standing, tile_notes
 
 FIRST_ROWS = 100
 _LIVE_PAGES = ("allocation", "members", "timeline")
@@ -39,6 +40,7 @@ def allocation(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     if state := context["state"]:
         context["mixed_since"] = mixed_since_ms(state)
         context["page"]["change"] = recent_change(state)
+        context["page"]["nameservers"] = _name_servers(state, context["standing"])
     return render(request, "groups/allocation.html", context)
 
 
@@ -71,21 +73,34 @@ def group_context(
             "cluster": found.name,
             "group": group,
             "token": get_token(request),
+            "operator": allows(request.user, Role.OPERATOR),
         },
     }
     if state := reading.document:
+        standing = standing_of(state)
         context |= {
             "rows": _first_rows(state) if tab == "allocation" else [],
             "member_rows": member_rows(state) if tab == "members" else [],
             "hidden_rows": max(0, len(state["queues"]) - FIRST_ROWS),
-            "idle": idle_members(state),
+            "standing": standing,
+            "said": say_standing(state, standing, int(time.time() * 1000)),
+            "notes": tile_notes(state, standing),
             "oldest": oldest_queue(state),
             "topics": topics(state),
-            "silent": silent_brokers(state),
             "reporters": strategy_reporters(state),
             "may_change": state["managed"] and allows(request.user, Role.OPERATOR),
         }
     return context
+
+
+def _name_servers(
+    state: GroupState, standing: Standing
+) -> Sequence[NameServerState] | None:
+    """Return how name servers answered, where that may explain what is missing."""
+    if standing.complete or "nameservers" in state:
+        return None
+    overview = read_overview(state["cluster"]).document
+    return overview.get("nameservers") if overview else None
 
 
 def _first_rows(state: GroupState) -> list[QueueRow]:

@@ -7,6 +7,7 @@ better a plain English key than a hole. Sentences take their values by name in b
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from django.utils.functional import Promise
@@ -15,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from .finding_words import FINDINGS, STATES
 
 Word = str | Promise
+
+_PLACE: Final = re.compile(r"\{(\w+)\}")
 
 STATUS: Final[dict[str, Word]] = {
     **STATES,
@@ -26,6 +29,7 @@ STATUS: Final[dict[str, Word]] = {
     "catching_up": _("Catching up"),
     "healthy": _("Healthy"),
     "unknown": _("Unknown"),
+    "stale": _("Stale"),
     "no_members": _("No members"),
     "not_measured": _("Not measured"),
     "shared": _("Shared"),
@@ -92,6 +96,9 @@ UNKNOWN: Final[dict[str, Word]] = {
     "broadcasting": _("Kept in files of the members; the broker does not know"),
     "first_sample": _("Needs a second sample"),
     "not_every_load": _("Needs the load and the owner of every queue"),
+    "missing": _("The name servers do not list its broker any more"),
+    "not_every_queue": _("Needs the lag and the owner of every queue"),
+    "no_lag": _("Nothing waits, so there is nothing to compare"),
     "cause": _("Nothing is known that explains it"),
 }
 
@@ -210,7 +217,6 @@ INTERFACE: Final[dict[str, Word]] = {
     "connecting": _("connecting"),
     "reconnecting": _("reconnecting, showing {time}"),
     "stale": _("stale since {time}"),
-    "partial": _("live · {answered} of {all} brokers"),
     "waiting": _("waiting for the first data"),
     "pause": _("Pause live updates (p)"),
     "resume": _("Resume live updates (p)"),
@@ -225,6 +231,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "waiting_one": _("1 queue waiting"),
     "waiting_other": _("{n} queues waiting"),
     "queues_none": _("every queue has one"),
+    "queues_none_old": _("every queue has an owner, or had one at {time}"),
     "owned_unowned": _("{owned} owned · {unowned} waiting"),
     "all_owned": _("all owned"),
     "owned_known": _("{owned} owned, the others not known"),
@@ -232,6 +239,10 @@ INTERFACE: Final[dict[str, Word]] = {
     "reported": _("reported"),
     "inferred": _("inferred"),
     "assumed": _("assumed"),
+    "as_of": _("as of {time}"),
+    "last_reported": _("last reported"),
+    "last_inferred": _("last inferred"),
+    "last_assumed": _("last assumed"),
     "expects": _("expects"),
     "owner_unknown": _("owner not known"),
     "reported_by": _("reported by {n} of {all}"),
@@ -241,13 +252,27 @@ INTERFACE: Final[dict[str, Word]] = {
     "orderly": _("orderly"),
     "idle": _("idle"),
     "n_idle": _("{n} idle"),
+    "n_missing": _("{n} missing"),
+    "n_waiting": _("{n} waiting"),
+    "n_fresh": _("{n} fresh"),
+    "n_old": _("{n} stale"),
+    "n_never": _("{n} never known"),
+    "judged_on": _("judged on {n} of {all} queues"),
+    "queues_known": _("{n} of {all} queues known"),
+    "queues_fresh": _("{n} of {all} queues fresh"),
+    "broker_had": _("{name} had {lag}"),
+    "brokers_had": _("{n} brokers had {lag}"),
+    "broker_only": _("{name} only"),
+    "of_brokers": _("{n} of {all} brokers"),
     "epoch": _("Epoch"),
     "epoch_since": _("{number}, since {time}, {span}"),
+    "epoch_held": _("{number}, since {time}, held"),
     "last_change": _("Last change"),
     "owners": _("Owners"),
     "owners_reported": _("as the members report, {n} of {all}"),
     "owners_inferred": _("computed from strategy and members"),
     "owners_assumed": _("computed with an assumed strategy"),
+    "owners_old": _("of {n} queues as of {time}"),
     "strategy": _("Strategy"),
     "consumes": _("Consumes"),
     "push": _("push"),
@@ -256,7 +281,65 @@ INTERFACE: Final[dict[str, Word]] = {
     "subscribes": _("Subscribes"),
     "brokers": _("Brokers"),
     "broker_answered": _("{name} answered"),
-    "broker_silent": _("{name} did not answer"),
+    "broker_missing": _("{name} missing"),
+    "broker_silent": _("{name} does not answer"),
+    "broker_partial": _("{name} answers in part"),
+    "broker_slave": _("{name}: a slave answers"),
+    "others_answered_one": _("1 other answered"),
+    "others_answered_other": _("{n} others answered"),
+    "state_missing": _("missing"),
+    "state_silent": _("no answer"),
+    "state_partial": _("answers in part"),
+    "state_slave": _("a slave answers"),
+    "unlisted_since": _("unlisted since {time}"),
+    "since_time": _("since {time}"),
+    "for_good": _("Gone for good…"),
+    "name_servers": _("Name servers"),
+    "name_servers_answered": _("{n} of {all} answered"),
+    "name_server_silent": _("{address} does not answer"),
+    "name_server_silent_since": _("{address} has not answered since {time}"),
+    "unlisted_by": _("{name} is unlisted by {n} of {all}"),
+    "next": _("Expected"),
+    "next_reaction": _(
+        "members drop the queues of {names} by {time} (route refresh 30 s + "
+        "rebalance 20 s)"
+    ),
+    "broker_missing_since": _(
+        "{name} has been missing from the name servers since {time}"
+    ),
+    "broker_missing_now": _("{name} is missing from the name servers"),
+    "broker_silent_since": _("{name} has not answered since {time}"),
+    "broker_silent_now": _("{name} does not answer"),
+    "broker_partial_since": _("{name} has answered only in part since {time}"),
+    "broker_partial_now": _("{name} answers in part"),
+    "broker_slave_since": _("{name}: a slave has answered in its place since {time}"),
+    "broker_slave_now": _("{name}: a slave answers"),
+    "for_span": _(" ({span})."),
+    "full_stop": _("."),
+    "banner_old_one": _("Its queue keeps the value of that moment, striped."),
+    "banner_old_other": _("Its {n} queues keep the values of that moment, striped."),
+    "banner_lag": _("Lag at that moment: {lag}."),
+    "banner_never_one": _("Of one of its queues nothing was ever known."),
+    "banner_never_other": _("Of {n} of its queues nothing was ever known."),
+    "banner_answers": _("It still answers, so the values of its queues are fresh."),
+    "banner_more_one": _("1 more broker is listed under “What we know”."),
+    "banner_more_other": _("{n} more brokers are listed under “What we know”."),
+    "banner_part": _("Not everything of this group is known now."),
+    "banner_held": _(
+        "Status, findings and epoch stand still at {time} until all is known again, "
+        "or until {until}."
+    ),
+    "banner_judged": _("Status and findings are judged on the queues that are known."),
+    "fault": _("A fault of RocketScope, not of the group: {fault}."),
+    "fault_rest": _(
+        "This page shows what was known at {time}. The next look tries again; the "
+        "group itself, other groups and the cluster's page are not affected."
+    ),
+    "stopped": _("stopped {time}"),
+    "rules_stopped": _(
+        "The rules were last checked at {time}. None has been checked since."
+    ),
+    "whatif_needs": _("needs all {all} queues; {n} are not known now"),
     "retry_lag": _("Retry lag"),
     "in_and_none_out": _("{value} in, 0 out"),
     "queue_names": _("Which queues"),
@@ -286,6 +369,12 @@ INTERFACE: Final[dict[str, Word]] = {
     "now": _("now"),
     "queues_worst_first": _("Queues, worst first"),
     "map_label": _("{queues} queues over {members} members; {unowned} without owner"),
+    "map_label_old": _("{n} of them show the value of {time}"),
+    "values_of": _("values of {time}"),
+    "connection": _("connection {n} of this client id: it takes the same queues"),
+    "connection_n": _("connection {n}"),
+    "same_client_id": _("same client id"),
+    "missing_since": _("missing since {time}"),
     "map_keys": _(
         "Arrow keys move, m: next moved, u: next without owner, Enter: its row below"
     ),
@@ -304,6 +393,8 @@ INTERFACE: Final[dict[str, Word]] = {
     "legend_idle": _("idle member"),
     "legend_twice": _("owned twice"),
     "legend_changes": _("would change owner"),
+    "legend_old": _("last value, {time}"),
+    "legend_old_bar": _("fresh, then stale (not in the ≥ sum)"),
     "legend_strips": _(
         "Hue says lag here; the owner is the row. More than 12 owners get no hue of "
         "their own."
@@ -345,14 +436,24 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
 
 
 def word(room: str, key: str | None, **values: Any) -> str:
-    """Return the text of a key; values fill its braces."""
+    """Return the text of a key; values fill its braces.
+
+    Braces within a value stay as they are: names are whatever people chose.
+    """
     if not key:
         return ""
     text = str(WORDS[room].get(key, key.replace("_", " ")))
-    for name, value in values.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        text = text.replace("{" + name + "}", shown)
-    return text
+
+    def fill(place: re.Match[str]) -> str:
+        value = values.get(place[1], place[0])
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    return _PLACE.sub(fill, text)
+
+
+def plural(key: str, n: int, **values: Any) -> str:
+    """Return the page's text for `n` things: keys end in `_one` and `_other`."""
+    return word("ui", f"{key}_{'one' if n == 1 else 'other'}", n=n, **values)
 
 
 def catalog() -> dict[str, dict[str, str]]:

@@ -2,13 +2,27 @@
 
 import { LETTERS } from "./document.js";
 import { dash, h, icon } from "./dom.js";
-import { stateIcon } from "./status.js";
+import { clock } from "./format.js";
+import { holdersOf, lastOf } from "./standing.js";
+import { queueStatus, reasonOf, stateIcon } from "./status.js";
 import { ui, word } from "./words.js";
 
 /** A number by its writer, or the dash with the reason, where one is given. */
 export function known(value, write, reason) {
   if (value !== null && value !== undefined) return write(value);
   return dash(reason ? word("unknown", reason) : ui("not_known"));
+}
+
+/** The mark of a value that is not fresh: since when it stands. */
+export function asOf(milliseconds) {
+  const text = ui("as_of", { time: clock(milliseconds) });
+  return h("span", { class: "as-of" }, icon("timers", "icon-small"), text);
+}
+
+/** How a queue fares, or since when what is shown of it stands. */
+export function queueState(state, queue) {
+  const last = lastOf(queue);
+  return last ? asOf(last.at) : stateBadge(queueStatus(state, queue));
 }
 
 export function numberCell(value, write, reason, css = "num") {
@@ -32,21 +46,23 @@ export function ownerBadge(member) {
 
 /** Who holds a queue, as badges, names and how that is known. */
 export function ownerCell(queue, members, unowned) {
-  if (queue.owners.length) {
-    const holders = queue.owners.map((id) => [
+  const { owners, source, old } = holdersOf(queue);
+  if (owners.length) {
+    const holders = owners.map((id) => [
       ownerBadge(members.get(id)),
       ` ${members.get(id)?.label ?? id} `,
     ]);
-    const source = ui(queue.owner_source ?? "assumed");
     return h(
       "td",
-      { "data-flash": true, title: queue.owners.join(", ") },
+      { "data-flash": true, title: owners.join(", ") },
       ...holders,
-      h("span", { class: "dim" }, source),
+      h("span", { class: "dim" }, ui(old ? `last_${source}` : source)),
     );
   }
-  if (!unowned)
-    return h("td", { "data-flash": true }, known(null, String, queue.unknown.owners));
+  if (!unowned) {
+    const reason = reasonOf(queue, "owners");
+    return h("td", { "data-flash": true }, known(null, String, reason));
+  }
   const expected = members.get(queue.expected);
   return h(
     "td",

@@ -38,9 +38,10 @@ function idsOf(members) {
   return members.map((member) => member.client_id).join();
 }
 
-/** Members by client id. */
+/** Members by client id; of several connections with one id, the first. */
 export function membersById(state) {
-  return new Map(state.members.map((member) => [member.client_id, member]));
+  const last = [...state.members].reverse();
+  return new Map(last.map((member) => [member.client_id, member]));
 }
 
 export const LETTERS = "ABCDEFGHIJKL";

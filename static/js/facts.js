@@ -1,43 +1,52 @@
 /** What is known of a group, and how: epoch, last change, owners, subscriptions. */
 
 import { serverNow } from "./clock.js";
-import { h, icon } from "./dom.js";
+import { find, h } from "./dom.js";
 import { clock, count, duration } from "./format.js";
+import { morph } from "./morph.js";
+import { brokerFacts, nameServerFacts, nextFacts } from "./reach.js";
+import { holdersOf, lastOf, standingOf } from "./standing.js";
 import { ui, word } from "./words.js";
 
 const CONSUMES = { CONSUME_PASSIVELY: "push", CONSUME_ACTIVELY: "pull" };
 
 export class Facts {
-  constructor(list) {
-    this.list = list;
+  /** @param {Element} list @param {object} page the server's words beside the document */
+  constructor(list, page) {
+    Object.assign(this, { list, page });
+    this.fresh = find("[data-facts-fresh]");
   }
 
   draw(state) {
-    const pairs = facts(state).map(([key, value]) =>
-      h("div", {}, h("dt", {}, ui(key)), h("dd", {}, value)),
+    const pairs = facts(state, this.page).map(([key, value]) =>
+      h("div", { "data-key": key }, h("dt", {}, ui(key)), h("dd", {}, value)),
     );
-    const fresh = h("dl", {}, ...pairs);
-    if (fresh.innerHTML !== this.list.innerHTML)
-      this.list.replaceChildren(...fresh.childNodes);
+    morph(this.list, h("dl", { class: "facts", "data-facts": true }, ...pairs));
+    const { unseen, fresh, queues } = standingOf(state);
+    const text = unseen ? ui("queues_fresh", { n: fresh, all: queues }) : "";
+    if (this.fresh.textContent !== text) this.fresh.textContent = text;
   }
 }
 
-function facts(state) {
+function facts(state, { operator, nameservers }) {
   return [
-    ["epoch", epoch(state.epoch)],
+    ["brokers", brokerFacts(state, operator)],
+    ["name_servers", nameServerFacts(state.nameservers ?? nameservers)],
+    ["next", nextFacts(state)],
+    ["epoch", epoch(state)],
     ["last_change", lastChange(state.last_change)],
     ["owners", owners(state)],
     ["strategy", strategy(state.strategy)],
     ["consumes", consumes(state)],
     ["subscribes", subscriptions(state)],
     ["retry_lag", state.totals.retry_lag ? count(state.totals.retry_lag) : null],
-    ["brokers", h("ul", {}, ...state.brokers.map(broker))],
   ].filter(([, value]) => value);
 }
 
-function epoch(mark) {
+function epoch({ epoch: mark, held }) {
   if (!mark) return null;
   const { number, began_at: began } = mark;
+  if (held) return ui("epoch_held", { number, time: clock(began) });
   const span = duration(Math.floor((serverNow() - began) / 1000) * 1000);
   return ui("epoch_since", { number, time: clock(began), span });
 }
@@ -48,8 +57,18 @@ function lastChange(change) {
     : null;
 }
 
-function owners({ kind, queues, members, totals }) {
+function owners(state) {
+  const { kind, queues } = state;
   if (kind !== "owned") return word("kind", kind);
+  const old = queues.filter((queue) => holdersOf(queue).old).map((q) => lastOf(q).at);
+  const told = old.length < queues.length ? ownersNow(state) : null;
+  const before =
+    old.length &&
+    ui("owners_old", { n: old.length, time: clock(Math.min(...old)) });
+  return [told, before].filter(Boolean).join("; ");
+}
+
+function ownersNow({ queues, members, totals }) {
   const sources = new Set(queues.map((queue) => queue.owner_source));
   if (sources.has("reported")) {
     return ui("owners_reported", {
@@ -77,15 +96,4 @@ function subscriptions({ members }) {
     ...new Set(all.map(({ topic, expression }) => `${topic} ${expression}`)),
   ].sort();
   return lines.length ? h("ul", {}, ...lines.map((line) => h("li", {}, line))) : null;
-}
-
-function broker({ name, answered }) {
-  const css = answered ? "ok" : "warn";
-  const text = ui(answered ? "broker_answered" : "broker_silent", { name });
-  return h(
-    "li",
-    {},
-    h("span", { class: css }, icon(answered ? "ok" : "warn", "icon-small")),
-    ` ${text}`,
-  );
 }

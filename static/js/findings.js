@@ -7,7 +7,8 @@
 
 import { find, h, icon } from "./dom.js";
 import { clock, count, duration, rate } from "./format.js";
-import { word } from "./words.js";
+import { standingOf } from "./standing.js";
+import { ui, word } from "./words.js";
 
 export class Findings {
   /** @param {Element} panel @param {{onQueue: Function}} callbacks */
@@ -15,6 +16,9 @@ export class Findings {
     this.panel = panel;
     this.list = find("[data-findings-list]", panel);
     this.badge = find("[data-findings-count]", panel);
+    this.head = find("[data-findings-head]", panel);
+    this.stopped = find("[data-findings-stopped]", panel);
+    this.foot = find("[data-findings-foot]", panel);
     this.drawn = null;
     panel.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-show-queue]");
@@ -22,18 +26,32 @@ export class Findings {
     });
   }
 
-  draw({ findings, rules }) {
+  draw(state) {
+    const { findings, rules } = state;
+    const { asOf } = standingOf(state);
     // Most redraws change nothing here; the text under a reader's eye stays.
-    const drawn = JSON.stringify([findings, rules]);
+    const drawn = JSON.stringify([findings, rules, asOf]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const lacking = rules ? rules.unchecked.length + rules.failed.length : 0;
-    this.panel.hidden = !findings.length && !lacking;
-    const worst = findings.filter(({ level }) => level !== "info").length;
+    this.panel.hidden = !findings.length && !lacking && !asOf;
+    const crit = findings.some(({ level }) => level === "crit");
+    this.badge.hidden = !findings.length;
     this.badge.textContent = String(findings.length);
-    this.badge.classList.toggle("badge-crit", worst > 0);
+    this.badge.classList.toggle("badge-crit", crit);
     this.list.replaceChildren(...findings.map(finding));
     find("[data-rules]", this.panel).replaceChildren(...fared(findings, rules));
+    this.drawStop(asOf && clock(asOf));
+  }
+
+  /** Rules that do not run are said to have stopped: an empty list would look well. */
+  drawStop(time) {
+    this.head.classList.toggle("striped", Boolean(time));
+    this.foot.hidden = !time;
+    this.foot.textContent = time ? ui("rules_stopped", { time }) : "";
+    this.stopped.replaceChildren(
+      ...(time ? [icon("timers", "icon-small"), ui("stopped", { time })] : []),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** The pages of one group: loads the document, follows its changes, draws all parts. */
 
 import { MemberActions } from "./actions.js";
+import { FaultBanner, StandingBanner } from "./banners.js";
 import { applyUpdate, isHandover, loadGroup } from "./document.js";
 import { find, readJson } from "./dom.js";
 import { Facts } from "./facts.js";
@@ -13,6 +14,7 @@ import { MixedBanner } from "./mixed.js";
 import { Pill } from "./pill.js";
 import { QueueTable } from "./queues.js";
 import { scheduler } from "./schedule.js";
+import { answers } from "./standing.js";
 import { Tiles } from "./tiles.js";
 
 const page = readJson("page");
@@ -39,11 +41,13 @@ function showQueues(keys) {
 }
 
 const parts = [
+  part("[data-fault]", (element) => new FaultBanner(element)),
+  part("[data-standing]", (element) => new StandingBanner(element)),
   part("[data-mixed]", (element) => new MixedBanner(element, page.change)),
   part("[data-heading]", (element) => new Heading(element)),
   part("[data-tiles]", (element) => new Tiles(element)),
   map,
-  part("[data-facts]", (element) => new Facts(element)),
+  part("[data-facts]", (element) => new Facts(element, page)),
   part("[data-findings]", (element) => new Findings(element, { onQueue: showQueues })),
   queues,
   part("[data-members]", (element) => new MemberTable(element)),
@@ -65,7 +69,7 @@ function show(next, { soon = true } = {}) {
 
 function showAge() {
   if (!state) return;
-  const answered = state.brokers.filter((broker) => broker.answered).length;
+  const answered = state.brokers.filter(answers).length;
   pill.show({ takenAt: state.taken_at, answered, brokers: state.brokers.length });
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { serverNow } from "./clock.js";
-import { find, findAll, icon } from "./dom.js";
+import { find, findAll, h, icon } from "./dom.js";
 import { clock, duration } from "./format.js";
 import { ui } from "./words.js";
 
@@ -54,9 +54,11 @@ export class Pill {
     const age = this.takenAt ? Math.max(0, serverNow() - this.takenAt) : null;
     const [state, word] = this.state(age);
     const withAge = age !== null && (state === "live" || state === "paused");
-    find("[data-pill-word]", this.element).textContent = withAge
-      ? `${word} · ${ui("age", { age: duration(age) })}`
-      : word;
+    find("[data-pill-word]", this.element).replaceChildren(
+      state === "partial" ? h("span", { class: "wide-only" }, `${ui("live")} · `) : "",
+      word,
+      withAge ? ` · ${ui("age", { age: duration(age) })}` : "",
+    );
     this.element.dataset.state = state;
     if (this.last === state) return;
     this.last = state;
@@ -71,7 +73,7 @@ export class Pill {
     if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];
     if (age > STALE_AFTER_MS) return ["stale", ui("stale", { time })];
     if (this.brokers && this.answered < this.brokers) {
-      return ["partial", ui("partial", { answered: this.answered, all: this.brokers })];
+      return ["partial", ui("of_brokers", { n: this.answered, all: this.brokers })];
     }
     return ["live", ui("live")];
   }

@@ -1,12 +1,13 @@
 /** The table of queues, worst first: what the server wrote, kept fresh in place. */
 
-import { known, numberCell, ownerCell, stateBadge } from "./cells.js";
+import { known, numberCell, ownerCell, queueState } from "./cells.js";
 import { serverNow } from "./clock.js";
 import { membersById } from "./document.js";
 import { find, h } from "./dom.js";
 import { count, duration, rate } from "./format.js";
 import { morph } from "./morph.js";
-import { drain, isUnowned, queueKey, queueStatus, worstFirst } from "./status.js";
+import { lastOf, shown } from "./standing.js";
+import { drain, isUnowned, queueKey, reasonOf, worstFirst } from "./status.js";
 import { ui } from "./words.js";
 
 /** Rows shown before one asks for all; the server cuts its own at the same number. */
@@ -71,18 +72,19 @@ export function queueRows(state, limit = Infinity) {
 }
 
 function queueRow(state, queue, members, withTopic) {
-  const { unknown } = queue;
+  const number = (column, write) =>
+    numberCell(queue[column], write, reasonOf(queue, column));
   return h(
     "tr",
-    { "data-key": queueKey(queue) },
-    h("td", { "data-flash": true }, stateBadge(queueStatus(state, queue))),
+    { "data-key": queueKey(queue), class: lastOf(queue) && "striped" },
+    h("td", { "data-flash": true }, queueState(state, queue)),
     h("td", { class: "strong cut", title: queue.topic }, queueName(queue, withTopic)),
     ownerCell(queue, members, isUnowned(state, queue)),
-    numberCell(queue.lag, count, unknown.lag, "num strong"),
-    numberCell(queue.lag_ms, duration, unknown.lag_ms),
-    numberCell(queue.rate_in, rate, unknown.rate_in ?? "first_sample"),
-    numberCell(queue.rate_out, rate, unknown.rate_out ?? "first_sample"),
-    numberCell(inHand(queue), count, unknown.pulled),
+    numberCell(shown(queue, "lag"), count, reasonOf(queue, "lag"), "num strong"),
+    number("lag_ms", duration),
+    number("rate_in", rate),
+    number("rate_out", rate),
+    numberCell(inHand(queue), count, reasonOf(queue, "pulled")),
     h("td", { class: "num" }, drained(queue)),
     h("td", { class: "num dim" }, moved(queue)),
   );

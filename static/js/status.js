@@ -3,17 +3,21 @@
  * held to the same list of examples.
  */
 
+import { lastOf, shown } from "./standing.js";
+
 const LAG_FLOOR = 100;
 const RATE_FLOOR = 1;
 const RATE_MARGIN = 0.05;
 const WORST = { crit: 0, warn: 1, unk: 2, ok: 3 };
 /** Kinds of groups whose progress the broker does not know. */
 export const UNMEASURED = ["broadcasting", "mixed"];
+const OLD = 4;
 const SPECIAL_ICONS = { falling_behind: "behind", shared: "shared", idle: "idle" };
 
 /** @returns {{level: string, word: string}} */
 export function queueStatus(state, queue) {
   if (UNMEASURED.includes(state.kind)) return { level: "unk", word: "not_measured" };
+  if (lastOf(queue)) return { level: "unk", word: "stale" };
   if (queue.lag === null) return { level: "unk", word: "unknown" };
   if (state.kind === "offline") return { level: "unk", word: "no_members" };
   if (isUnowned(state, queue)) return { level: "crit", word: "no_owner" };
@@ -28,6 +32,15 @@ export function isUnowned(state, queue) {
 
 export function isTwice(state, queue) {
   return state.kind === "owned" && queue.owners.length > 1;
+}
+
+/** The key of the reason why a value of a queue is not known now. */
+export function reasonOf(queue, column) {
+  const { unknown } = queue;
+  if (column in unknown) return unknown[column];
+  if (lastOf(queue)) return unknown.lag ?? unknown.max;
+  if (column === "pulled") return unknown.committed;
+  return column.startsWith("rate_") ? "first_sample" : undefined;
 }
 
 /**
@@ -52,13 +65,21 @@ export function stateIcon(level, word) {
   return SPECIAL_ICONS[word] ?? level;
 }
 
-/** By state, then by lag, small lags counting as none (or rows would dance), then as
-    RocketMQ sorts. */
+/**
+ * By state, then by lag, small lags counting as none (or rows would dance), then as
+ * RocketMQ sorts; those that show an old value come after all others.
+ */
 export function worstFirst(state) {
   const rank = new Map(
-    state.queues.map((q) => [q, WORST[queueStatus(state, q).level]]),
+    state.queues.map((q) => [
+      q,
+      lastOf(q) ? OLD : WORST[queueStatus(state, q).level],
+    ]),
   );
-  const lag = (queue) => (queue.lag >= LAG_FLOOR ? queue.lag : 0);
+  const lag = (queue) => {
+    const value = shown(queue, "lag");
+    return value >= LAG_FLOOR ? value : 0;
+  };
   return [...state.queues].sort(
     (a, b) => rank.get(a) - rank.get(b) || lag(b) - lag(a) || queueOrder(a, b),
   );

@@ -1,8 +1,9 @@
 /** The row of figures at the top of a group's page. */
 
-import { known, stateBadge } from "./cells.js";
+import { asOf, known, stateBadge } from "./cells.js";
 import { find, h } from "./dom.js";
 import { count, duration, rate, ratio } from "./format.js";
+import { standingOf } from "./standing.js";
 import { ui, word } from "./words.js";
 
 export class Tiles {
@@ -12,23 +13,29 @@ export class Tiles {
 
   draw(state) {
     const { totals } = state;
+    const standing = standingOf(state);
     const some = totals.lag_partial ? "≥ " : "";
-    this.put("status", stateBadge(state.status), statusNote(state));
+    const partial = totals.rate_partial ?? !standing.complete;
+    const perSecond = (value) => perSecondOf(value, partial, standing);
+    const { asOf: time } = standing;
+    find('[data-tile="status"]', this.list)?.classList.toggle("striped", Boolean(time));
+    const note = time ? asOf(time) : statusNote(state, standing);
+    this.put("status", stateBadge(state.status), note);
     this.put("members", count(totals.members), memberNote(state));
-    this.put("queues", count(totals.queues), queueNote(state));
+    this.put("queues", count(totals.queues), queueNote(state, standing));
     this.put(
       "lag",
-      known(totals.lag, (lag) => some + count(lag)),
-      lagNote(totals),
+      known(totals.lag, (lag) => some + count(lag), standing.reason),
+      leftOut(totals, standing) || (partial ? "" : growthNote(totals)),
     );
-    this.put("oldest", known(totals.oldest_ms, duration), oldestNote(state));
-    this.put("in", perSecond(totals.rate_in), "");
-    this.put("out", perSecond(totals.rate_out), "");
     this.put(
-      "skew",
-      state.kind === "owned" ? known(totals.skew, ratio) : known(null, ratio, "shared"),
-      ui("max_mean_lag"),
+      "oldest",
+      known(totals.oldest_ms, (age) => some + duration(age), standing.reason),
+      oldestNote(state),
     );
+    this.put("in", perSecond(totals.rate_in), ratesNote(standing));
+    this.put("out", perSecond(totals.rate_out), ratesNote(standing));
+    this.put("skew", skew(state), ui("max_mean_lag"));
   }
 
   put(name, value, sub) {
@@ -46,40 +53,77 @@ function swap(element, value) {
     element.replaceChildren(...fresh.childNodes);
 }
 
-function perSecond(value) {
+function perSecondOf(value, partial, { reason }) {
   return value === null
-    ? known(null, rate, "first_sample")
-    : h("span", {}, rate(value), h("small", {}, "/s"));
+    ? known(null, rate, reason ?? "first_sample")
+    : h("span", {}, (partial ? "≥ " : "") + rate(value), h("small", {}, "/s"));
 }
 
-function statusNote(state) {
-  const { totals } = state;
-  if (state.kind === "owned" && totals.unowned) {
+function statusNote({ kind, totals }, { unseen, fresh, queues }) {
+  if (kind === "owned" && totals.unowned) {
     return ui("of_queues", { n: totals.unowned, all: totals.queues });
   }
-  return word("kind", state.kind);
+  return unseen ? ui("judged_on", { n: fresh, all: queues }) : word("kind", kind);
 }
 
-function memberNote(state) {
-  const idle = state.members.filter((member) => member.idle).length;
-  return idle ? ui("n_idle", { n: idle }) : "";
+function memberNote({ members }) {
+  const idle = members.filter((member) => member.idle).length;
+  const missing = members.filter((member) => member.missing_since).length;
+  return [
+    missing && ui("n_missing", { n: missing }),
+    idle && ui("n_idle", { n: idle }),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
-function queueNote({ kind, totals }) {
+function queueNote({ kind, totals }, { unseen, fresh, old, never }) {
+  const { owned, unowned } = totals;
+  const waiting = kind === "owned" && unowned;
+  if (unseen) {
+    return [
+      waiting ? ui("n_waiting", { n: unowned }) : ui("n_fresh", { n: fresh }),
+      old && ui("n_old", { n: old }),
+      never && ui("n_never", { n: never }),
+    ]
+      .filter(Boolean)
+      .join(" · ");
+  }
   if (kind !== "owned") return "";
-  return totals.unowned
-    ? ui("owned_unowned", { owned: totals.owned, unowned: totals.unowned })
-    : ui(totals.owned === totals.queues ? "all_owned" : "owned_known", {
-        owned: totals.owned,
-      });
+  if (waiting) return ui("owned_unowned", { owned, unowned });
+  return ui(owned === totals.queues ? "all_owned" : "owned_known", { owned });
 }
 
-function lagNote({ rate_in: rateIn, rate_out: rateOut }) {
+/** What the sum of the lag leaves out: it stands beside it, never in it. */
+function leftOut(totals, { troubles }) {
+  const lags = troubles.filter(({ lastLag }) => lastLag !== null);
+  const lag = count(lags.reduce((sum, { lastLag }) => sum + lastLag, 0));
+  if (lags.length === 1) return ui("broker_had", { name: lags[0].name, lag });
+  if (lags.length) return ui("brokers_had", { n: lags.length, lag });
+  const { queues_known: n, queues: all } = totals;
+  return totals.lag_partial && n !== undefined ? ui("queues_known", { n, all }) : "";
+}
+
+function growthNote({ rate_in: rateIn, rate_out: rateOut }) {
   if (rateIn === null || rateOut === null) return "";
   const growth = rateIn - rateOut;
   if (Math.abs(growth) < 1) return "";
   const text = `${growth > 0 ? "▲ +" : "▼ −"}${rate(Math.abs(growth))}/s`;
-  return h("span", { class: growth > 0 ? "rising" : "" }, text);
+  return h("span", { class: growth > 0 && "rising" }, text);
+}
+
+function ratesNote({ answering, brokers }) {
+  const [name] = answering;
+  if (answering.length === brokers) return "";
+  return answering.length === 1
+    ? ui("broker_only", { name })
+    : ui("of_brokers", { n: answering.length, all: brokers });
+}
+
+function skew({ kind, totals }) {
+  if (kind !== "owned") return known(null, ratio, "shared");
+  const nothing = totals.lag === 0 && !totals.lag_partial;
+  return known(totals.skew, ratio, nothing ? "no_lag" : "not_every_queue");
 }
 
 function oldestNote(state) {

@@ -21,6 +21,12 @@ from tests.dashboard.documents import (
     shared_client_ids,
     waiting_for_locks,
 )
+from tests.dashboard.missing import (
+    broker_missing,
+    many_troubles,
+    old_queue,
+    troubled,
+)
 
 from .conftest import Open
 
@@ -33,6 +39,15 @@ CELLS = """root => [...root.querySelectorAll("tbody tr")].map(row =>
   [...row.cells].map(cell => cell.textContent.replace(/\\s+/g, " ").trim()))"""
 TILES = """root => [...root.querySelectorAll(".stat")].map(tile =>
   [...tile.children].map(part => part.textContent.replace(/\\s+/g, " ").trim()))"""
+BANNERS = """root => [...root.querySelectorAll("[data-standing], [data-fault]")].map(
+  box => [box.hidden, ...[...box.querySelectorAll("span:not([aria-hidden])")].map(
+    part => part.textContent.replace(/\\s+/g, " ").trim()
+      .replace(/\\([^()]*\\)\\.|（[^（）]*）。/g, ""))])"""
+FINDINGS = """root => [...root.querySelectorAll(
+  "[data-findings], [data-findings] > *")].map(part => [part.hidden, part.className,
+    part.textContent.replace(/\\s+/g, " ").trim()])"""
+HEADING = """root => [...root.querySelectorAll("[data-whatif], [data-whatif-why]")].map(
+  part => [part.hidden, part.getAttribute("href"), part.textContent])"""
 SERVER = f"""async selector => {{
   const text = await (await fetch(location.href)).text();
   const page = new DOMParser().parseFromString(text, "text/html");
@@ -129,6 +144,43 @@ async def test_tables_read_the_same_from_both(
     assert len(browser) == (3 if path else 5)
 
 
+def all_silent(at: int) -> Any:
+    """Return a group of which nothing is known now, and of one queue never was."""
+    since = at - LONG_AGO
+    queues = [
+        old_queue(BROKERS[0], 0, since, owners=["gone@1"], reason="no_answer"),
+        old_queue(BROKERS[1], 0, since, reason="no_answer", last=None),
+    ]
+    brokers = [troubled(name, "silent", since, queues=1) for name in BROKERS]
+    made = group_state(
+        [member(0, missing_since=since, idle="no_queues")],
+        queues,
+        taken_at=at,
+        brokers=brokers,
+        complete=False,
+        fault="KeyError: '{left}'",
+    )
+    unknown = dict.fromkeys(("lag", "oldest_ms", "rate_in", "rate_out", "skew"))
+    made["totals"].update(**unknown, lag_partial=True, rate_partial=True)  # type: ignore[typeddict-item]
+    return made
+
+
+def older_document(at: int) -> Any:
+    """Return a document as versions before brokers had states wrote it."""
+    made = waiting_for_locks(at)
+    made["brokers"][1].update(answered=False, age_ms=LONG_AGO)
+    return made
+
+
+def held(at: int) -> Any:
+    return broker_missing(at, since=at - LONG_AGO)
+
+
+# So long ago that the span reads the same some seconds later.
+LONG_AGO = 260_000_000
+STANDINGS = [waiting_for_locks, held, many_troubles, all_silent, older_document]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh-CN"])
 @pytest.mark.parametrize(
     "kind", ["owned", "broadcasting", "mixed", "shared_pop", "assigned_by_hand"]
@@ -146,17 +198,24 @@ async def test_members_with_one_client_id_read_the_same_from_both(
 
 
 @pytest.mark.parametrize("lang", ["en", "zh-CN"])
-async def test_tiles_read_the_same_from_both(
-    open_page: Open, write: Callable[..., None], lang: str
+@pytest.mark.parametrize("made", STANDINGS)
+async def test_what_a_page_rests_on_reads_the_same_from_both(
+    open_page: Open, write: Callable[..., None], made: Callable[[int], Any], lang: str
 ) -> None:
-    state = waiting_for_locks(now_ms())
-    state["totals"]["rate_in"] = state["totals"]["rate_out"]
-    write(state)
+    write(made(now_ms()))
     page = await open_page(GROUP, lang=lang)
-    server = await page.evaluate(SERVER.replace(CELLS, TILES), "[data-tiles]")
-    browser = await page.evaluate(BROWSER.replace(CELLS, TILES), "[data-tiles]")
-    assert len(browser) == 8
-    assert browser == server
+    await expect(page.locator("[data-pill]")).not_to_have_attribute(
+        "data-state", "connecting"
+    )
+    for part in (TILES, BANNERS, FINDINGS, HEADING):
+        # Both name times, so both are read at about the same one.
+        server = await page.evaluate(SERVER.replace(CELLS, part), "main")
+        browser = await page.evaluate(BROWSER.replace(CELLS, part), "main")
+        assert browser == server
+    # The last column counts seconds.
+    server = [row[:-1] for row in await page.evaluate(SERVER, "[data-queues]")]
+    browser = await page.evaluate(BROWSER, "[data-queues]")
+    assert [row[:-1] for row in browser] == server
 
 
 async def test_a_large_group_is_cut_at_the_same_row(

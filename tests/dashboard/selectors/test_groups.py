@@ -15,6 +15,7 @@ from tests.dashboard.documents import (
     queue,
     waiting_for_locks,
 )
+from tests.dashboard.missing import broker_missing, old_queue, shared_ids
 
 EXAMPLES: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("queue_status.json").read_text()
@@ -76,6 +77,47 @@ def test_an_owner_that_is_no_member_is_named_by_its_id() -> None:
     assert (holder.label, holder.slot) == ("gone@1", None)
 
 
+def test_old_values_come_last_with_whom_they_were_known_to_belong() -> None:
+    rows = groups.queue_rows(broker_missing(), NOW_MS)
+    assert [row.last is None for row in rows] == [True] * 8 + [False] * 8
+    assert [row.lag for row in rows[:2]] == [5_612, 5_604]
+    worst = rows[8]
+    assert (worst.key, worst.lag) == ("orders|hz1@broker-a|4", 5_623)
+    assert [holder.label for holder in worst.holders] == ["10.20.4.18"]
+    assert (worst.holders_old, worst.source_word) == (True, "last_reported")
+    assert (worst.in_hand, worst.drain.kind) == (None, "unknown")
+    assert set(worst.reasons.values()) == {"missing"}
+
+
+def test_what_members_say_of_a_queue_is_fresh_though_its_broker_is_away() -> None:
+    one = old_queue(BROKERS[0], 0, NOW_MS, owners=["then"])
+    one["owners"], one["owner_source"] = [member(0)["client_id"]], "reported"
+    (row,) = groups.queue_rows(group_state([member(0)], [one]), NOW_MS)
+    assert [holder.label for holder in row.holders] == ["10.20.4.17"]
+    assert (row.holders_old, row.source_word) == (False, "reported")
+
+
+def test_two_connections_of_one_client_id_are_the_owner_together() -> None:
+    held = groups.queue_rows(shared_ids(), NOW_MS)[0].holders
+    assert [(holder.label, holder.slot) for holder in held] == [("10.20.4.17", 0)]
+
+
+@pytest.mark.parametrize(
+    ("unknown", "column", "reason"),
+    [
+        ({"lag_ms": "not_asked"}, "lag_ms", "not_asked"),
+        ({}, "lag", None),
+        ({}, "rate_in", "first_sample"),
+        ({"committed": "nothing_committed"}, "pulled", "nothing_committed"),
+    ],
+)
+def test_a_dash_carries_the_reason_that_is_known(
+    unknown: dict[str, str], column: str, reason: str | None
+) -> None:
+    one = queue(BROKERS[0], 0, unknown=unknown)
+    assert groups.reason_of(one, column) == reason
+
+
 def test_messages_in_hand_are_pulled_and_not_committed() -> None:
     known = queue(BROKERS[0], 0, pulled=50, committed=40)
     back = queue(BROKERS[0], 1, pulled=30, committed=40)
@@ -94,14 +136,12 @@ def test_how_long_ago_a_queue_moved() -> None:
 def test_figures_of_the_group() -> None:
     state = waiting_for_locks()
     state["members"][2]["idle"] = "no_queues"
-    state["brokers"][1]["answered"] = False
     state["members"][0]["strategy"] = None
     oldest = groups.oldest_queue(state)
     assert oldest is not None
     assert (oldest["broker"], oldest["queue_id"]) == ("hz1@broker-a", 6)
     assert groups.idle_members(state) == 1
     assert groups.strategy_reporters(state) == 2
-    assert groups.silent_brokers(state) == ["hz2@broker-b"]
     assert groups.topics(state) == ["orders"]
 
 

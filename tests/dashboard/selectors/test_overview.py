@@ -8,10 +8,15 @@ from dashboard.selectors.overview import (
     SORTS,
     ListQuery,
     list_groups,
-    partial_groups,
-    silent_brokers,
+    reach_of,
 )
-from tests.dashboard.documents import overview, overview_row
+from tests.dashboard.documents import NOW_MS, overview, overview_row
+from tests.dashboard.missing import (
+    SINCE_MS,
+    name_server,
+    overview_missing,
+    overview_unnamed,
+)
 
 DOCUMENT = overview()
 
@@ -86,7 +91,69 @@ def test_an_address_names_only_what_is_not_the_default() -> None:
     assert ListQuery().url() == "?"
 
 
-def test_what_is_missing_is_counted() -> None:
-    assert silent_brokers(DOCUMENT) == ["hz2@broker-c"]
-    assert partial_groups(DOCUMENT) == 2
-    assert partial_groups(overview(groups=[overview_row("a")])) == 0
+def test_what_looks_healthy_and_is_known_in_part_stands_among_the_unknown() -> None:
+    rows = [
+        overview_row("half-healthy", complete=False),
+        overview_row("worst", status={"level": "crit", "word": "stalled"}),
+        overview_row("unsure", status={"level": "unk", "word": "unknown"}),
+        overview_row("whole", complete=True),
+    ]
+    found = list_groups(overview(groups=rows), ListQuery())
+    named = [row["group"] for row in found.rows]
+    assert named == ["worst", "half-healthy", "unsure", "whole"]
+    assert found.counts == {"crit": 1, "warn": 0, "unk": 1, "ok": 2}
+
+
+def test_how_far_a_sweep_reached() -> None:
+    reach = reach_of(overview_missing())
+    states = {broker.name: (broker.state, broker.since) for broker in reach.brokers}
+    assert states == {
+        "hz1@broker-a": ("answered", None),
+        "hz2@broker-b": ("silent", NOW_MS - 40_000),
+        "hz2@broker-c": ("missing", NOW_MS - SINCE_MS),
+    }
+    assert [broker.unlisted_by for broker in reach.brokers] == [0, 0, 2]
+    assert (reach.answering, reach.servers, reach.no_server) == (1, 2, False)
+    assert (reach.partial_groups, reach.partial_lags) == (3, 3)
+
+
+def test_documents_of_older_versions_tell_who_did_not_answer() -> None:
+    reach = reach_of(DOCUMENT)
+    (silent,) = reach.troubles
+    assert (silent.name, silent.state) == ("hz2@broker-c", "silent")
+    assert silent.since == NOW_MS - 96_000
+    assert (reach.answering, reach.partial_groups) == (2, 2)
+    assert reach_of(overview(groups=[overview_row("a")])).partial_groups == 0
+
+
+def test_a_broker_that_a_name_server_does_not_list_may_answer_all_the_same() -> None:
+    made = overview_missing()
+    made["brokers"][2].update(answered=True)
+    made["nameservers"] = [name_server(1, unlisted=["hz2@broker-c"]), name_server(2)]
+    reach = reach_of(made)
+    assert reach.answering == 2
+    assert [broker.unlisted_by for broker in reach.brokers] == [0, 0, 1]
+
+
+def test_name_servers_that_do_not_answer_are_told_from_brokers() -> None:
+    reach = reach_of(overview_unnamed())
+    assert reach.no_server
+    assert (len(reach.unheard), reach.answering, reach.troubles) == (2, 3, [])
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [
+        ("10.0.0.1:1", "10.0.0.1:1 did not answer", "10.0.0.1:1 did not answer"),
+        ("10.0.0.1:1", "refused", "10.0.0.1:1 · refused"),
+        ("10.0.0.1:1", None, "10.0.0.1:1"),
+        (None, "refused", "refused"),
+        (None, None, ""),
+    ],
+)
+def test_an_address_is_named_once(
+    address: str | None, error: str | None, told: str
+) -> None:
+    made = overview()
+    made["brokers"][2].update(address=address, error=error)
+    assert reach_of(made).brokers[2].told == told

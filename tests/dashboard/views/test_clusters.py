@@ -9,8 +9,16 @@ from django.test import Client
 from analytics.lake.retention import GivenUp
 from dashboard.jobs.unread import note_given_up
 from dashboard.models import Role
+from dashboard.views.figures import clock
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import group_state, member, overview, overview_row
+from tests.dashboard.documents import (
+    NOW_MS,
+    group_state,
+    member,
+    overview,
+    overview_row,
+)
+from tests.dashboard.missing import SINCE_MS, overview_missing, overview_unnamed
 
 HOME = "/clusters/hangzhou/"
 
@@ -35,8 +43,8 @@ def test_the_overview_says_what_is_worst_and_what_is_not_known(
     page = text_of(viewer.get(HOME))
     assert "3 need a look · 3 unknown" in page
     assert "Lag ≥ 639,996" in page
-    assert "2 of 3 brokers answered." in page
-    assert "2 groups have queues on hz2@broker-c." in page
+    assert f"hz2@broker-c has not answered since {clock(NOW_MS - 96_000)}" in page
+    assert "2 groups are known in part. Their sums are marked ≥" in page
     assert "did not answer request 43 within 3.0 s" in page
     assert page.index("order-settlement") < page.index("search-index")
     assert (
@@ -55,6 +63,105 @@ def test_a_group_with_a_slash_in_its_name_is_listed_and_opens(
     assert page.context["state"]["group"] == page.context["group"] == "team/service"
     document = viewer.get("/api/v1/clusters/hangzhou/groups/team%252Fservice")
     assert document.json()["group"] == "team/service"
+
+
+def rows_of(answer: Any) -> dict[str, str]:
+    """Return what each row of the list says, by group."""
+    found = re.findall(
+        r'<tr data-key="([^"]+)"[^>]*>(.*?)</tr>', answer.content.decode(), re.S
+    )
+    return {name: " ".join(re.sub(r"<[^>]+>", " ", row).split()) for name, row in found}
+
+
+def test_each_broker_in_trouble_says_what_and_since_when(
+    viewer: Client, write: Write
+) -> None:
+    write(overview_missing())
+    answer = viewer.get(HOME)
+    page = text_of(answer)
+    silent, missing = clock(NOW_MS - 40_000), clock(NOW_MS - SINCE_MS)
+    assert f"hz2@broker-b 5.3.1 no answer since {silent}" in page
+    assert f"hz2@broker-c 5.3.1 missing since {missing}" in page
+    assert f"hz2@broker-b has not answered since {silent}" in page
+    assert "unlisted by 2 of 2 name servers" in page
+    assert page.count("has been missing from the name servers") == 1
+    assert 'data-answered="1" data-brokers="3"' in answer.content.decode()
+
+
+def test_a_broker_that_one_name_server_does_not_list_says_so(
+    viewer: Client, write: Write
+) -> None:
+    made = overview_missing()
+    made["brokers"][1].update(state="answered", since=None, answered=True)
+    made["nameservers"][0]["unlisted"] = ["hz2@broker-b"]
+    write(made)
+    page = text_of(viewer.get(HOME))
+    assert re.search(
+        r"hz2@broker-b 5.3.1 answered took .* unlisted by 1 of 2 name servers hz2@",
+        page,
+    )
+
+
+def test_a_group_known_in_part_says_as_of_when_and_marks_its_sums(
+    viewer: Client, write: Write
+) -> None:
+    write(overview_missing())
+    rows = rows_of(viewer.get(HOME))
+    time = clock(NOW_MS - SINCE_MS)
+    half = rows["payment-events"]
+    assert half.startswith(f"Falling behind as of {time} payment-events")
+    assert "≥ 313,886 ≥ 1 m 11 s" in half
+    assert "≥ 331 ≥ 330 12 96" in half
+    assert "as of" not in rows["order-settlement"]
+    assert "≥" not in rows["order-settlement"]
+    # It looks healthy, and stands above those that are.
+    order = list(rows)
+    assert order.index("service-11") < order.index("search-index")
+
+
+def test_a_part_is_never_said_to_be_of_all_brokers(
+    viewer: Client, write: Write
+) -> None:
+    made = overview_unnamed()
+    write(made)
+    page = text_of(viewer.get(HOME))
+    assert "Lag ≥ 639,996 2 groups in part" in page
+    assert "In 36,400 /s all brokers" in page
+    made["groups"][2].update(complete=False)
+    write(made)
+    page = text_of(viewer.get(HOME))
+    assert "In ≥ 36,400 /s 1 group in part" in page
+
+
+def test_a_cluster_without_name_servers_says_so_since_when(
+    viewer: Client, write: Write
+) -> None:
+    made = overview_unnamed()
+    write(made)
+    page = text_of(viewer.get(HOME))
+    since = clock(NOW_MS - 61_000)
+    assert "No name server answers." in page
+    assert f"10.20.6.1:9876 has not answered since {since}: cannot connect" in page
+    assert "what the brokers say themselves is fresh" in page
+    made["nameservers"][1].update(answered=True, error=None)
+    del made["nameservers"][0]["since"]
+    write(made)
+    page = text_of(viewer.get(f"{HOME}groups/"))
+    assert "No name server answers." not in page
+    assert "10.20.6.1:9876 does not answer : cannot connect within 3.0 s." in page
+    assert "Brokers and routes are known from the others." in page
+
+
+def test_more_brokers_than_one_can_read_of_are_counted(
+    viewer: Client, write: Write
+) -> None:
+    made = overview_missing()
+    silent = made["brokers"][1]
+    made["brokers"] = [{**silent, "name": f"broker-{n}"} for n in range(5)]
+    write(made)
+    page = text_of(viewer.get(HOME))
+    assert page.count("has not answered since") == 3
+    assert "2 more brokers are in trouble." in page
 
 
 def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> None:

@@ -173,13 +173,6 @@ def test_an_unknown_lag_carries_its_reason(viewer: Client, write: Write) -> None
     assert 'title="The group has never committed an offset for this queue">—' in content
 
 
-def test_a_silent_broker_is_named_above_its_rows(viewer: Client, write: Write) -> None:
-    state = waiting_for_locks()
-    state["brokers"][1]["answered"] = False
-    write(state)
-    assert "No answer from hz2@broker-b" in text_of(viewer.get(PAGE))
-
-
 def test_a_large_group_shows_its_worst_rows_first(viewer: Client, write: Write) -> None:
     write(large_group(480, 60, group="order-settlement"))
     content = viewer.get(PAGE).content.decode()

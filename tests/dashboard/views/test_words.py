@@ -52,6 +52,8 @@ def test_values_fill_the_braces() -> None:
 def test_a_value_cannot_smuggle_in_another() -> None:
     with translation.override("en"):
         assert word("whatif", "refused", message="{message} {x}") == "{message} {x}"
+        said = word("ui", "broker_had", name="{lag}", lag="3")
+        assert said == "{lag} had 3"
 
 
 def used_keys() -> set[str]:
