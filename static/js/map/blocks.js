@@ -4,8 +4,12 @@
  */
 
 import { s } from "../dom.js";
-import { MEASURES, levelOfValue } from "./scale.js";
+import { shown } from "../standing.js";
+import { ui } from "../words.js";
+import { ground, stripes } from "./cell.js";
 import { worstOf } from "./model.js";
+import { patterns } from "./patterns.js";
+import { MEASURES, levelOfValue } from "./scale.js";
 import { cutMiddle } from "./text.js";
 
 const TEN = 10;
@@ -61,9 +65,10 @@ export function drawBlocks(model, { width, measure }) {
       viewBox: `0 0 ${width} ${height}`,
       "aria-hidden": "true",
     },
+    patterns(),
     ...heads(tens, none, pitch),
     ...brokers.flatMap((broker, row) =>
-      drawBroker(broker, row, tens, none, pitch, blocks, measure),
+      drawBroker(model, broker, row, tens, none, pitch, blocks, measure),
     ),
   );
 }
@@ -93,10 +98,17 @@ function heads(tens, none, pitch) {
   return labels;
 }
 
-function drawBroker(broker, row, tens, none, pitch, blocks, measure) {
+function drawBroker(model, broker, row, tens, none, pitch, blocks, measure) {
   const y = 20 + row * CELL;
+  const trouble = model.troubles.get(broker);
+  const title = trouble ? ui(`broker_${trouble.state}`, { name: broker }) : broker;
   const parts = [
-    s("text", { x: 0, y: y + 18 }, cutMiddle(broker, 18), s("title", {}, broker)),
+    s(
+      "text",
+      { class: trouble && "trouble", x: 0, y: y + 18 },
+      cutMiddle(broker, 18),
+      s("title", {}, title),
+    ),
   ];
   for (let at = 0; at < tens + none; at += 1) {
     const ten = at < tens ? at : -1;
@@ -109,9 +121,12 @@ function drawBroker(broker, row, tens, none, pitch, blocks, measure) {
   return parts;
 }
 
+/** The worst of what is fresh says the heat; of a block without such, the last worst. */
 function drawBlock(block, box, measure) {
   const { field, steps } = MEASURES[measure];
-  const level = levelOfValue(worstOf(block.columns, field), steps);
+  const worst = worstOf(block.columns, field) ?? lastWorst(block.columns, field);
+  const level = levelOfValue(worst, steps);
+  const old = block.columns.some(({ last }) => last);
   const at = {
     x: box.x + box.width / 2,
     y: box.y + box.height / 2 + 4,
@@ -121,10 +136,18 @@ function drawBlock(block, box, measure) {
     "g",
     { class: "cell block", "data-block": `${block.broker}|${block.ten}` },
     s("rect", { class: `heat-${level ?? "unknown"}`, ...box, rx: 2 }),
+    old && stripes(box),
+    old && ground({ ...box, y: at.y - 14 }),
     s(
       "text",
-      { class: level !== null && level > 3 ? "number on-dark" : "number", ...at },
+      { class: !old && level !== null && level > 3 ? "number on-dark" : "number", ...at },
       String(block.columns.length),
     ),
   );
+}
+
+function lastWorst(columns, field) {
+  const values = columns.map(({ queue }) => shown(queue, field));
+  const known = values.filter((value) => value !== null);
+  return known.length ? Math.max(...known) : null;
 }

@@ -3,12 +3,13 @@
  * opens after 150 ms, stands under or over its row, and Escape closes it.
  */
 
-import { known, ownerCell, stateBadge } from "../cells.js";
+import { known, ownerCell, queueState } from "../cells.js";
 import { membersById } from "../document.js";
 import { h } from "../dom.js";
 import { clock, count, duration, rate } from "../format.js";
 import { inHand, queueName } from "../queues.js";
-import { isUnowned, queueStatus } from "../status.js";
+import { lastOf, shown } from "../standing.js";
+import { isUnowned, reasonOf } from "../status.js";
 import { ui } from "../words.js";
 
 const OPEN_AFTER_MS = 150;
@@ -63,26 +64,27 @@ export class Card {
 
 function content(state, queue) {
   const members = membersById(state);
-  const { unknown } = queue;
+  const value = (column, write) =>
+    known(shown(queue, column), write, reasonOf(queue, column));
   const owner = ownerCell(queue, members, isUnowned(state, queue));
   const pairs = [
     ["owner", [...owner.childNodes]],
-    ["lag", known(queue.lag, count, unknown.lag)],
-    ["oldest", known(queue.lag_ms, duration, unknown.lag_ms)],
-    ["minimum", known(queue.min, count, unknown.min)],
-    ["committed", known(queue.committed, count, unknown.committed)],
-    ["maximum", known(queue.max, count, unknown.max)],
-    ["in_hand", known(inHand(queue), count, unknown.pulled)],
-    ["in_per_second", known(queue.rate_in, rate, unknown.rate_in ?? "first_sample")],
-    ["out_per_second", known(queue.rate_out, rate, unknown.rate_out ?? "first_sample")],
-    ["sampled", clock(state.taken_at)],
+    ["lag", value("lag", count)],
+    ["oldest", value("lag_ms", duration)],
+    ["minimum", value("min", count)],
+    ["committed", value("committed", count)],
+    ["maximum", value("max", count)],
+    ["in_hand", known(inHand(queue), count, reasonOf(queue, "pulled"))],
+    ["in_per_second", value("rate_in", rate)],
+    ["out_per_second", value("rate_out", rate)],
+    ["sampled", clock(lastOf(queue)?.at ?? state.taken_at)],
   ];
   return [
     h(
       "div",
       { class: "card-head" },
       h("strong", {}, queueName(queue, false)),
-      stateBadge(queueStatus(state, queue)),
+      queueState(state, queue),
     ),
     h("p", { class: "dim small card-topic" }, queue.topic),
     h(

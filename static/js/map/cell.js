@@ -6,31 +6,20 @@ import { cellNumber } from "./text.js";
 
 const NUMBER = 16;
 
-/** The pattern of cells without an owner; its id is only used inside its own SVG. */
-export function hatchPattern() {
-  return s(
-    "pattern",
-    {
-      id: "hatch",
-      width: 5,
-      height: 5,
-      patternUnits: "userSpaceOnUse",
-      patternTransform: "rotate(45)",
-    },
-    s("rect", { class: "hatch-ground", width: 5, height: 5 }),
-    s("rect", { class: "hatch-line", width: 1.4, height: 5 }),
-  );
-}
-
-/** A queue in its owner's row. */
+/** A queue in its owner's row; one that shows an old value is striped. */
 export function drawCell(column, box, { large, measure }) {
   const level = levelOf(column.queue, measure);
+  const old = Boolean(column.last);
   return s(
     "g",
-    { class: "cell", "data-key": column.key },
+    { class: old ? "cell is-old" : "cell", "data-key": column.key },
     s("rect", { class: "tint", ...box, rx: 2 }),
     fill(box, level, large),
-    level === null && s("rect", { class: "not-known", ...inset(box, 0.5), rx: 2 }),
+    old && stripes(box),
+    level === null &&
+      !old &&
+      s("rect", { class: "not-known", ...inset(box, 0.5), rx: 2 }),
+    large && old && ground(box),
     large && number(column.queue, box, measure),
     column.moved && !column.twice && moved(box, large),
     column.twice && twice(box, large),
@@ -53,17 +42,26 @@ export function drawHatch(column, box, { large, measure }) {
     "g",
     { class: "cell", "data-key": column.key },
     s("rect", { class: "hatch", ...inset(box, 0.5), rx: 2 }),
-    large &&
-      s("rect", {
-        class: "number-ground",
-        x: box.x + 2,
-        y: box.y + 2,
-        width: box.width - 4,
-        height: 14,
-        rx: 2,
-      }),
+    column.last && stripes(box),
+    large && ground(box),
     large && number(column.queue, box, measure),
   );
+}
+
+/** What lies over a cell whose value is old. */
+export function stripes(box) {
+  return s(
+    "g",
+    { class: "old" },
+    s("rect", { class: "old-stripes", ...box, rx: 2 }),
+    s("rect", { class: "old-frame", ...inset(box, 0.5), rx: 2 }),
+  );
+}
+
+/** What a number stands on where the fill under it is not even. */
+export function ground({ x, y, width }) {
+  const box = { x: x + 2, y: y + 2, width: width - 4, height: 14, rx: 2 };
+  return s("rect", { class: "number-ground", ...box });
 }
 
 function fill(box, level, large) {

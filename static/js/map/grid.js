@@ -8,23 +8,28 @@
 import { hasHues, LETTERS } from "../document.js";
 import { s } from "../dom.js";
 import { word } from "../words.js";
-import { drawCell, drawGhost, hatchPattern } from "./cell.js";
+import { drawCell, drawGhost } from "./cell.js";
+import { drawHeads } from "./heads.js";
 import { marginBars, marginHeads } from "./margin.js";
 import { drawNobody, rowTexts } from "./nobody.js";
+import { patterns } from "./patterns.js";
 import { GROUP_GAP, gridCell } from "./scale.js";
-import { cutMiddle, queuesText } from "./text.js";
+import { connectionText, cutMiddle, underName } from "./text.js";
 
 const LARGE = { height: 37, row: 41, gap: 2, top: 40 };
 const SMALL = { height: 20, row: 22, gap: 1, top: 40 };
-const ROOM_FOR_ID = 16;
 /** What a row's label needs beside the name: badge, gaps and a number of three digits. */
 const BESIDE_NAME = 66;
 const LETTER = 6.9;
 
+/** What "missing since" and a time need under a name. */
+const MISSING = 170;
+
 /** The width that labels need; a document's labels do not change while one looks. */
 export function labelWidth(members) {
   const longest = Math.max(8, ...members.map(({ label }) => label.length));
-  return Math.min(212, Math.max(120, BESIDE_NAME + longest * LETTER));
+  const least = members.some((member) => member.missing_since) ? MISSING : 120;
+  return Math.min(212, Math.max(least, BESIDE_NAME + longest * LETTER));
 }
 
 /**
@@ -61,8 +66,8 @@ export function drawGrid(model, { width, measure, low = false, left: given = 0 }
       viewBox: `0 0 ${width} ${height}`,
       "aria-hidden": "true",
     },
-    s("defs", {}, hatchPattern()),
-    ...heads(model, xs, size),
+    patterns(),
+    ...drawHeads(model, xs, size),
     ...marginHeads(model, right, size.topics),
     ...rows,
     none,
@@ -79,46 +84,6 @@ function columnXs(model, size) {
   return xs;
 }
 
-function heads(model, xs, size) {
-  let topic = null;
-  return model.groups.flatMap((group) => {
-    const [x1, x2] = [xs[group.from], xs[group.to] + size.pitch - size.gap];
-    const room = Math.max(3, Math.floor((x2 - x1) / 6.5));
-    const y = size.topics + 12;
-    const parts = [
-      s(
-        "text",
-        { x: x1, y },
-        cutMiddle(group.broker, room),
-        s("title", {}, group.broker),
-      ),
-      s("line", { class: "axis", x1, x2, y1: y + 7.5, y2: y + 7.5 }),
-    ];
-    if (size.topics && group.topic !== topic) {
-      parts.push(
-        s("text", { class: "strong", x: x1, y: 12 }, cutMiddle(group.topic, room + 8)),
-      );
-    }
-    topic = group.topic;
-    return [...parts, ...ids(model, group, xs, size, y + 21)];
-  });
-}
-
-/** Every queue id where there is room, else every eighth. */
-function ids(model, group, xs, size, y) {
-  const step = size.pitch >= ROOM_FOR_ID ? 1 : 8;
-  const labels = [];
-  for (let at = group.from; at <= group.to; at += 1) {
-    const id = model.columns[at].queue.queue_id;
-    if (id % step) continue;
-    const x = xs[at] + (size.pitch - size.gap) / 2;
-    labels.push(
-      s("text", { class: "tick", x, y, "text-anchor": "middle" }, String(id)),
-    );
-  }
-  return labels;
-}
-
 function drawRow({ member, columns }, at, model, xs, size, right) {
   const y = size.top + at * size.row;
   const mine = new Set(columns);
@@ -132,18 +97,28 @@ function drawRow({ member, columns }, at, model, xs, size, right) {
     "g",
     { class: `slot-${member.slot}`, "data-row": at },
     ...label(member, columns.length, y, size, hasHues(model.state)),
-    ...(member.idle && !columns.length ? idleLine(member, y, size, xs) : slots),
-    ...marginBars(model, { member, columns }, y + size.height / 2, right),
+    ...(columns.length ? slots : emptyRow(model, member, slots, y, size, xs)),
+    ...(member.connection
+      ? []
+      : marginBars(model, { member, columns }, y + size.height / 2, right)),
   );
+}
+
+/** A row without queues says why; what it would say of sums stands in the first row. */
+function emptyRow(model, member, slots, y, size, xs) {
+  const text = connectionText(model, member) || word("idle", member.idle);
+  return text ? sayLine(text, y, size, xs) : slots;
 }
 
 function label(member, queues, y, size, hue) {
   const middle = y + size.height / 2;
   const most = Math.floor((size.left - (size.large ? 34 : BESIDE_NAME)) / LETTER);
   const name = cutMiddle(member.label, most);
-  const number = size.large ? queuesText(queues) : String(queues);
-  const texts = rowTexts({ name, number, css: "strong", middle, size });
-  texts[0].append(s("title", {}, member.client_id));
+  const under = underName(member, queues);
+  const number = size.large ? under : member.connection ? "" : String(queues);
+  const css = member.missing_since ? "strong trouble" : "strong";
+  const texts = rowTexts({ name, number, css, middle, size });
+  texts[0].append(s("title", {}, `${member.client_id} · ${under}`));
   return hue ? [...badge(member, middle), ...texts] : texts;
 }
 
@@ -162,9 +137,8 @@ function badge({ slot }, middle) {
   ];
 }
 
-function idleLine(member, y, size, xs) {
+function sayLine(text, y, size, xs) {
   const middle = y + size.height / 2;
-  const text = word("idle", member.idle);
   const end = (xs.at(-1) ?? size.left) + size.pitch;
   const start = Math.min(end, size.left + 26 + text.length * 7.5);
   return [

@@ -1,8 +1,11 @@
 /** What the marks of the form shown mean; only those that can be seen. */
 
 import { h, icon, s } from "../dom.js";
+import { clock } from "../format.js";
 import { ui } from "../words.js";
-import { hatchPattern } from "./cell.js";
+import { stripes } from "./cell.js";
+import { lastLagOf, oldestOf } from "./model.js";
+import { patterns } from "./patterns.js";
 import { FRACTIONS } from "./scale.js";
 
 export function drawLegend(model, { form, measure, change = false }) {
@@ -14,6 +17,7 @@ export function drawLegend(model, { form, measure, change = false }) {
   if (form === "grid" && model.columns.some(({ ghost }) => ghost !== null))
     items.push(sample("expected"));
   if (model.columns.some(({ twice }) => twice)) items.push(sample("twice"));
+  items.push(...oldValues(model, form));
   if (model.rows.some(({ member }) => member.idle)) {
     items.push(h("span", {}, icon("idle"), ui("legend_idle")));
   }
@@ -59,14 +63,34 @@ function scale(measure, steps) {
   );
 }
 
+function oldValues(model, form) {
+  const at = oldestOf(model.columns);
+  if (at === null) return [];
+  const items = [sample("old", "old", { time: clock(at) })];
+  const bars = form === "grid" || form === "strips";
+  if (bars && lastLagOf(model.columns) !== null) items.push(sample("old_bar"));
+  return items;
+}
+
 const DRAWINGS = {
+  old: () => [
+    patterns(),
+    s("rect", { class: "tint", width: 16, height: 16, rx: 2 }),
+    s("rect", { class: "level", y: 8, width: 16, height: 8 }),
+    stripes({ x: 0, y: 0, width: 16, height: 16 }),
+  ],
+  old_bar: () => [
+    patterns(),
+    s("rect", { class: "lag-bar", y: 3, width: 8, height: 10 }),
+    s("rect", { class: "old-lag", x: 8, y: 3, width: 8, height: 10 }),
+  ],
   moved: () => [
     s("rect", { class: "tint", width: 16, height: 16, rx: 2 }),
     s("rect", { class: "moved", x: 0.75, y: 0.75, width: 14.5, height: 14.5, rx: 2 }),
     s("path", { class: "moved-notch", d: "M16 16v-7l-7 7Z" }),
   ],
   none: () => [
-    s("defs", {}, hatchPattern()),
+    patterns(),
     s("rect", { class: "hatch", x: 0.5, y: 0.5, width: 15, height: 15, rx: 2 }),
   ],
   expected: () => [
@@ -77,11 +101,11 @@ const DRAWINGS = {
   ],
 };
 
-function sample(name, words = name) {
+function sample(name, words = name, values = {}) {
   const drawing = s(
     "svg",
     { class: "map slot-0", width: 16, height: 16, "aria-hidden": "true" },
     ...DRAWINGS[name](),
   );
-  return h("span", {}, drawing, ui(`legend_${words}`));
+  return h("span", {}, drawing, ui(`legend_${words}`, values));
 }

@@ -17,7 +17,7 @@ import { drawPacked } from "./packed.js";
 import { formsFor } from "./scale.js";
 import { drawStrips } from "./strips.js";
 import { cellSentence } from "./text.js";
-import { drawTwin, labelValues } from "./twin.js";
+import { drawTwin, mapLabel } from "./twin.js";
 import { step } from "./walk.js";
 
 const DRAW = {
@@ -75,7 +75,7 @@ export class AllocationMap {
     this.form = this.choices.form(forms);
     this.drawForm(width, part);
     this.choices.show(part ? [] : forms, this.form);
-    this.frame.setAttribute("aria-label", ui("map_label", labelValues(this.model)));
+    this.frame.setAttribute("aria-label", mapLabel(this.model));
   }
 
   drawForm(width, part) {

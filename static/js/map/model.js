@@ -5,6 +5,7 @@
 
 import { serverNow } from "../clock.js";
 import { sortedMembers } from "../members.js";
+import { holdersOf, lastOf, standingOf } from "../standing.js";
 import { isTwice, isUnowned, queueKey, queueOrder } from "../status.js";
 
 const MOVED_MS = 5 * 60 * 1000;
@@ -30,6 +31,7 @@ export function buildModel(state, part = {}) {
     groups: brokerGroups(columns),
     unowned: columns.filter((c) => c.unowned),
     topics: new Set(queues.map((queue) => queue.topic)).size,
+    troubles: new Map(troublesOf(state).map((trouble) => [trouble.name, trouble])),
   };
 }
 
@@ -47,12 +49,20 @@ function rowsById(members) {
   return index;
 }
 
+/** A scenario of what-if has no brokers. */
+function troublesOf(state) {
+  return state.brokers ? standingOf(state).troubles : [];
+}
+
 function column(state, queue, index) {
-  const rows = [...new Set(queue.owners)].flatMap((id) => index.get(id) ?? []);
+  const { owners, old } = holdersOf(queue);
+  const rows = [...new Set(owners)].flatMap((id) => index.get(id) ?? []);
   const expected = index.get(queue.expected)?.[0];
   return {
     key: queueKey(queue),
     queue,
+    last: lastOf(queue),
+    heldBefore: old,
     rows,
     unowned: isUnowned(state, queue) || state.kind === "offline",
     twice: isTwice(state, queue),
@@ -77,6 +87,38 @@ function brokerGroups(columns) {
     else groups.push({ topic: queue.topic, broker: queue.broker, from: at, to: at });
   });
   return groups;
+}
+
+/** Whether a sum over columns leaves messages out; an empty queue hides none. */
+export function isPartial(columns, field) {
+  const hides = ({ max, min }) => max == null || min == null || max > min;
+  return columns.some(
+    ({ queue }) => queue[field] === null && (field !== "lag" || hides(queue)),
+  );
+}
+
+/** A sum of a row: of what is fresh, and whether something is not in it. */
+export function rowSum({ member, columns }, field) {
+  // A member's own sum may not know of queues that it held before.
+  const told = columns.some(({ last }) => last) ? null : member?.[field];
+  return {
+    value: told ?? sumOf(columns, field),
+    partial: isPartial(columns, field),
+  };
+}
+
+/** What waited in queues when they were last heard of; beside the sum, never in it. */
+export function lastLagOf(columns) {
+  const known = columns
+    .map(({ queue, last }) => (queue.lag === null ? (last?.lag ?? null) : null))
+    .filter((value) => value !== null);
+  return known.length ? known.reduce((a, b) => a + b, 0) : null;
+}
+
+/** The oldest moment that cells show; null where all are fresh. */
+export function oldestOf(columns) {
+  const times = columns.filter(({ last }) => last).map(({ last }) => last.at);
+  return times.length ? Math.min(...times) : null;
 }
 
 /** Sum of a field over columns; null when none of them is known. */

@@ -4,7 +4,7 @@ import { s } from "../dom.js";
 import { ui } from "../words.js";
 import { drawHatch } from "./cell.js";
 import { marginBars } from "./margin.js";
-import { sumOf } from "./model.js";
+import { rowSum } from "./model.js";
 import { nobodyText } from "./text.js";
 
 const ALARM =
@@ -25,8 +25,8 @@ export function drawNobody(model, xs, size, right) {
     middle,
     size,
   });
-  const rateIn = sumOf(model.unowned, "rate_in");
   const nobody = { member: null, columns: model.unowned };
+  const rateIn = rowSum(nobody, "rate_in");
   const bars = n ? marginBars(model, nobody, middle, right, rateIn) : [];
   const cells = model.columns.map((column, at) => cell(column, xs[at], y, size));
   return s("g", {}, known && mark(middle, n > 0), ...texts, ...cells, ...bars);

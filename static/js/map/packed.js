@@ -5,9 +5,16 @@ import { hasHues } from "../document.js";
 import { h, icon } from "../dom.js";
 import { compact } from "../format.js";
 import { ui, word } from "../words.js";
-import { sumOf } from "./model.js";
+import { rowSum } from "./model.js";
 import { levelOf } from "./scale.js";
-import { cellNumber, nobodyText, queuesText } from "./text.js";
+import {
+  cellNumber,
+  connectionText,
+  nobodyText,
+  queuesText,
+  sumText,
+  underName,
+} from "./text.js";
 
 export function drawPacked(model, { measure }) {
   const brokers = shortBrokers(model);
@@ -20,7 +27,7 @@ export function drawPacked(model, { measure }) {
 }
 
 function memberCard({ member, columns }, model, brokers, measure) {
-  const lag = member.lag ?? sumOf(columns, "lag");
+  const why = connectionText(model, member) || word("idle", member.idle);
   return h(
     "section",
     { class: `packed-card slot-${member.slot}` },
@@ -29,17 +36,16 @@ function memberCard({ member, columns }, model, brokers, measure) {
       { class: "packed-head" },
       hasHues(model.state) && ownerBadge(member),
       h("strong", { title: member.client_id, class: "packed-name" }, member.label),
-      h("span", { class: "dim" }, queuesText(columns.length)),
-      h("span", { class: "grow" }),
       h(
         "span",
-        {},
-        `${ui("lag")} `,
-        h("strong", {}, lag === null ? "—" : compact(lag)),
+        { class: member.missing_since ? "warn" : "dim" },
+        underName(member, columns.length),
       ),
+      h("span", { class: "grow" }),
+      !member.connection && lagOf({ member, columns }),
     ),
-    member.idle && !columns.length
-      ? h("p", { class: "dim small" }, icon("idle"), ` ${word("idle", member.idle)}`)
+    why && !columns.length
+      ? h("p", { class: "dim small" }, icon("idle"), ` ${why}`)
       : h(
           "div",
           { class: "packed-cells" },
@@ -48,10 +54,14 @@ function memberCard({ member, columns }, model, brokers, measure) {
   );
 }
 
+function lagOf(row) {
+  const text = sumText(rowSum(row, "lag"), compact);
+  return h("span", { class: "ink" }, `${ui("lag")} `, h("strong", {}, text));
+}
+
 function nobodyCard(model, brokers, measure) {
   const n = model.unowned.length;
   const { text, known } = nobodyText(model);
-  const lag = sumOf(model.unowned, "lag");
   return h(
     "section",
     { class: "packed-card" },
@@ -62,14 +72,7 @@ function nobodyCard(model, brokers, measure) {
       h("strong", {}, ui("no_owner")),
       h("span", { class: "dim" }, n ? queuesText(n) : text),
       h("span", { class: "grow" }),
-      n
-        ? h(
-            "span",
-            { class: "ink" },
-            `${ui("lag")} `,
-            h("strong", {}, lag === null ? "—" : compact(lag)),
-          )
-        : null,
+      n ? lagOf({ member: null, columns: model.unowned }) : null,
     ),
     n
       ? h(
@@ -85,6 +88,7 @@ function cell(column, brokers, model, measure) {
   const { queue } = column;
   const level = levelOf(queue, measure);
   const marks = [
+    column.last && "is-old",
     column.moved && "is-moved",
     column.unowned && "is-none",
     column.twice && "is-twice",

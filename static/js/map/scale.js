@@ -5,6 +5,8 @@
  * six steps, because a level survives greyscale and eight pixels, intensity does not.
  */
 
+import { shown } from "../standing.js";
+
 export const NARROW = 560;
 const LARGE = { most: 24, narrowest: 26, widest: 33 };
 const SMALL = { queues: 100, members: 12, narrowest: 7, widest: 12 };
@@ -20,10 +22,10 @@ export const MEASURES = {
 /** Share of a cell's height per level. */
 export const FRACTIONS = [0, 0.1, 0.24, 0.46, 0.72, 1];
 
-/** Level 0 to 5 of a queue; null when unknown. */
+/** Level 0 to 5 of a queue, by its last value where it has no other; null if unknown. */
 export function levelOf(queue, measure) {
   const { field, steps } = MEASURES[measure];
-  return levelOfValue(queue[field], steps);
+  return levelOfValue(shown(queue, field), steps);
 }
 
 export function levelOfValue(value, steps = MEASURES.lag.steps) {

@@ -5,11 +5,13 @@
 
 import { s } from "../dom.js";
 import { compact } from "../format.js";
+import { shown } from "../standing.js";
 import { ui } from "../words.js";
-import { hatchPattern } from "./cell.js";
-import { sumOf } from "./model.js";
+import { stripes } from "./cell.js";
+import { lastLagOf, rowSum } from "./model.js";
+import { patterns } from "./patterns.js";
 import { levelOf } from "./scale.js";
-import { cutMiddle } from "./text.js";
+import { cutMiddle, sumText, underName } from "./text.js";
 
 const PITCH = 20;
 const NAME = 110;
@@ -22,7 +24,7 @@ export function drawStrips(model, { width, measure }) {
   const across = width >= 1080 ? 3 : width >= 720 ? 2 : 1;
   const down = Math.ceil(lines.length / across);
   const part = (width - GAP * (across - 1)) / across;
-  const most = Math.max(1, ...lines.map(({ lag }) => lag ?? 0));
+  const most = Math.max(1, ...lines.map(({ lag, old }) => (lag.value ?? 0) + old));
   const height = 22 + down * PITCH;
   const heads = Array.from({ length: across }, (_none, at) =>
     head(at * (part + GAP), part),
@@ -40,24 +42,23 @@ export function drawStrips(model, { width, measure }) {
       viewBox: `0 0 ${width} ${height}`,
       "aria-hidden": "true",
     },
-    s("defs", {}, hatchPattern()),
+    patterns(),
     ...heads.flat(),
     ...body,
   );
 }
 
 function linesOf(model) {
-  const lines = model.rows.map(({ member, columns }) => ({
-    member,
-    columns,
-    lag: member.lag ?? sumOf(columns, "lag"),
-  }));
-  lines.sort((a, b) => (b.lag ?? 0) - (a.lag ?? 0));
+  const lines = model.rows.map(lineOf);
+  // What was heavy when last heard of is not light.
+  const weight = ({ lag, old }) => Math.max(lag.value ?? 0, old);
+  lines.sort((a, b) => weight(b) - weight(a));
   if (!model.unowned.length) return lines;
-  return [
-    { member: null, columns: model.unowned, lag: sumOf(model.unowned, "lag") },
-    ...lines,
-  ];
+  return [lineOf({ member: null, columns: model.unowned }), ...lines];
+}
+
+function lineOf(row) {
+  return { ...row, lag: rowSum(row, "lag"), old: lastLagOf(row.columns) ?? 0 };
 }
 
 function head(x, part) {
@@ -68,21 +69,29 @@ function head(x, part) {
   ];
 }
 
-function drawLine({ member, columns, lag }, x, y, part, most, measure) {
+function drawLine({ member, columns, lag, old }, x, y, part, most, measure) {
   const name = member?.label ?? ui("no_owner");
+  const css = member?.missing_since ? "trouble" : "name";
   const label = s(
     "text",
-    { class: member ? "name" : "none-name", x, y: y + 14 },
+    { class: member ? css : "none-name", x, y: y + 14 },
     cutMiddle(name, 15),
   );
-  if (member) label.append(s("title", {}, member.client_id));
+  if (member) {
+    const title = `${member.client_id} · ${underName(member, columns.length)}`;
+    label.append(s("title", {}, title));
+  }
   const room = part - NAME - LAG;
   const pitch = Math.min(
     11,
     Math.max(3, Math.floor(room / Math.max(1, columns.length))),
   );
-  const worst = [...columns].sort((a, b) => (b.queue.lag ?? -1) - (a.queue.lag ?? -1));
+  const worst = [...columns].sort(
+    (a, b) => Boolean(a.last) - Boolean(b.last) || lagOf(b) - lagOf(a),
+  );
   const right = x + part - LAG + 6;
+  const width = (BAR * (lag.value ?? 0)) / most;
+  const bar = { y: y + 5, height: 10 };
   return s(
     "g",
     {},
@@ -90,21 +99,31 @@ function drawLine({ member, columns, lag }, x, y, part, most, measure) {
     ...worst.map((column, at) =>
       cell(column, x + NAME + at * pitch, y + 3, pitch - 1, measure),
     ),
-    ...(columns.length ? [] : idle(x + NAME, y + 10)),
-    s("rect", { class: "bar-track", x: right, y: y + 5, width: BAR, height: 10 }),
+    ...(columns.length ? [] : empty(member, x + NAME, y + 10)),
+    s("rect", { class: "bar-track", x: right, width: BAR, ...bar }),
     s("rect", {
       class: "lag-bar",
       x: right,
-      y: y + 5,
-      width: lag ? Math.max(1, (BAR * lag) / most) : 0,
-      height: 10,
+      width: lag.value ? Math.max(1, width) : 0,
+      ...bar,
     }),
+    old > 0 &&
+      s("rect", {
+        class: "old-lag",
+        x: right + width,
+        width: Math.max(1, (BAR * old) / most),
+        ...bar,
+      }),
     s(
       "text",
       { class: "bar-value", x: right + BAR + 8, y: y + 14 },
-      lag === null ? "—" : compact(lag),
+      sumText(lag, compact),
     ),
   );
+}
+
+function lagOf({ queue }) {
+  return shown(queue, "lag") ?? -1;
 }
 
 function cell(column, x, y, width, measure) {
@@ -117,6 +136,7 @@ function cell(column, x, y, width, measure) {
       class: column.unowned ? "hatch" : `heat-${level ?? "unknown"}`,
       ...box,
     }),
+    column.last && stripes({ x, y, width, height: 14 }),
     column.moved &&
       s("rect", {
         class: "moved",
@@ -138,9 +158,10 @@ function cell(column, x, y, width, measure) {
   );
 }
 
-function idle(x, y) {
+function empty({ connection }, x, y) {
+  const text = connection ? ui("connection_n", { n: connection + 1 }) : ui("idle");
   return [
     s("circle", { class: "idle-mark", cx: x + 6, cy: y, r: 5 }),
-    s("text", { x: x + 16, y: y + 4 }, ui("idle")),
+    s("text", { x: x + 16, y: y + 4 }, text),
   ];
 }

@@ -1,7 +1,8 @@
 /** Words and short names that several forms of the map share. */
 
-import { compact, count, duration, rate } from "../format.js";
+import { clock, compact, count, duration, rate } from "../format.js";
 import { queueName } from "../queues.js";
+import { lastOf, shown } from "../standing.js";
 import { plural, ui, word } from "../words.js";
 
 /** Cut in the middle and keep the tail, where names differ. */
@@ -13,7 +14,7 @@ export function cutMiddle(text, most) {
 
 /** What stands in a large cell. */
 export function cellNumber(queue, measure) {
-  const value = { lag: queue.lag, rate: queue.rate_in, age: queue.lag_ms }[measure];
+  const value = shown(queue, { lag: "lag", rate: "rate_in", age: "lag_ms" }[measure]);
   if (value === null) return "—";
   if (measure === "lag") return compact(value);
   if (measure === "rate") return value < 10 ? rate(value) : compact(value);
@@ -34,13 +35,14 @@ function shortAge(value) {
 export function cellSentence(column, model) {
   const { queue } = column;
   const owners = column.rows.map((row) => model.rows[row].member.label).join(", ");
+  const value = shown(queue, "lag");
   const lag =
-    queue.lag === null
-      ? word("unknown", queue.unknown.lag ?? "not_asked")
-      : count(queue.lag);
+    value === null ? word("unknown", queue.unknown.lag ?? "not_asked") : count(value);
   const parts = [queueName(queue, model.topics > 1)];
   parts.push(column.unowned ? ui("no_owner") : owners || ui("owner_unknown"));
   parts.push(`${ui("lag")} ${lag}`);
+  const last = lastOf(queue);
+  if (last) parts.push(ui("as_of", { time: clock(last.at) }));
   if (queue.lag_ms) parts.push(`${ui("oldest")} ${duration(queue.lag_ms)}`);
   return parts.join(" · ");
 }
@@ -48,14 +50,37 @@ export function cellSentence(column, model) {
 /** What the row of queues without an owner says, and whether that is a known fact. */
 export function nobodyText({ state, columns, unowned }) {
   if (unowned.length) return { text: plural("waiting", unowned.length), known: true };
-  if (columns.every(({ rows }) => rows.length)) {
-    return { text: ui("queues_none"), known: true };
-  }
+  if (columns.every(({ rows }) => rows.length)) return everyQueueHeld(columns);
   const shared = state.kind === "shared_pop" || state.kind === "assigned_by_hand";
   return {
     text: shared ? word("kind", state.kind) : ui("owner_unknown"),
     known: false,
   };
+}
+
+function everyQueueHeld(columns) {
+  const before = columns.filter(({ heldBefore }) => heldBefore);
+  if (!before.length) return { text: ui("queues_none"), known: true };
+  const time = clock(Math.min(...before.map(({ last }) => last.at)));
+  return { text: ui("queues_none_old", { time }), known: false };
+}
+
+/** A sum with its mark: of what is known, ≥ where something is not in it. */
+export function sumText({ value, partial }, write) {
+  if (value === null) return "—";
+  return (partial ? "≥ " : "") + write(value);
+}
+
+/** What stands under a member's name: its queues, or since when it is missing. */
+export function underName({ missing_since: since, connection }, queues) {
+  if (since) return ui("missing_since", { time: clock(since) });
+  return connection ? ui("same_client_id") : queuesText(queues);
+}
+
+/** Why a further connection of a client id has no cells; empty for a first one. */
+export function connectionText({ state }, { connection }) {
+  if (!connection || state.kind !== "owned") return "";
+  return ui("connection_same", { n: connection + 1 });
 }
 
 export function queuesText(n) {

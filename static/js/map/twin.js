@@ -3,10 +3,11 @@
 import { known, ownerBadge } from "../cells.js";
 import { hasHues } from "../document.js";
 import { h } from "../dom.js";
-import { count, rate } from "../format.js";
+import { clock, count, rate } from "../format.js";
+import { reasonOf } from "../status.js";
 import { ui, word } from "../words.js";
-import { sumOf } from "./model.js";
-import { nobodyText } from "./text.js";
+import { lastLagOf, oldestOf, rowSum } from "./model.js";
+import { connectionText, nobodyText, sumText, underName } from "./text.js";
 
 export function drawTwin(model) {
   const heads = ["member", "queues", "queue_names", "messages_per_second", "lag"];
@@ -16,7 +17,7 @@ export function drawTwin(model) {
     h(
       "table",
       { class: "twin" },
-      h("caption", { class: "unseen" }, ui("map_label", labelValues(model))),
+      h("caption", { class: "unseen" }, mapLabel(model)),
       h(
         "thead",
         {},
@@ -38,17 +39,20 @@ export function drawTwin(model) {
   );
 }
 
-export function labelValues(model) {
-  return {
-    queues: model.columns.length,
-    members: model.rows.length,
-    unowned: model.unowned.length,
-  };
+/** The map in a sentence: how much there is, and how much of it is not fresh. */
+export function mapLabel({ columns, rows, unowned }) {
+  const values = { queues: columns.length, members: rows.length };
+  const label = ui("map_label", { ...values, unowned: unowned.length });
+  const n = columns.filter(({ last }) => last).length;
+  if (!n) return label;
+  const time = clock(oldestOf(columns));
+  return `${label}; ${ui("map_label_old", { n, time })}`;
 }
 
 const numeric = (key) => (["member", "queue_names"].includes(key) ? "" : "num");
 
 function memberRow({ member, columns }, model) {
+  const why = connectionText(model, member) || word("idle", member.idle);
   return h(
     "tr",
     {},
@@ -57,37 +61,50 @@ function memberRow({ member, columns }, model) {
       { title: member.client_id },
       hasHues(model.state) && ownerBadge(member),
       ` ${member.label}`,
+      member.missing_since && second(underName(member, columns.length)),
     ),
-    h("td", { class: "num" }, String(columns.length)),
-    h(
-      "td",
-      { class: "wrap" },
-      columns.length ? ranges(columns) : word("idle", member.idle),
-    ),
-    h("td", { class: "num" }, known(member.rate_out, rate, "first_sample")),
-    h(
-      "td",
-      { class: "num" },
-      known(member.lag ?? sumOf(columns, "lag"), count, "not_asked"),
-    ),
+    h("td", { class: "num" }, member.connection ? "" : String(columns.length)),
+    h("td", { class: "wrap" }, ...(columns.length ? queuesOf(columns) : [why])),
+    sumCell({ member, columns }, "rate_out", rate, "first_sample"),
+    lagCell({ member, columns }),
   );
+}
+
+function second(text) {
+  return h("span", { class: "second dim" }, text);
+}
+
+/** The sum of what is fresh. */
+function sumCell(row, field, write, reason) {
+  const sum = rowSum(row, field);
+  const old = row.columns.find(({ last }) => last);
+  const why = old ? reasonOf(old.queue, field) : reason;
+  const value = sum.value === null ? known(null, write, why) : sumText(sum, write);
+  return h("td", { class: "num" }, value);
+}
+
+/** What waits; what waited before stands beside the sum. */
+function lagCell(row) {
+  const cell = sumCell(row, "lag", count, "not_asked");
+  const old = lastLagOf(row.columns);
+  if (old === null) return cell;
+  const time = clock(oldestOf(row.columns));
+  cell.append(second(`${count(old)} ${ui("as_of", { time })}`));
+  return cell;
 }
 
 function nobodyRow(model) {
   const n = model.unowned.length;
+  const nobody = { member: null, columns: model.unowned };
   const { text, known: sure } = nobodyText(model);
   return h(
     "tr",
     { class: n ? "crit" : "dim" },
     h("td", {}, ui("no_owner")),
     h("td", { class: "num" }, sure ? String(n) : "—"),
-    h("td", { class: "wrap" }, n ? ranges(model.unowned) : text),
+    h("td", { class: "wrap" }, ...(n ? queuesOf(model.unowned) : [text])),
     h("td", { class: "num" }, ""),
-    h(
-      "td",
-      { class: "num" },
-      n ? known(sumOf(model.unowned, "lag"), count, "not_asked") : "",
-    ),
+    n ? lagCell(nobody) : h("td", { class: "num" }, ""),
   );
 }
 
@@ -95,18 +112,22 @@ function nobodyRow(model) {
 export function ranges(columns) {
   const runs = [];
   for (const { queue } of columns) {
-    const last = runs.at(-1);
-    const next = last && last.topic === queue.topic && last.broker === queue.broker;
-    if (next && last.to + 1 === queue.queue_id) last.to = queue.queue_id;
-    else
-      runs.push({
-        topic: queue.topic,
-        broker: queue.broker,
-        from: queue.queue_id,
-        to: queue.queue_id,
-      });
+    const { topic, broker, queue_id: id } = queue;
+    const run = runs.at(-1);
+    const same = run?.topic === topic && run.broker === broker;
+    if (same && run.to + 1 === id) run.to = id;
+    else runs.push({ topic, broker, from: id, to: id });
   }
   return runs
     .map(({ broker, from, to }) => `${broker} ${from === to ? from : `${from}-${to}`}`)
     .join(", ");
+}
+
+/** The fresh queues of a row, and under them those that show an old value. */
+function queuesOf(columns) {
+  const old = columns.filter(({ last }) => last);
+  const text = ranges(columns.filter(({ last }) => !last));
+  if (!old.length) return [text];
+  const time = clock(oldestOf(old));
+  return [text, second(`${ui("as_of", { time })}: ${ranges(old)}`)];
 }
