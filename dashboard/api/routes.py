@@ -39,6 +39,7 @@ from dashboard.whatif import (
 )
 from rmqcore.errors import ArgumentError
 
+from .brokers import router as brokers_router
 from .hosted import router as hosted_router
 from .labs import router as labs_router
 from .reports import router as reports_router
@@ -66,6 +67,7 @@ api = NinjaAPI(
     # The page of documentation would load scripts from elsewhere.
     docs_url=None,
 )
+api.add_router("", brokers_router)
 api.add_router("", labs_router)
 api.add_router("", reports_router)
 api.add_router("", timers_router)

@@ -46,6 +46,21 @@ class MembersOut(Schema):
     members_wanted: int
 
 
+class GoneIn(Schema):
+    """Why a missing broker will not come back."""
+
+    reason: str = Field(max_length=1000)
+
+
+class GoneOut(Schema):
+    """Who said when (ms since the epoch) and why that a broker is gone for good."""
+
+    broker: str
+    at: int
+    by: str
+    reason: str
+
+
 class SaidOut(Schema):
     """A finding's words, in the language that the request asks for."""
 

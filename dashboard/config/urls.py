@@ -32,6 +32,7 @@ register_converter(GroupName, "group")
 cluster_urls: list[URLPattern | URLResolver] = [
     path("", clusters.cluster, name="cluster"),
     path("groups/", clusters.groups, name="groups"),
+    path("brokers/<str:broker>/gone/", clusters.broker_gone, name="broker-gone"),
     path("groups/<group:group>/", groups.allocation, name="group"),
     path("groups/<group:group>/members/", groups.members, name="group_members"),
     path("groups/<group:group>/timeline/", timeline.timeline, name="group_timeline"),

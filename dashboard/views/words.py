@@ -371,9 +371,6 @@ INTERFACE: Final[dict[str, Word]] = {
     "map_label": _("{queues} queues over {members} members; {unowned} without owner"),
     "map_label_old": _("{n} of them show the value of {time}"),
     "values_of": _("values of {time}"),
-    "connection_same": _("connection {n} of this client id: it takes the same queues"),
-    "connection_n": _("connection {n}"),
-    "same_client_id": _("same client id"),
     "missing_since": _("missing since {time}"),
     "map_keys": _(
         "Arrow keys move, m: next moved, u: next without owner, Enter: its row below"

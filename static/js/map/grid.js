@@ -14,7 +14,7 @@ import { marginBars, marginHeads } from "./margin.js";
 import { drawNobody, rowTexts } from "./nobody.js";
 import { patterns } from "./patterns.js";
 import { GROUP_GAP, gridCell } from "./scale.js";
-import { connectionText, cutMiddle, underName } from "./text.js";
+import { cutMiddle, underName } from "./text.js";
 
 const LARGE = { height: 37, row: 41, gap: 2, top: 40 };
 const SMALL = { height: 20, row: 22, gap: 1, top: 40 };
@@ -106,7 +106,7 @@ function drawRow({ member, columns }, at, model, xs, size, right) {
 
 /** A row without queues says why; what it would say of sums stands in the first row. */
 function emptyRow(model, member, slots, y, size, xs) {
-  const text = connectionText(model, member) || word("idle", member.idle);
+  const text = word("idle", member.idle);
   return text ? sayLine(text, y, size, xs) : slots;
 }
 

@@ -9,7 +9,6 @@ import { rowSum } from "./model.js";
 import { levelOf } from "./scale.js";
 import {
   cellNumber,
-  connectionText,
   nobodyText,
   queuesText,
   sumText,
@@ -27,7 +26,7 @@ export function drawPacked(model, { measure }) {
 }
 
 function memberCard({ member, columns }, model, brokers, measure) {
-  const why = connectionText(model, member) || word("idle", member.idle);
+  const why = word("idle", member.idle);
   return h(
     "section",
     { class: `packed-card slot-${member.slot}` },

@@ -99,7 +99,7 @@ function drawLine({ member, columns, lag, old }, x, y, part, most, measure) {
     ...worst.map((column, at) =>
       cell(column, x + NAME + at * pitch, y + 3, pitch - 1, measure),
     ),
-    ...(columns.length ? [] : empty(member, x + NAME, y + 10)),
+    ...(columns.length ? [] : empty(x + NAME, y + 10)),
     s("rect", { class: "bar-track", x: right, width: BAR, ...bar }),
     s("rect", {
       class: "lag-bar",
@@ -158,10 +158,9 @@ function cell(column, x, y, width, measure) {
   );
 }
 
-function empty({ connection }, x, y) {
-  const text = connection ? ui("connection_n", { n: connection + 1 }) : ui("idle");
+function empty(x, y) {
   return [
     s("circle", { class: "idle-mark", cx: x + 6, cy: y, r: 5 }),
-    s("text", { x: x + 16, y: y + 4 }, text),
+    s("text", { x: x + 16, y: y + 4 }, ui("idle")),
   ];
 }

@@ -72,15 +72,9 @@ export function sumText({ value, partial }, write) {
 }
 
 /** What stands under a member's name: its queues, or since when it is missing. */
-export function underName({ missing_since: since, connection }, queues) {
+export function underName({ missing_since: since }, queues) {
   if (since) return ui("missing_since", { time: clock(since) });
-  return connection ? ui("same_client_id") : queuesText(queues);
-}
-
-/** Why a further connection of a client id has no cells; empty for a first one. */
-export function connectionText({ state }, { connection }) {
-  if (!connection || state.kind !== "owned") return "";
-  return ui("connection_same", { n: connection + 1 });
+  return queuesText(queues);
 }
 
 export function queuesText(n) {

@@ -7,7 +7,7 @@ import { clock, count, rate } from "../format.js";
 import { reasonOf } from "../status.js";
 import { ui, word } from "../words.js";
 import { lastLagOf, oldestOf, rowSum } from "./model.js";
-import { connectionText, nobodyText, sumText, underName } from "./text.js";
+import { nobodyText, sumText, underName } from "./text.js";
 
 export function drawTwin(model) {
   const heads = ["member", "queues", "queue_names", "messages_per_second", "lag"];
@@ -52,7 +52,7 @@ export function mapLabel({ columns, rows, unowned }) {
 const numeric = (key) => (["member", "queue_names"].includes(key) ? "" : "num");
 
 function memberRow({ member, columns }, model) {
-  const why = connectionText(model, member) || word("idle", member.idle);
+  const why = word("idle", member.idle);
   return h(
     "tr",
     {},

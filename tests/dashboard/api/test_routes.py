@@ -223,7 +223,7 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     answer = Client().get("/api/v1/openapi.json")
     document = answer.json()
     rooms = ("/labs", "/reports", "/timers", "/timeline")
-    rooms += ("/hosted", "/switch", "/changes", "/scenarios")
+    rooms += ("/hosted", "/switch", "/changes", "/scenarios", "/brokers")
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}
     assert paths == {
         f"/api/v1/clusters{rest}"
