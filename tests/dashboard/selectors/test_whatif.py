@@ -123,3 +123,38 @@ def test_a_drain_of_many_years_counts_as_never() -> None:
     avg = rows_of(compare(read_situation(state), scenario))["AVG"]
     assert avg.drain_ms is None
     assert avg.drains_never
+
+
+def test_a_division_that_leaves_queues_to_nobody_gets_no_star() -> None:
+    """Only the rooms of one broker are given: the queues of the other have no owner."""
+    held = [
+        queue(broker, number, owners=[member(number % 2)["client_id"]])
+        for broker in BROKERS
+        for number in range(8)
+    ]
+    state = group_state([member(0), member(1)], held)
+    scenario, _show = read_scenario("v=1&o=hz1&n=3")
+    rows = rows_of(compare(read_situation(state), scenario))
+    rooms = rows["MACHINE_ROOM"]
+    assert rooms.figures is not None
+    assert (rooms.figures.unassigned, rooms.figures.full) == (8, False)
+    assert rooms.figures.by_load.max_over_mean is None
+    assert not rooms.best
+    assert any(row.best for row in rows.values())
+
+
+def test_a_queue_that_two_processes_would_consume_gets_no_star() -> None:
+    state = group_state([member(0), member(0)], [queue(BROKERS[0], n) for n in (0, 1)])
+    rows = rows_of(compare(read_situation(state), Scenario()))
+    ring = rows["CONSISTENT_HASH"]
+    assert ring.figures is not None
+    assert ring.figures.twice == 2
+    assert not any(row.best for row in rows.values())
+
+
+def test_moves_of_queues_whose_owners_are_not_known_are_not_counted() -> None:
+    state = lab()
+    state["queues"][0] |= {"owners": [], "unknown": {"owners": "no_answer"}}
+    rows = rows_of(compare(read_situation(state), Scenario()))
+    assert rows["AVG"].changes_partial
+    assert not any("changes" in row.best for row in rows.values())

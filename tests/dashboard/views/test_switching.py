@@ -12,6 +12,7 @@ from django.test import Client
 from dashboard.models import Epoch, GroupChange, ManagedGroup, Role, SavedScenario
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import hosted_group, now_ms, waiting_for_locks
+from tests.dashboard.missing_broker import without_a_broker
 from tests.dashboard.services.hosting import NAME, host
 
 from .test_clusters import text_of
@@ -212,3 +213,56 @@ def test_what_cannot_be_saved_is_said(operator: Client) -> None:
     given = {"group": NAME, "query": CIRCLE, "name": "x" * 121}
     answer = operator.post("/clusters/hangzhou/scenarios/save/", given, follow=True)
     assert "1 to 120 characters, this one has 121" in text_of(answer)
+
+
+@pytest.mark.parametrize("query", ["", "v=1", CIRCLE, "v=1&s=MACHINE_ROOM_NEARBY"])
+def test_a_group_without_members_previews(
+    sign_in: SignIn, write: Write, query: str
+) -> None:
+    state = waiting_for_locks(kind="offline", mode=None)
+    state["members"] = []
+    for each in state["queues"]:
+        each["owners"] = []
+    write(state)
+    answer = sign_in(Role.OPERATOR).get(f"{GROUP}switch/?{query}")
+    page = unescape(text_of(answer))
+    assert answer.status_code == 200
+    assert "0 of 16 queues change owner" in page
+    assert "strategy_options=" in page
+
+
+def test_nothing_is_applied_while_a_broker_is_missing(
+    operator: Client, write: Write
+) -> None:
+    given = fields(operator)
+    write(without_a_broker(hosted_group(now_ms())))
+    page = unescape(text_of(operator.get(f"{GROUP}switch/?{CIRCLE}")))
+    assert "hz1@broker-a: no full answer since" in page
+    assert "Wait until it answers or is taken for gone for good" in page
+    assert "Apply, " not in page
+    answer = operator.post(f"{GROUP}switch/apply/", given)
+    assert answer.status_code == 409
+    assert not GroupChange.objects.exists()
+    assert ManagedGroup.objects.get().strategy == "AVG"
+    rest = operator.get(f"/api/v1{GROUP}switch", {"query": CIRCLE}).json()
+    assert (rest["complete"], rest["desired"]) == (False, None)
+    assert "no full answer" in rest["refusal"]
+    assert rest["notes"][0]["code"] == "incomplete_since"
+
+
+def test_what_a_missing_broker_hides_is_no_miss(operator: Client, write: Write) -> None:
+    operator.post(f"{GROUP}switch/apply/", fields(operator))
+    write(without_a_broker(hosted_group(now_ms())))
+    change = GroupChange.objects.get()
+    page = text_of(operator.get(f"{GROUP}changes/{change.pk}/"))
+    assert "of 8 queues nobody says who holds them" in page
+    misses = page.partition("Predicted Reported")[2].partition("What was changed")[0]
+    assert "hz1@broker-a" not in misses
+
+
+def test_a_row_that_cannot_be_computed_says_why(operator: Client) -> None:
+    page = unescape(text_of(operator.get(f"{GROUP}switch/?v=1&s=MACHINE_ROOM")))
+    assert "MACHINE_ROOM cannot be computed for this scenario" in page
+    assert "options: rooms" in page
+    page = unescape(text_of(operator.get(f"{GROUP}switch/?v=1&show=NOW")))
+    assert "there is nothing to do" in page

@@ -14,6 +14,7 @@ from tests.dashboard.documents import (
     queue,
     waiting_for_locks,
 )
+from tests.dashboard.missing_broker import SINCE, without_a_broker
 
 from .test_clusters import text_of
 from .test_groups import embedded
@@ -124,3 +125,33 @@ def test_the_forms_own_address_is_read_back(viewer: Client) -> None:
     assert 'value="1.5"' in content
     assert 'value="800"' in content
     assert "assumed" not in content.partition("CONSISTENT_HASH</a>")[2][:60]
+
+
+def test_a_missing_broker_is_named_and_its_queues_are_divided_too(
+    viewer: Client, write: Write
+) -> None:
+    write(without_a_broker(waiting_for_locks()))
+    answer = viewer.get(PAGE)
+    page = text_of(answer)
+    assert page.count("hz1@broker-a: no full answer since ") == 1
+    found = embedded(answer, "comparison")
+    assert len(found["queues"]) == 16
+    assert found["complete"] is False
+    assert found["missing"] == [
+        {"broker": "hz1@broker-a", "state": "missing", "since": SINCE}
+    ]
+    rows = {row["key"]: row for row in found["rows"]}
+    assert None not in rows["NOW"]["owners"]
+    assert rows["AVG"]["unassigned"] == 0
+    assert rows["AVG"]["by_load"]["max_over_mean"] is None
+    assert all(rows["AVG"]["members"]["lag_partial"][:2])
+    assert [lag for *_queue, lag, _load in found["queues"]][:8] == [None] * 8
+    # Only the third member has all of its queues at the broker that answers.
+    assert found["member_rate"]["value"] == 240.0
+    rest = viewer.get(f"/api/v1{PAGE.rstrip('/')}").json()
+    assert rest["notes"][0]["code"] == "incomplete_since"
+
+
+def test_the_check_is_not_made_of_a_part(viewer: Client, write: Write) -> None:
+    write(without_a_broker(waiting_for_locks()))
+    assert "Not all of the group is known" in text_of(viewer.get(f"{PAGE}check/"))
