@@ -34,7 +34,6 @@ STEP_MS: Final = 10_000
 VERSION: Final = 1
 HEAD_BYTES: Final = 4
 NUMBER_BYTES: Final = 8
-_UNKNOWN: Final = reason_code(Reason.NOT_ASKED)
 _FAST: Final = 1
 
 Span = tuple[str, int, int, int | None]
@@ -56,23 +55,24 @@ def digest_of(keys: tuple[QueueKey, ...]) -> str:
 def encode_frame(snapshot: ClusterSnapshot) -> bytes:
     """Pack the offsets of a sweep; for a thread, as most of it is compression."""
     newest, committed = array("q"), array("q")
-    newest_unknown, committed_unknown = bytearray(), bytearray()
+    newest_why, committed_why = bytearray(), bytearray()
     spans: dict[str, Span] = {}
     for name, group in snapshot.groups.items():
         table = group.queues
-        if not len(table):
+        if not len(table) or not _whole(table):
             continue
         span = (digest_of(table.keys), len(newest), len(table), sent_back(group))
         spans[name] = span
         newest += table.max.values
         committed += table.committed.values
-        newest_unknown += _unknown(table.max)
-        committed_unknown += _unknown(table.committed)
+        newest_why += table.max.reasons or bytes(len(table))
+        committed_why += table.committed.reasons or bytes(len(table))
     head = orjson.dumps(
         {
             "version": VERSION,
             "at": snapshot.taken_at_ms,
             "rows": len(newest),
+            "reasons": list(Reason),
             "groups": spans,
         }
     )
@@ -81,8 +81,8 @@ def encode_frame(snapshot: ClusterSnapshot) -> bytes:
         head,
         newest.tobytes(),
         committed.tobytes(),
-        newest_unknown,
-        committed_unknown,
+        newest_why,
+        committed_why,
     )
     return zlib.compress(b"".join(parts), _FAST)
 
@@ -95,6 +95,8 @@ class Frame:
     rows: int
     groups: Mapping[str, Span]
     body: memoryview
+    codes: bytes
+    """This program's codes of reasons by those of the frame."""
 
     def moment(
         self, group: str, keys: tuple[QueueKey, ...], digest: str
@@ -126,8 +128,8 @@ class Frame:
         values: Values = array("q")
         values.frombytes(self.body[begin : begin + rows * NUMBER_BYTES])
         begin = 2 * self.rows * NUMBER_BYTES + number * self.rows + first
-        unknown = bytes(self.body[begin : begin + rows])
-        return Column(values, unknown if any(unknown) else b"")
+        reasons = bytes(self.body[begin : begin + rows])
+        return Column(values, reasons.translate(self.codes) if any(reasons) else b"")
 
 
 def decode_frame(packed: bytes) -> Frame | None:
@@ -140,7 +142,9 @@ def decode_frame(packed: bytes) -> Frame | None:
     head = orjson.loads(text[HEAD_BYTES:begin])
     if head["version"] != VERSION:
         return None
-    return Frame(head["at"], head["rows"], head["groups"], text[begin:])
+    codes = [0, *(reason_code(Reason(name)) for name in head["reasons"])]
+    table = bytes(codes).ljust(256, b"\0")
+    return Frame(head["at"], head["rows"], head["groups"], text[begin:], table)
 
 
 def recent(frames: list[Frame], now_ms: int) -> list[Frame]:
@@ -149,11 +153,9 @@ def recent(frames: list[Frame], now_ms: int) -> list[Frame]:
     return sorted(kept, key=lambda frame: frame.at_ms)
 
 
-def _unknown(column: Column) -> bytes:
-    """Return a byte a row, 0 where its number is known."""
-    if not column.reasons:
-        return bytes(len(column))
-    return bytes(_UNKNOWN if reason else 0 for reason in column.reasons)
+def _whole(table: QueueTable) -> bool:
+    """Say whether its columns are as long as it is; rows after it would shift else."""
+    return len(table.max) == len(table.committed) == len(table)
 
 
 def _lag(newest: Column, committed: Column) -> Column:
@@ -164,6 +166,8 @@ def _lag(newest: Column, committed: Column) -> Column:
             lags = array("q", [max(0, lag) for lag in lags])
         return Column(lags)
     return Column.of(
-        Reason.NOT_ASKED if high is None or done is None else max(0, high - done)
-        for high, done in zip(newest, committed, strict=True)
+        committed.reason(row) or newest.reason(row) or max(0, high - done)
+        for row, (high, done) in enumerate(
+            zip(newest.values, committed.values, strict=True)
+        )
     )

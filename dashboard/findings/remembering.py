@@ -99,6 +99,7 @@ class GroupMemory:
         memory._online_ms = dumped.get("online")
         if "read" in dumped:
             memory._read_topics = frozenset(dumped["read"])
+        memory._keys = tuple(keys)
         for client, rows in (dumped.get("owners", {}) if keys else {}).items():
             memory._last_owners.update((keys[row], client) for row in rows)
         return memory

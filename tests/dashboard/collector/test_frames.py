@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -17,7 +18,7 @@ from dashboard.collector.frames import (
     recent,
 )
 from dashboard.findings.memory.trail import KEPT_MS, Moment
-from rmqcore.model.columns import QueueKey, Reason
+from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import ClusterSnapshot
 
 from .sights import NOW, cluster, group, keys, table
@@ -47,8 +48,8 @@ def test_a_groups_offsets_come_back_as_they_were(
     assert moment is not None
     assert moment.at_ms == NOW
     seen = moment.queues
-    assert list(seen.max) == list(queues.max)
-    assert list(seen.committed) == list(queues.committed)
+    assert seen.max == queues.max
+    assert seen.committed == queues.committed
     lags = [None if lag is None else max(0, lag) for lag in queues.lag]
     assert list(seen.lag) == lags
     assert not any(known is not None for known in seen.pulled)
@@ -66,6 +67,17 @@ def test_a_group_with_other_queues_has_no_moment() -> None:
 def test_groups_without_queues_are_left_out() -> None:
     frame = frame_of(cluster(group(table(()), name="empty"), group(table(keys(1)))))
     assert set(frame.groups) == {"g"}
+
+
+def test_a_group_whose_columns_do_not_agree_shifts_no_other() -> None:
+    odd = table(keys(4))
+    odd = replace(odd, committed=Column.of([1]))
+    sound = table(keys(2), high=[7, 8], committed=[5, 6])
+    frame = frame_of(cluster(group(odd, name="a"), group(sound, name="b")))
+    moment = moment_of(frame, "b", keys(2))
+    assert moment is not None
+    assert moment.queues.committed == sound.committed
+    assert moment_of(frame, "a", keys(4)) is None
 
 
 def test_names_of_queues_do_not_run_into_each_other() -> None:
@@ -106,7 +118,7 @@ def test_the_ring_holds_what_rules_remember() -> None:
 
 def test_only_recent_frames_count_in_order_of_time() -> None:
     frames = [
-        Frame(at, 0, {}, memoryview(b""))
+        Frame(at, 0, {}, memoryview(b""), b"")
         for at in (NOW, NOW - KEPT_MS - 1, NOW - 5, NOW + 1)
     ]
     assert [frame.at_ms for frame in recent(frames, NOW)] == [NOW - 5, NOW]
