@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -14,6 +14,27 @@ from dashboard.collector.cluster_collector import ClusterCollector, Source
 from dashboard.collector.epochs import Wish
 from dashboard.collector.keeping import Keeper
 from dashboard.models import Cluster
+from rmqcore.model.snapshot import KnownBroker
+
+
+class BrokersOfASource:
+    """What a made-up source says of brokers: those that it was told of before."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, KnownBroker] = {}
+
+    def known_brokers(self) -> list[KnownBroker]:
+        """Return the brokers that were seen."""
+        return list(self.known.values())
+
+    def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None:
+        """Take brokers that were there before."""
+        for broker in brokers:
+            self.known.setdefault(broker.name, broker)
+
+    def forget_broker(self, name: str) -> bool:
+        """Take a broker for gone."""
+        return self.known.pop(name, None) is not None
 
 
 def now_ms() -> int:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from dashboard.live.names import (
 from dashboard.live.state import live_state, make_async_client
 from rmqcore.errors import ConnectError
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot, KnownBroker
-from tests.support.collectors import make_collector, now_ms
+from tests.support.collectors import BrokersOfASource, make_collector, now_ms
 from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
 
@@ -38,16 +38,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 QUEUES = keys(4)
 
 
-class Seen:
+class Seen(BrokersOfASource):
     """A source that shows the groups it was last told to."""
 
     def __init__(self, *groups: GroupSnapshot) -> None:
+        super().__init__()
         self.groups_now = groups
         self.fails: Exception | None = None
         self.asked: list[frozenset[str]] = []
         self.gate: asyncio.Event | None = None
         self.reached = asyncio.Event()
-        self.known: dict[str, KnownBroker] = {}
 
     async def snapshot(self) -> ClusterSnapshot:
         self.reached.set()
@@ -58,16 +58,6 @@ class Seen:
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         self.asked.append(frozenset(names))
         return self._taken([each for each in self.groups_now if each.name in names])
-
-    def known_brokers(self) -> list[KnownBroker]:
-        return list(self.known.values())
-
-    def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None:
-        for broker in brokers:
-            self.known.setdefault(broker.name, broker)
-
-    def forget_broker(self, name: str) -> bool:
-        return self.known.pop(name, None) is not None
 
     def _taken(self, groups: list[GroupSnapshot]) -> ClusterSnapshot:
         if self.fails is not None:

@@ -30,7 +30,7 @@ from dashboard.models import Cluster, OwnershipEvent
 from rmqcore.errors import ConnectError
 from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
-from tests.support.collectors import make_collector
+from tests.support.collectors import BrokersOfASource, make_collector
 from tests.support.eventually import PATIENCE_SECONDS
 from tests.support.valkey import Valkey
 
@@ -45,10 +45,11 @@ SENT, CONSUMED = 100, 40
 """Messages a second, into each queue and out of it."""
 
 
-class Growing:
+class Growing(BrokersOfASource):
     """A cluster at a time that the test sets; one group falls behind, one idles."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.at_ms = NOW
         self.others = 0
         self.holds: dict[str, tuple[QueueKey, ...]] = {
@@ -296,7 +297,7 @@ async def test_a_finding_that_was_said_after_the_last_sweep_keeps_its_since(
 ) -> None:
     source = Growing()
     one, two = make(source, "one"), make(source, "two")
-    await sweep(one, source, 120)
+    await sweep(one, source, 60)
     live_state().watch("east", "g", source.at_ms / 1000)
     assert since("losing_ground") is None
     for _ in range(12):
