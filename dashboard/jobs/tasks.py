@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from celery import shared_task
-from celery.signals import worker_shutdown
+from celery.signals import task_postrun, worker_shutdown
 from django.conf import settings
 from django.utils import timezone
 
@@ -27,6 +27,7 @@ from dashboard.reports.files import keep_files
 from dashboard.services.report_retention import expire_reports
 
 from .child import AnalyticsChild, child_environment
+from .memory import give_memory_back
 from .rolling import run_rollup
 from .runner import run_claimed
 from .unread import note_given_up
@@ -84,6 +85,11 @@ def _rollup_kept_ms() -> list[int]:
 def expire_old_reports() -> int:
     """Delete the reports whose time is over; return how many."""
     return expire_reports(timezone.now())
+
+
+@task_postrun.connect
+def _rest(**_signal: object) -> None:
+    give_memory_back()
 
 
 @worker_shutdown.connect
