@@ -2,7 +2,8 @@
 
 Top-level members that differ are replaced whole, except the queues: of those only the
 rows that differ are sent, under the key topic|broker|id; a queue that is gone is null.
-Rows new to the reader go where (topic, broker, id) puts them.
+Rows new to the reader go where (topic, broker, id) puts them. Names may have a bar of
+their own: where two queues have one key, all queues are sent, as a list.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def changes_between(before: GroupState, after: GroupState) -> dict[str, Any]:
         for name, value in after.items()
         if name not in IDENTITY and name != "queues" and before.get(name) != value
     }
-    queues = _queue_changes(_by_key(before), _by_key(after))
-    if queues:
+    queues = _queue_changes(before["queues"], after["queues"])
+    if queues is not None:
         changes["queues"] = queues
     return changes
 
@@ -40,15 +41,21 @@ def update_message(after: GroupState, changes: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _by_key(document: GroupState) -> dict[str, Queue]:
-    return {queue_key(queue): queue for queue in document["queues"]}
-
-
 def _queue_changes(
-    before: dict[str, Queue], after: dict[str, Queue]
-) -> dict[str, Queue | None]:
+    before: list[Queue], after: list[Queue]
+) -> dict[str, Queue | None] | list[Queue] | None:
+    """Return what differs between two lists of queues, None where nothing does."""
+    if before == after:
+        return None
+    old, new = _by_key(before), _by_key(after)
+    if len(old) < len(before) or len(new) < len(after):
+        return after
     changed: dict[str, Queue | None] = {
-        key: queue for key, queue in after.items() if before.get(key) != queue
+        key: queue for key, queue in new.items() if old.get(key) != queue
     }
-    changed.update(dict.fromkeys(before.keys() - after.keys()))
+    changed.update(dict.fromkeys(old.keys() - new.keys()))
     return changed
+
+
+def _by_key(queues: list[Queue]) -> dict[str, Queue]:
+    return {queue_key(queue): queue for queue in queues}

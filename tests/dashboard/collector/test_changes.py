@@ -60,6 +60,18 @@ def test_a_queue_that_is_gone_is_null() -> None:
     assert changes["queues"]["orders|a|1"] is None
 
 
+def test_queues_whose_keys_are_one_text_are_sent_whole() -> None:
+    alike = (("a", "b|c", 0), ("a|b", "c", 0))
+
+    def lagging(lag: int) -> GroupState:
+        seen = group(table(alike, high=[100 + lag, 100]))
+        return group_document(sight(seen), Stamp("r1", 1))
+
+    after = lagging(7)
+    assert changes_between(lagging(0), after)["queues"] == after["queues"]
+    assert "queues" not in changes_between(after, lagging(7))
+
+
 def test_the_message_carries_name_and_number() -> None:
     after = document([0], seq=9)
     assert update_message(after, {"taken_at": 1}) == {
