@@ -346,15 +346,22 @@ class Lead:
             sight = watch.sight
             if sight is None or sight.taken_at_ms < snapshot.taken_at_ms:
                 continue
-            table = sight.group.queues
-            samples.add(
-                name,
-                table,
-                watch.sampler.take(table, sight.taken_at_ms),
-                epoch=sight.epoch["number"] if sight.epoch else None,
-                ownership=sight.ownership,
-            )
+            try:
+                self._add_samples(samples, watch, sight)
+            except Exception as error:
+                self.faults.note(name, error)
         return samples
+
+    @staticmethod
+    def _add_samples(samples: SampleColumns, watch: GroupWatch, sight: Sight) -> None:
+        table = sight.group.queues
+        samples.add(
+            sight.group.name,
+            table,
+            watch.sampler.take(table, sight.taken_at_ms),
+            epoch=sight.epoch["number"] if sight.epoch else None,
+            ownership=sight.ownership,
+        )
 
     async def _meet(self, snapshot: ClusterSnapshot, new: Sequence[str]) -> None:
         """Go on with groups not met before in this lead, or begin their memory."""

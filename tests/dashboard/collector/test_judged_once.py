@@ -14,7 +14,7 @@ from dashboard.live.documents import GroupState
 from dashboard.live.numbering import Stamp
 from rmqcore.model.columns import Reason
 
-from .sights import NOW, broker, group, keys, member, table
+from .sights import NOW, broker, group, keys, member, standing, table
 
 QUEUES = keys(4)
 BEGIN = 10_000
@@ -46,7 +46,7 @@ class Watched:
             expected=["c1", "c1", "c2", "c2"],
         )
         sight = self.watch.see(
-            Look("east", seen, (broker(),), self.at_ms, asked=True)
+            Look("east", seen, standing(broker()), self.at_ms, asked=True)
         ).sight
         assert sight is not None
         document = group_document(sight, Stamp("r", 1))
