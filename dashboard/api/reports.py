@@ -18,7 +18,7 @@ from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
 from dashboard.models import Cluster, JobRun, ReportDefinition, User
-from dashboard.reports.facts import facts_of
+from dashboard.reports.facts import Facts, facts_of
 from dashboard.reports.figures import figure_names
 from dashboard.reports.results import NoResultError
 from dashboard.reports.strategies import strategy_rows
@@ -156,13 +156,12 @@ def remove(request: HttpRequest, pk: int) -> Any:
 def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     """Return the figures at the head of a report, its strategies, and the verdict.
 
-    Spans are seconds, moments carry their zone; null is not known.
+    Spans are seconds, moments carry their zone; null is not known. All of it is from
+    steps in which all queues are known (`whole_seconds`), but for a peak that “is
+    least”: a part of the queues had it, so all of them had at least that.
     """
     run = _seen(pk, view)
-    values = asdict(facts_of(run, timezone.get_current_timezone()))
-    for name in ("behind", "collected", "missing", "step"):
-        span = values.pop(name)
-        values[f"{name}_seconds"] = None if span is None else span.total_seconds()
+    values = _facts(facts_of(run, timezone.get_current_timezone()))
     verdict = verdict_of(run)
     return values | {
         "strategies": [
@@ -171,6 +170,37 @@ def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
             for row in strategy_rows(run)
         ],
         "verdict": None if verdict is None else asdict(verdict),
+    }
+
+
+def _facts(found: Facts) -> dict[str, Any]:
+    known = found.measured
+    plain = {
+        "behind": found.behind,
+        "aged": found.aged,
+        "collected": known.whole + known.partial,
+        "whole": known.whole,
+        "partial": known.partial,
+        "missing": known.missing,
+        "idle": known.idle,
+        "unknown_within": known.within,
+        "step": found.step,
+    }
+    return {
+        "peak": found.peak and found.peak.value,
+        "peak_at": found.peak and found.peak.at,
+        "peak_is_least": found.peak and found.peak.is_least,
+        "oldest_ms": found.oldest and found.oldest.value,
+        "oldest_at": found.oldest and found.oldest.at,
+        "oldest_is_least": found.oldest and found.oldest.is_least,
+        **{f"{name}_seconds": span for name, span in _plain(plain).items()},
+        "partial_spans": known.partial_spans,
+        "missing_spans": known.missing_spans,
+        "epochs": found.epochs,
+        "rebalances": found.rebalances,
+        "in_rate": found.in_rate,
+        "out_rate": found.out_rate,
+        "skew": found.skew,
     }
 
 

@@ -7,12 +7,14 @@ would show one hot queue and hide everything else.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from .layout import hatch, shared_layout
-from .series import Axis, QueueRow, gaps
+from .holes import Hole, cell_lack, find_holes
+from .layout import Hatched, hatched_boxes, legend_of_holes, shared_layout
+from .series import Axis, QueueRow
 
 LEVELS: Final = (0, 100, 1_000, 10_000, 100_000)
 """A lag above the n-th bound has level n + 1; none has level 0."""
@@ -32,8 +34,6 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
     shown = list(rows[:_MOST_ROWS])
     times = axis.steps()
     values = [[row.values.get(time) for time in times] for row in shown]
-    seen = {time for row in shown for time in row.values}
-    missing = gaps(axis, sorted(seen))
     half_step = axis.step / 2
     data: list[dict[str, Any]] = [
         {
@@ -57,9 +57,15 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
             + "<extra></extra>",
         }
     ]
-    if missing:
-        data.append(hatch(axis, missing, len(shown)) | {"yaxis": "y2"})
-    layout = shared_layout(axis) | {"hovermode": "closest"}
+    hatched = hatched_boxes(
+        axis,
+        [
+            Hatched(hole, len(shown) - first - count, count)
+            for hole, first, count in holes_of_rows(axis, shown)
+        ],
+        yaxis="y2",
+    )
+    layout = shared_layout(axis) | {"hovermode": "closest"} | legend_of_holes(hatched)
     layout["yaxis"] = {
         "type": "category",
         "autorange": "reversed",
@@ -75,7 +81,23 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
         "fixedrange": True,
     }
     layout["height"] = 60 + _ROW_PX * max(4, len(shown))
-    return {"data": data, "layout": layout}
+    return {"data": data + hatched, "layout": layout}
+
+
+def holes_of_rows(axis: Axis, rows: Sequence[QueueRow]) -> list[tuple[Hole, int, int]]:
+    """Return the holes of rows, each with its first row and of how many rows it is.
+
+    Rows below each other that lack the same at the same time have one hole.
+    """
+    running: dict[Hole, tuple[int, int]] = {}
+    found: list[tuple[Hole, int, int]] = []
+    for number, row in enumerate(rows):
+        ended, running = running, {}
+        for hole in find_holes(axis, partial(cell_lack, row)):
+            first, count = ended.pop(hole, (number, 0))
+            running[hole] = (first, count + 1)
+        found += [(hole, *place) for hole, place in ended.items()]
+    return found + [(hole, *place) for hole, place in running.items()]
 
 
 def _colors() -> list[list[Any]]:

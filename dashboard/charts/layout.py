@@ -1,17 +1,25 @@
-"""What every figure shares: fonts, margins, the time axis, the hatch of a gap."""
+"""What every figure shares: fonts, margins, the time axis, the hatch of a hole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
-
-from django.utils.translation import gettext as _
 
 from dashboard.views.figures import DAY, HOUR, MINUTE, SECOND, duration
 
+from .holes import Hole, Lack, lack_word
 from .series import Axis
 
+_HATCHES: Final[Mapping[Lack, tuple[str, str]]] = {
+    Lack.NOTHING: ("/", "--line-strong"),
+    Lack.PART: ("\\", "--warn"),
+    Lack.VALUE: ("-", "--line-strong"),
+}
+"""Pattern and colour of each kind of hole: told apart without the colour, too."""
+
+_MS: Final = timedelta(milliseconds=1)
 _SHORTENED_FROM: Final = 10_000
 _WHOLE_BELOW: Final = 5
 _SPANS: Final = (
@@ -62,6 +70,7 @@ def shared_layout(axis: Axis) -> dict[str, Any]:
             "ticks": "outside",
             "tickcolor": "--line-strong",
             "tickformatstops": _TIME_FORMATS,
+            "hoverformat": "%Y-%m-%d %H:%M:%S",
         },
     }
 
@@ -130,21 +139,83 @@ def legend_below() -> dict[str, Any]:
     }
 
 
-def hatch(
-    axis: Axis, gaps: Sequence[tuple[datetime, datetime]], height: float
+def legend_of_holes(traces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the part of a layout that names the hatches there are, and only them."""
+    if not traces:
+        return {}
+    fixed = {"itemclick": False, "itemdoubleclick": False}
+    return {"showlegend": True, "legend": legend_below() | fixed}
+
+
+def hatches(
+    axis: Axis, holes: Sequence[Hole], height: float, **more: Any
+) -> list[dict[str, Any]]:
+    """Return hatched bars over the holes of a figure, a trace for each kind of them.
+
+    They reach up to `height` of their axis of values; `more` goes into each trace.
+    """
+    boxes = [Hatched(hole, 0, height) for hole in holes]
+    return hatched_boxes(axis, boxes, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Hatched:
+    """A hole as a box: where it begins on the axis of values, and how high it is."""
+
+    hole: Hole
+    base: float
+    height: float
+
+
+def hatched_boxes(
+    axis: Axis, boxes: Sequence[Hatched], **more: Any
+) -> list[dict[str, Any]]:
+    """Return hatched bars, a trace for each kind of hole, named as a legend says it."""
+    return [
+        _hatched(axis, lack, [box for box in boxes if box.hole.lack is lack]) | more
+        for lack in Lack
+        if any(box.hole.lack is lack for box in boxes)
+    ]
+
+
+def _hatched(axis: Axis, lack: Lack, boxes: Sequence[Hatched]) -> dict[str, Any]:
+    holes = [box.hole for box in boxes]
+    shape, color = _HATCHES[lack]
+    return _bars(axis, [(hole.since, hole.until, hole.text) for hole in holes]) | {
+        "name": lack_word(lack),
+        "y": [box.height for box in boxes],
+        "base": [box.base for box in boxes],
+        "marker": {
+            "color": f"{color}/14",
+            "line": {"width": 0},
+            "pattern": {"shape": shape, "fgcolor": color, "size": 6},
+        },
+    }
+
+
+def told(
+    axis: Axis, texts: Mapping[datetime, str], height: float, color: str
 ) -> dict[str, Any]:
-    """Return hatched bars over spans in which nothing was collected."""
-    middles = [start + (end - start) / 2 for start, end in gaps]
+    """Return what is said of each step under the pointer: bars that nobody sees.
+
+    A line would tell of its nearest point, in a hole of the steps beside it, too.
+    """
+    steps = [(at, axis.end_of(at), text) for at, text in sorted(texts.items())]
+    return _bars(axis, steps) | {
+        "y": [height] * len(steps),
+        "marker": {"color": color, "opacity": 0},
+        "showlegend": False,
+    }
+
+
+def _bars(
+    axis: Axis, spans: Sequence[tuple[datetime, datetime, str]]
+) -> dict[str, Any]:
     return {
         "type": "bar",
-        "name": _("not collected"),
-        "x": [axis.local(middle) for middle in middles],
-        "width": [(end - start).total_seconds() * 1000 for start, end in gaps],
-        "y": [height] * len(gaps),
-        "marker": {
-            "color": "rgba(0,0,0,0)",
-            "line": {"width": 0},
-            "pattern": {"shape": "/", "fgcolor": "--line-strong", "size": 6},
-        },
-        "hovertemplate": _("not collected") + "<extra></extra>",
+        "x": [axis.local(since) for since, _until, _text in spans],
+        "offset": 0,
+        "width": [(until - since) / _MS for since, until, _text in spans],
+        "customdata": [text for _since, _until, text in spans],
+        "hovertemplate": "%{customdata}<extra></extra>",
     }

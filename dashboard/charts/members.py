@@ -5,23 +5,30 @@ The busiest members are drawn, as many as can be told apart; the table has them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from dashboard.collector.group_document import label_of
 
-from .layout import axis_name, count_axis, hatch, legend_below, shared_layout
-from .series import Axis, QueueRow, broken, gaps
+from .holes import find_holes, known_steps, load_lack, path_of
+from .layout import axis_name, count_axis, hatches, legend_below, shared_layout
+from .series import Axis, Part, QueueRow
 from .skew import DASHES
 
 MOST_LINES: Final = 8
 _DOMAIN: Final = (0.0, 0.9)
 
 
-def members_over_time(axis: Axis, lines: Sequence[QueueRow]) -> dict[str, Any]:
-    """Return the figure of messages a second by member, the busiest first."""
+def members_over_time(
+    axis: Axis, lines: Sequence[QueueRow], known: Mapping[datetime, Part]
+) -> dict[str, Any]:
+    """Return the figure of messages a second by member, the busiest first.
+
+    `known` says by step of how many queues the rates are known.
+    """
     shown = shown_members(lines)
     top = max(
         (value or 0 for _label, line in shown for value in line.values.values()),
@@ -29,14 +36,14 @@ def members_over_time(axis: Axis, lines: Sequence[QueueRow]) -> dict[str, Any]:
     )
     data: list[dict[str, Any]] = []
     for number, (label, line) in enumerate(shown):
-        points = broken(axis, list(line.values.items()))
+        path = path_of(axis, line.values)
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "name": label,
-                "x": [axis.local(at) for at, _value in points],
-                "y": [value for _at, value in points],
+                "x": [axis.local(when) for when, _of in path],
+                "y": [None if of is None else line.values[of] for _when, of in path],
                 "line": {
                     "color": f"--owner-{number + 1}",
                     "width": 1.5,
@@ -47,12 +54,12 @@ def members_over_time(axis: Axis, lines: Sequence[QueueRow]) -> dict[str, Any]:
                 "hovertemplate": "%{fullData.name}: %{y:,.1f}<extra></extra>",
             }
         )
-    missing = gaps(axis, sorted({at for line in lines for at in line.values}))
-    if missing:
-        data.append(hatch(axis, missing, max(top, 1)) | {"showlegend": False})
     layout = shared_layout(axis) | {"height": 230, "showlegend": True}
     layout["legend"] = legend_below()
     layout["yaxis"] = count_axis(top, _DOMAIN)
+    drawn = [known_steps(line.values) for line in lines]
+    holes = find_holes(axis, lambda at: load_lack(at, drawn, known))
+    data += hatches(axis, holes, layout["yaxis"]["range"][1])
     layout["annotations"] = [axis_name(_("msg/s"), _DOMAIN[1])]
     return {"data": data, "layout": layout}
 

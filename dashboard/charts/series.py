@@ -1,12 +1,11 @@
-"""The values that figures are made of, and the gaps between them."""
+"""The values that figures are made of; `holes` has the rule for where they lack."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
-from itertools import pairwise
 from typing import Final
 
 from django.utils.translation import gettext as _
@@ -42,17 +41,82 @@ class Axis:
         count = -(-(self.until - self.since) // self.step)
         return [self.since + self.step * number for number in range(count)]
 
+    def end_of(self, at: datetime) -> datetime:
+        """Return the end of a step; that of the last may be cut short."""
+        return min(at + self.step, self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is known of a sum: so many of its queues, and their sum where there is one.
+
+    The whole is at least that, since neither lag nor age nor a rate is below 0.
+    """
+
+    known: int
+    queues: int
+    at_least: float | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """True where some of the queues are known, but not all."""
+        return 0 < self.known < self.queues
+
+    @property
+    def is_whole(self) -> bool:
+        """True where all of the queues are known: there is no more than `at_least`."""
+        return 0 < self.queues <= self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Lag over some queues and the age of their oldest message; None is unknown."""
+
+    mean: float | None
+    peak: float | None = None
+    age_ms: float | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class LagStep:
-    """One step of a group's lag; None is unknown. `known` of `queues` are summed."""
+    """One step of the lag over `queues`, of which `known` are in what was seen.
+
+    `lag`, `peak` and `age_ms` are those of all queues: None where one is not known.
+    Known may be less than all of the step's time: for `unknown` of it some queue's lag
+    was not.
+    """
 
     since: datetime
-    lag: float | None
-    peak: float | None = None
-    age_ms: float | None = None
-    known: int = 0
-    queues: int = 0
+    known: int
+    queues: int
+    seen: Lag
+    unknown: timedelta = timedelta(0)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where what was seen is the lag of all queues, not of a part."""
+        return 0 < self.queues <= self.known and self.seen.mean is not None
+
+    @property
+    def is_part(self) -> bool:
+        """True where it is the lag of some of the queues."""
+        return 0 < self.known < self.queues
+
+    @property
+    def lag(self) -> float | None:
+        return self.seen.mean if self.is_whole else None
+
+    @property
+    def peak(self) -> float | None:
+        return self.seen.peak if self.is_whole else None
+
+    @property
+    def age_ms(self) -> float | None:
+        return self.seen.age_ms if self.is_whole else None
+
+    def part(self, value: float | None) -> Part:
+        """Return something seen as what the whole is at least."""
+        return Part(self.known, self.queues, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +131,25 @@ class EpochBand:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One row of a heatmap: a queue's (or a group's) value at each step it has."""
+    """One row of a heatmap: a queue's (or a group's) value at each step it has.
+
+    `parts` has the steps of which only a part is known; their value is None. A consumer
+    may have been without queues, which is no reason to miss anything.
+    """
 
     label: str
     values: dict[datetime, float | None]
+    parts: dict[datetime, Part] = field(default_factory=dict)
+    without_queues: frozenset[datetime] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SkewSeries:
-    """One strategy's max / mean over time."""
+    """One strategy's max / mean at each step it has; None is unknown."""
 
     strategy: str
     in_use: bool
-    points: Sequence[tuple[datetime, float | None]]
+    values: Mapping[datetime, float | None]
 
     @property
     def title(self) -> str:
@@ -108,28 +178,3 @@ def strategy_title(strategy: str) -> str:
     else:
         text = ngettext("%(n)s member fewer", "%(n)s members fewer", count)
     return text % {"n": count}
-
-
-def broken(
-    axis: Axis, points: Sequence[tuple[datetime, float | None]]
-) -> list[tuple[datetime, float | None]]:
-    """Return points in order of time, with an empty one where nothing was collected."""
-    breaks = [(start, None) for start, _end in gaps(axis, [at for at, _ in points])]
-    return sorted([*points, *breaks], key=lambda point: point[0])
-
-
-def gaps(axis: Axis, seen: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
-    """Return the spans of whole steps that nothing was collected in.
-
-    A step may lack samples where quiet queues are sampled once a minute, so spans
-    shorter than two minutes are no gap.
-    """
-    shortest = max(axis.step, timedelta(minutes=2))
-    known = sorted(seen)
-    edges = [axis.since - axis.step, *known, axis.until]
-    found = []
-    for before, after in pairwise(edges):
-        start = before + axis.step
-        if after - start >= shortest:
-            found.append((start, after))
-    return found

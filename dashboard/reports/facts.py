@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from analytics import contracts as c
+from dashboard.charts.holes import Lack, find_holes, lag_lack, spans_of
+from dashboard.charts.series import Axis, LagStep, Part
 from dashboard.models import JobRun
 
-from .results import read_rows
-from .steps import (
-    Row,
-    axis_of,
-    epoch_bands,
-    group_rows,
-    highest,
-    lag_steps,
-    mean,
-    total,
-)
-from .strategies import strategy_rows
+from .periods import axis_of
+from .series import mean_skew
+from .steps import epoch_bands, lag_steps, mean, mean_rate, steps_by_group
 
 BEHIND_MS: Final = 30_000
 """A group is behind while its oldest message is older than this."""
@@ -30,16 +23,53 @@ WORST_GROUPS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What stands at the head of a report; None is unknown, never 0."""
+class Measured:
+    """How much of the period is known, by its steps, as the figure of the lag shows it.
 
-    peak: float | None
-    peak_at: datetime | None
-    oldest_ms: float | None
-    oldest_at: datetime | None
-    behind: timedelta | None
-    collected: timedelta
+    `whole` is drawn; of all queues `partial`, `missing` and `idle` (a consumer had no
+    queues) are hatched, in so many spans. The four make up the period. For `within` of
+    what is drawn some queue was not known.
+    """
+
+    whole: timedelta
+    within: timedelta
+    partial: timedelta
+    partial_spans: int
     missing: timedelta
+    missing_spans: int
+    idle: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Highest:
+    """The highest value of a period, and its step.
+
+    `part` says of how many queues it is where no step of all queues had more: what all
+    of them had is then at least that.
+    """
+
+    value: float
+    at: datetime
+    part: Part | None = None
+
+    @property
+    def is_least(self) -> bool:
+        return self.part is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What stands at the head of a report; None is unknown, never 0.
+
+    All of it is from steps in which all queues are known, unless it is said to be a
+    part. `behind` is of the time in which the age is known, `aged`.
+    """
+
+    peak: Highest | None
+    oldest: Highest | None
+    behind: timedelta | None
+    aged: timedelta
+    measured: Measured
     epochs: int
     rebalances: int
     in_rate: float | None
@@ -51,33 +81,60 @@ class Facts:
 def facts_of(run: JobRun, zone: tzinfo) -> Facts:
     """Return the facts of a finished run."""
     axis = axis_of(run, zone)
-    rows = group_rows(run)
-    steps = lag_steps(rows)
-    peaks = [step for step in steps if step.peak is not None]
-    ages = [step for step in steps if step.age_ms is not None]
-    worst = max(peaks, key=lambda step: step.peak or 0, default=None)
-    oldest = max(ages, key=lambda step: step.age_ms or 0, default=None)
-    behind = sum(1 for step in ages if (step.age_ms or 0) > BEHIND_MS)
-    collected = axis.step * len(steps)
+    steps = lag_steps(run)
+    aged = [step for step in steps if step.age_ms is not None]
+    behind = [step for step in aged if (step.age_ms or 0) > BEHIND_MS]
     bands = epoch_bands(run)
-    in_use = next((row for row in strategy_rows(run) if row.in_use), None)
     return Facts(
-        peak=worst.peak if worst else None,
-        peak_at=worst.since if worst else None,
-        oldest_ms=oldest.age_ms if oldest else None,
-        oldest_at=oldest.since if oldest else None,
-        behind=axis.step * behind if ages else None,
-        collected=collected,
-        missing=max(timedelta(0), axis.step * len(axis.steps()) - collected),
+        peak=_highest((step, step.seen.peak) for step in steps),
+        oldest=_highest((step, step.seen.age_ms) for step in steps),
+        behind=_time_of(axis, behind) if aged else None,
+        aged=_time_of(axis, aged),
+        measured=measured(axis, steps),
         epochs=len(bands),
         rebalances=sum(
             1 for band in bands if band.began is not None and band.began > run.since
         ),
-        in_rate=mean(total(row[c.IN_RATE] for row in each) for each in rows.values()),
-        out_rate=mean(total(row[c.OUT_RATE] for row in each) for each in rows.values()),
-        skew=in_use.max_to_mean if in_use else None,
+        in_rate=mean_rate(run, c.IN_RATE),
+        out_rate=mean_rate(run, c.OUT_RATE),
+        skew=mean_skew(run) if run.group else None,
         step=axis.step,
     )
+
+
+def measured(axis: Axis, steps: Sequence[LagStep]) -> Measured:
+    """Return how much of a period is known, as the figure of the lag shows it."""
+    by_time = {step.since: step for step in steps}
+    holes = find_holes(axis, lambda at: lag_lack(by_time.get(at)))
+    spans = {lack: spans_of(holes, lack) for lack in Lack}
+    lacking = {lack: sum(spans[lack], timedelta(0)) for lack in Lack}
+    return Measured(
+        whole=axis.until - axis.since - sum(lacking.values(), timedelta(0)),
+        within=sum((s.unknown for s in steps if s.is_whole), timedelta(0)),
+        partial=lacking[Lack.PART],
+        partial_spans=len(spans[Lack.PART]),
+        missing=lacking[Lack.NOTHING],
+        missing_spans=len(spans[Lack.NOTHING]),
+        idle=lacking[Lack.VALUE],
+    )
+
+
+def _time_of(axis: Axis, steps: Iterable[LagStep]) -> timedelta:
+    spans = (axis.end_of(step.since) - step.since for step in steps)
+    return sum(spans, timedelta(0))
+
+
+def _highest(values: Iterable[tuple[LagStep, float | None]]) -> Highest | None:
+    """Return the first highest value; of two alike, the one that is of all queues."""
+    found = None
+    for step, value in values:
+        if value is None:
+            continue
+        part = None if step.is_whole else step.part(value)
+        rank = (value, part is None)
+        if found is None or rank > (found.value, found.part is None):
+            found = Highest(value, step.since, part)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +142,26 @@ class GroupRow:
     """One group over the period, in a report of all groups."""
 
     group: str
-    peak: float | None
+    peak: Highest | None
     mean: float | None
-    oldest_ms: float | None
+    oldest: Highest | None
 
 
 def worst_groups(run: JobRun) -> list[GroupRow]:
-    """Return the groups with the highest peaks first; none for one group."""
+    """Return the groups with the highest peaks first; none for one group.
+
+    A group of which only a part is known stands where that part would.
+    """
     if run.group:
         return []
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for row in read_rows(run, c.LAG_BY_GROUP):
-        by_group[row[c.GROUP]].append(row)
     found = [
         GroupRow(
             group=group,
-            peak=highest(row[c.LAG_PEAK] for row in rows),
-            mean=mean(row[c.LAG_MEAN] for row in rows),
-            oldest_ms=highest(row[c.LAG_MS_PEAK] for row in rows),
+            peak=_highest((step, step.seen.peak) for step in steps),
+            mean=mean(step.lag for step in steps),
+            oldest=_highest((step, step.seen.age_ms) for step in steps),
         )
-        for group, rows in by_group.items()
+        for group, steps in steps_by_group(run, WORST_GROUPS).items()
     ]
-    found.sort(key=lambda row: (-(row.peak or 0), row.group))
-    return found[:WORST_GROUPS]
+    found.sort(key=lambda row: (-(row.peak.value if row.peak else 0), row.group))
+    return found

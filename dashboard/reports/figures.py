@@ -14,14 +14,16 @@ from dashboard.charts.skew import skew_over_time
 from dashboard.charts.strategies import strategies_compared
 from dashboard.models import JobRun
 
+from .periods import axis_of
 from .series import (
     heat_lines,
+    load_queues,
     member_lines,
     member_strategies,
     skew_lines,
     strategies_of,
 )
-from .steps import axis_of, epoch_bands, group_rows, lag_steps
+from .steps import epoch_bands, lag_steps
 
 GROUP_ONLY: Final = ("skew", "strategies", "members")
 """Figures that a report of all groups does not have."""
@@ -41,7 +43,7 @@ def figure_names(run: JobRun) -> list[str]:
 
 
 def _lag(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return lag_over_time(axis, lag_steps(group_rows(run)), epoch_bands(run))
+    return lag_over_time(axis, lag_steps(run), epoch_bands(run))
 
 
 def _queues(run: JobRun, axis: Axis) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def _queues(run: JobRun, axis: Axis) -> dict[str, Any]:
 
 
 def _skew(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return skew_over_time(axis, skew_lines(run))
+    return skew_over_time(axis, skew_lines(run), load_queues(run))
 
 
 def _strategies(run: JobRun, _axis: Axis) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def _strategies(run: JobRun, _axis: Axis) -> dict[str, Any]:
 
 
 def _members(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return members_over_time(axis, member_lines(run))
+    return members_over_time(axis, member_lines(run), load_queues(run))
 
 
 FIGURES: Final[Mapping[str, Callable[[JobRun, Axis], dict[str, Any]]]] = {

@@ -30,7 +30,7 @@ from .facts import facts_of, worst_groups
 from .figures import figure_names, figure_of
 from .palette import static_text
 from .series import member_strategy, shown_grouping
-from .stats import missing_of, stats_of
+from .stats import holes_text, stats_of
 from .twins import Twin, clock, twin_of
 from .verdict import verdict_of
 from .words import over_time_word, step_word, subject_of, title_of
@@ -80,7 +80,7 @@ def html_text(run: JobRun, zone: tzinfo, zone_name: str) -> str:
             "step": step_word(run.summary["step_seconds"]),
             "row_count": run.summary["rows"].get("lag_by_queue"),
             "stats": stats_of(run, facts, zone),
-            "missing": missing_of(facts),
+            "holes": holes_text(facts),
             "charts": list(charts_of(run, zone)),
             "verdict": verdict_of(run),
             "worst": worst_groups(run),

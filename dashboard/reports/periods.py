@@ -1,4 +1,4 @@
-"""The period that a report is asked for: a span up to now, or two moments."""
+"""The period that a report is asked for, and the one that was computed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from dashboard.charts.series import Axis
+from dashboard.models import JobRun
 
 LAST: Final[Mapping[str, tuple[timedelta, Promise]]] = {
     "15m": (timedelta(minutes=15), gettext_lazy("last 15 minutes")),
@@ -61,6 +64,17 @@ def read_period(fields: Mapping[str, str], now: datetime, zone: tzinfo) -> Perio
     if since >= until:
         raise PeriodError(_("The period ends before it begins."))
     return Period(since, until)
+
+
+def axis_of(run: JobRun, zone: tzinfo) -> Axis:
+    """Return the period that was computed, which starts on a whole step."""
+    summary = run.summary
+    return Axis(
+        since=datetime.fromisoformat(summary["since"]),
+        until=datetime.fromisoformat(summary["until"]),
+        step=timedelta(seconds=summary["step_seconds"]),
+        zone=zone,
+    )
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:

@@ -3,21 +3,48 @@
 pyarrow is loaded when a result is read, not when the web process starts. Small data
 sets come in their own order; beyond `SORTED_ROWS` they come as they were written. Lag
 by topic is summed here from lag by queue where the job wrote none.
+
+Loads of members, and how even they are, are over all queues of a group. Results of
+before have them of a part as well, and do not say so. Of one group they are taken out
+here, for the page and every file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from analytics import contracts as c
+from dashboard.charts.series import Part
 from dashboard.models import JobRun
 
 from .output import output_of
+from .periods import axis_of
 
 SORTED_ROWS: Final = 500_000
 BATCH_ROWS: Final = 5_000
+QUEUE_KEY: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
+"""What tells the queues of a cluster's groups apart."""
+
 _KNOWN: Final = "is_known"
+_SAYS_SO: Final[Mapping[str, str]] = {
+    c.SKEW_BY_TIME: c.UNKNOWN_SECONDS,
+    c.MEMBER_BY_TIME: c.KNOWN_QUEUES,
+}
+"""By data set: the column that results of before, which tell nothing of parts, lack."""
+
+_NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    c.SKEW_BY_TIME: {
+        c.IN_RATE: (
+            *("load_max_to_mean", "load_variation", "load_gini"),
+            *(c.LOAD_PEAK, c.OVERLOAD, c.DRAIN_SECONDS, c.NEVER_DRAINS),
+        ),
+        c.LAG_MEAN: ("lag_max_to_mean", "lag_variation", "lag_gini"),
+    },
+    c.MEMBER_BY_TIME: {c.IN_RATE: (c.LOAD,), c.LAG_MEAN: (c.LAG_MEAN,)},
+}
+"""By data set: what of the queues must be known for which of its columns."""
 
 
 class NoResultError(LookupError):
@@ -58,9 +85,43 @@ def iterate_batches(
     rows = written.get(dataset)
     if not run.is_ready or rows is None:
         raise NoResultError(f"run {run.pk} is {run.state} and has no {dataset}")
-    wanted = {*columns, *order, c.TOPIC, c.CLIENT_ID} if columns else None
+    needed = (c.TOPIC, c.CLIENT_ID, c.SINCE, *_SAYS_SO.values())
+    wanted = {*columns, *order, *needed} if columns else None
     batches = _cut(run, _unsorted(run, dataset, wanted))
+    if run.group and dataset in _NEEDS:
+        batches = _of_whole_steps(run, dataset, batches)
     return batches if rows > SORTED_ROWS else _sorted(batches, order)
+
+
+def read_table(run: JobRun, dataset: str, columns: Sequence[str]) -> Any:
+    """Return the named columns of a data set, as far as it has them, as one table.
+
+    None where no row is left. Raises `NoResultError` when the run lacks the data set.
+    """
+    import pyarrow as pa
+
+    batches = list(iterate_batches(run, dataset, columns=columns))
+    return pa.Table.from_batches(batches) if batches else None
+
+
+def known_queues(run: JobRun, of: str) -> dict[datetime, Part]:
+    """Return by step of how many of a group's queues a column is known.
+
+    Empty where the run has no lag by queue, which nothing can be said without.
+    """
+    if c.LAG_BY_QUEUE not in run.summary.get("rows", {}):
+        return {}
+    import pyarrow as pa
+
+    from .accounting import known_by_step
+
+    columns = {*QUEUE_KEY, c.SINCE, c.SECONDS, c.UNKNOWN_SECONDS, of}
+    batches = list(_unsorted(run, c.LAG_BY_QUEUE, columns))
+    if not batches:
+        return {}
+    return known_by_step(
+        pa.Table.from_batches(batches), QUEUE_KEY, axis_of(run, UTC), of
+    )
 
 
 def column_of(batch: Any, key: str) -> list[Any]:
@@ -97,6 +158,33 @@ def _cut(run: JobRun, batches: Iterator[Any]) -> Iterator[Any]:
                 kept = kept.filter(pc.equal(kept.column(key), value))
         if kept.num_rows:
             yield kept
+
+
+def _of_whole_steps(run: JobRun, dataset: str, batches: Iterator[Any]) -> Iterator[Any]:
+    """Take figures out of steps in which they may be those of a part of the queues."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    partial: dict[str, list[datetime]] = {}
+    for batch in batches:
+        if _SAYS_SO[dataset] in batch.schema.names:
+            yield batch
+            continue
+        partial = partial or {
+            of: [at for at, part in known_queues(run, of).items() if not part.is_whole]
+            for of in _NEEDS[dataset]
+        }
+        kept = batch
+        for of, names in _NEEDS[dataset].items():
+            since = batch.column(c.SINCE)
+            steps = pa.array(partial[of], pa.timestamp("ms", tz="UTC"))
+            is_part = pc.is_in(since, steps.cast(since.type))
+            for name in set(names) & set(batch.schema.names):
+                place = batch.schema.get_field_index(name)
+                nothing = pa.scalar(None, batch.column(name).type)
+                column = pc.if_else(is_part, nothing, batch.column(name))
+                kept = kept.set_column(place, batch.schema.field(name), column)
+        yield kept
 
 
 def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -11,7 +12,7 @@ from django.utils.translation import ngettext
 from dashboard.models import JobRun
 from dashboard.views import figures
 
-from .facts import Facts
+from .facts import Facts, Highest
 from .spans import span
 from .twins import clock
 
@@ -30,20 +31,20 @@ def stats_of(run: JobRun, facts: Facts, zone: tzinfo) -> list[Stat]:
     stats = [
         Stat(
             _("Peak lag"),
-            None if facts.peak is None else figures.count(facts.peak),
-            "" if facts.peak_at is None else clock(facts.peak_at, zone),
+            highest_text(facts.peak, figures.count),
+            _when(facts.peak, zone),
         ),
         Stat(
             _("Oldest message, peak"),
-            None if facts.oldest_ms is None else figures.duration(facts.oldest_ms),
-            _("age was not asked")
-            if facts.oldest_at is None
-            else clock(facts.oldest_at, zone),
+            highest_text(facts.oldest, figures.duration),
+            _when(facts.oldest, zone) or _("age was not asked"),
         ),
         Stat(
             _("Time behind"),
             None if facts.behind is None else span(facts.behind),
-            _("of %(all)s; oldest over 30 s") % {"all": span(facts.collected)},
+            _("age was not asked")
+            if facts.behind is None
+            else _("of %(all)s; oldest over 30 s") % {"all": span(facts.aged)},
         ),
         Stat(
             _("In/s, out/s, mean"),
@@ -64,9 +65,57 @@ def stats_of(run: JobRun, facts: Facts, zone: tzinfo) -> list[Stat]:
     return stats
 
 
-def missing_of(facts: Facts) -> str:
-    """Return for how long nothing was collected; empty for less than a step."""
-    return span(facts.missing) if facts.missing > facts.step else ""
+def highest_text(found: Highest | None, write: Callable[[float], str]) -> str | None:
+    """Write the highest value of a period; with ≥ where it is that of some queues."""
+    if found is None:
+        return None
+    text = write(found.value)
+    return f"≥ {text}" if found.is_least else text
+
+
+def holes_text(facts: Facts) -> str:
+    """Say for how long, and in how many spans, not all is known; empty where it is.
+
+    The spans are those that the figure of the lag hatches.
+    """
+    return " ".join(_holes(facts))
+
+
+def _holes(facts: Facts) -> Iterator[str]:
+    known = facts.measured
+    if known.missing:
+        yield ngettext(
+            "Nothing was collected for %(time)s, in %(n)s span.",
+            "Nothing was collected for %(time)s, in %(n)s spans.",
+            known.missing_spans,
+        ) % {"time": span(known.missing), "n": known.missing_spans}
+    if known.partial:
+        yield ngettext(
+            "Only a part of the queues is known for %(time)s, in %(n)s span.",
+            "Only a part of the queues is known for %(time)s, in %(n)s spans.",
+            known.partial_spans,
+        ) % {"time": span(known.partial), "n": known.partial_spans}
+    if known.missing or known.partial:
+        yield _(
+            "That time is hatched, not 0; the figures are of the %(time)s in which all "
+            "queues are known."
+        ) % {"time": span(known.whole)}
+    if known.within:
+        yield _(
+            "Within steps that are drawn, some queue was not known for up to %(time)s."
+        ) % {"time": span(known.within)}
+
+
+def _when(found: Highest | None, zone: tzinfo) -> str:
+    if found is None:
+        return ""
+    if found.part is None:
+        return clock(found.at, zone)
+    return _("%(when)s, from %(known)s of %(all)s queues") % {
+        "when": clock(found.at, zone),
+        "known": found.part.known,
+        "all": found.part.queues,
+    }
 
 
 def _rate(value: float | None) -> str:

@@ -86,6 +86,7 @@ BY_GROUP: Final = Table(
         _IN,
         _OUT,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.SINCE),
 )
@@ -105,6 +106,7 @@ BY_TOPIC: Final = Table(
         _IN,
         _OUT,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.TOPIC, c.SINCE),
 )
@@ -145,6 +147,7 @@ BY_CONSUMER: Final = Table(
         _IN,
         _OUT,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.CLIENT_ID, c.SINCE),
 )
@@ -177,6 +180,7 @@ MEMBERS: Final = Table(
         Column(c.LAG_PEAK, _("Lag, peak"), Kind.NUMBER, "messages"),
         _LOAD,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.EPOCH, c.STRATEGY, c.CLIENT_ID),
 )
@@ -191,9 +195,11 @@ MEMBERS_OVER_TIME: Final = Table(
         _CONSUMER,
         _SINCE,
         _QUEUES,
+        _KNOWN,
         _MEAN,
         _LOAD,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.STRATEGY, c.CLIENT_ID, c.SINCE, c.EPOCH),
 )
@@ -215,6 +221,7 @@ SKEW: Final = Table(
         Column(c.NEVER_DRAINS, _("Never drains"), Kind.FLAG),
         _UNOWNED,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.STRATEGY, c.SINCE, c.EPOCH),
 )
@@ -238,6 +245,7 @@ STRATEGIES: Final = Table(
         Column(c.OVERLOAD_SECONDS, _("Overload, seconds"), Kind.NUMBER, "s"),
         _UNOWNED,
         _SECONDS,
+        _UNKNOWN,
     ),
     (c.GROUP, c.RANK, c.STRATEGY),
 )

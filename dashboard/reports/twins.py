@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.charts.series import QueueRow
+from dashboard.charts.holes import Hole, Lack, cell_lack, find_holes, lag_lack
+from dashboard.charts.series import Axis, LagStep, QueueRow
 from dashboard.models import JobRun
 from dashboard.views import figures
 
 from .cells import in_zone
+from .periods import axis_of
 from .series import heat_lines, member_lines, shown_grouping, skew_lines
 from .spans import span
-from .steps import group_rows, highest, lag_steps, mean
+from .steps import lag_steps, mean
 from .strategies import StrategyRow, strategy_rows
 from .words import grouping_word
 
@@ -41,23 +44,43 @@ def twin_of(run: JobRun, name: str, zone: tzinfo) -> Twin:
 
 
 def _lag(run: JobRun, zone: tzinfo) -> Twin:
-    stamp = _stamp(run)
+    steps = {step.since: step for step in lag_steps(run)}
+    axis = axis_of(run, zone)
+    rows = {
+        at: _lag_row(step, in_zone(at, zone).strftime(_stamp(run)))
+        for at, step in steps.items()
+        if step.known
+    }
+    for hole in find_holes(axis, lambda at: lag_lack(steps.get(at))):
+        if hole.lack is not Lack.PART:
+            title = _between(hole, zone, _stamp(run))
+            rows[hole.since] = (title, None, None, None, hole.text)
     return Twin(
         (_("Time"), _("Lag, mean"), _("Lag, peak"), _("Oldest"), _("Queues known")),
-        [
-            (
-                in_zone(step.since, zone).strftime(stamp),
-                _written(step.lag, figures.count),
-                _written(step.peak, figures.count),
-                _written(step.age_ms, figures.duration),
-                _("%(known)s of %(all)s") % {"known": step.known, "all": step.queues},
-            )
-            for step in lag_steps(group_rows(run))
-        ],
+        [rows[at] for at in sorted(rows)],
     )
 
 
+def _lag_row(step: LagStep, title: str) -> Sequence[Cell]:
+    """Return the cells of a step; with ≥ where they are of a part of the queues."""
+    write = _at_least if step.is_part else _written
+    return (
+        title,
+        write(step.seen.mean, figures.count),
+        write(step.seen.peak, figures.count),
+        write(step.seen.age_ms, figures.duration),
+        _("%(known)s of %(all)s") % {"known": step.known, "all": step.queues},
+    )
+
+
+def _between(hole: Hole, zone: tzinfo, stamp: str) -> str:
+    since, until = in_zone(hole.since, zone), in_zone(hole.until, zone)
+    end = stamp.partition(" ")[2] if since.date() == until.date() else stamp
+    return f"{since.strftime(stamp)} – {until.strftime(end)}"
+
+
 def _queues(run: JobRun, zone: tzinfo) -> Twin:
+    axis = axis_of(run, zone)
     return Twin(
         (
             grouping_word(shown_grouping(run)),
@@ -65,37 +88,58 @@ def _queues(run: JobRun, zone: tzinfo) -> Twin:
             _("Highest step"),
             _("From"),
             _("Last step"),
+            _("Not known for"),
         ),
-        [_line(line, zone) for line in heat_lines(run)],
+        [
+            (*_line(line, zone), span(_unknown_time(line, axis)))
+            for line in heat_lines(run)
+        ],
     )
+
+
+def _unknown_time(line: QueueRow, axis: Axis) -> timedelta:
+    """Return for how long a row of the heatmap is hatched."""
+    holes = find_holes(axis, partial(cell_lack, line))
+    spans = (hole.until - hole.since for hole in holes if hole.lack is not Lack.VALUE)
+    return sum(spans, timedelta(0))
 
 
 def _line(
     line: QueueRow, zone: tzinfo, write: Callable[[float], str] = figures.count
 ) -> Sequence[Cell]:
-    top = highest(line.values.values())
-    at = next((when for when, value in line.values.items() if value == top), None)
-    last = line.values[max(line.values)]
+    """Return a line's name, mean, highest step and when, and last step.
+
+    The mean is of steps in which all queues are known; a part of them stands with ≥.
+    """
+    seen = {at: (value, False) for at, value in line.values.items()}
+    seen |= {at: (part.at_least, True) for at, part in line.parts.items()}
+    known = {at: found for at, found in seen.items() if found[0] is not None}
+    top = max(known, key=lambda at: known[at][0] or 0, default=None)
+    last = max(seen, default=None)
     return (
         line.label,
         _written(mean(line.values.values()), write),
-        _written(top, write),
-        None if top is None or at is None else clock(at, zone),
-        _written(last, write),
+        None if top is None else _seen(known[top], write),
+        None if top is None else clock(top, zone),
+        None if last is None else _seen(seen[last], write),
     )
+
+
+def _seen(found: tuple[float | None, bool], write: Callable[[float], str]) -> Cell:
+    value, is_least = found
+    return (_at_least if is_least else _written)(value, write)
 
 
 def _skew(run: JobRun, zone: tzinfo) -> Twin:
     lines = skew_lines(run)
-    moments = sorted({moment for line in lines for moment, _value in line.points})
-    values = [dict(line.points) for line in lines]
+    moments = sorted({moment for line in lines for moment in line.values})
     stamp = _stamp(run)
     return Twin(
         (_("Time"), *(line.title for line in lines)),
         [
             (
                 in_zone(moment, zone).strftime(stamp),
-                *(_written(line.get(moment), skew_text) for line in values),
+                *(_written(line.values.get(moment), skew_text) for line in lines),
             )
             for moment in moments
         ],
@@ -198,6 +242,10 @@ def percent_text(value: float) -> str:
 
 def _tenths(value: float) -> str:
     return f"{value:.1f}"
+
+
+def _at_least(value: Any, write: Callable[[Any], str]) -> Cell:
+    return None if value is None else f"≥ {write(value)}"
 
 
 def _written(value: Any, write: Callable[[Any], str]) -> Cell:

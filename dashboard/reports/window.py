@@ -9,8 +9,7 @@ it is and where they come from (`meta`).
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final
@@ -23,12 +22,14 @@ from analytics.errors import LakeError
 from analytics.requests import STEP_LADDER, step_for
 from dashboard.charts.heatmap import queue_heatmap
 from dashboard.charts.lag import lag_over_time
-from dashboard.charts.series import Axis
+from dashboard.charts.series import Axis, LagStep, QueueRow
 from dashboard.models import Grouping, JobRun
 
 from .figures import figure_of
+from .periods import axis_of
+from .results import QUEUE_KEY
 from .series import heat_lines, lines_of, shown_grouping
-from .steps import Row, axis_of, epoch_bands, lag_steps
+from .steps import epoch_bands, peaks_of, steps_of
 from .words import source_word, step_word
 
 if TYPE_CHECKING:
@@ -101,44 +102,30 @@ def figure_within(
         shown = Axis(window.since, window.until, whole.step, zone)
         figure["layout"]["xaxis"]["range"] = shown.range
         return figure | {"meta": _meta(whole.step, _computed_from(run))}
-    axis, rows, source = closer
+    axis, steps = closer
     if name == "lag":
-        by_time: dict[datetime, list[Row]] = defaultdict(list)
-        for row in sorted(rows, key=lambda row: row[c.SINCE]):
-            by_time[row[c.SINCE]].append(row)
-        figure = lag_over_time(axis, lag_steps(by_time), epoch_bands(run))
+        figure = lag_over_time(axis, _lag_steps(run, axis, steps), epoch_bands(run))
     else:
-        figure = queue_heatmap(axis, _in_order(run, rows))
+        figure = queue_heatmap(axis, _in_order(run, axis, steps))
     # The first step begins before the window; all figures show the same span.
     figure["layout"]["xaxis"]["range"] = [
         axis.local(window.since),
         axis.local(window.until),
     ]
-    words = _("read from %(source)s") % {"source": source_word(source)}
+    words = _("read from %(source)s") % {"source": source_word(steps.source)}
     return figure | {"meta": _meta(axis.step, words, closer=True)}
 
 
 def _closer(
     run: JobRun, name: str, zone: tzinfo, window: Window
-) -> tuple[Axis, Sequence[Row], str] | None:
+) -> tuple[Axis, Steps] | None:
     """Read the window's rows again; None where that gives nothing finer."""
-    grouping = shown_grouping(run)
-    if run.consumer or grouping is Grouping.CONSUMER:
+    if run.consumer or shown_grouping(run) is Grouping.CONSUMER:
         return None
     found = _read(run, zone, window)
-    if found is None:
+    if found is None or not found[1].by_queue.num_rows:
         return None
-    axis, steps = found
-    rows: list[Row]
-    if name == "lag" and run.topic:
-        rows = _with_peaks(_by_topic(steps.by_queue), steps)
-    elif name == "lag" or grouping is Grouping.GROUP:
-        rows = steps.by_group.to_pylist()
-    elif grouping is Grouping.TOPIC:
-        rows = _by_topic(steps.by_queue)
-    else:
-        rows = steps.by_queue.to_pylist()
-    return (axis, rows, steps.source) if rows else None
+    return found
 
 
 def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | None:
@@ -182,48 +169,25 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
     return None
 
 
-def _with_peaks(rows: Sequence[Row], steps: Steps) -> list[Row]:
-    """Add the peaks of a topic, which do not follow from those of its queues."""
-    peaks = {row[c.SINCE]: row[c.LAG_PEAK] for row in steps.by_group.to_pylist()}
-    return [{**row, c.LAG_PEAK: peaks.get(row[c.SINCE])} for row in rows]
-
-
-def _by_topic(table: Any) -> list[Row]:
-    """Sum queues over each topic; what is not known adds nothing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    known = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
-    has_known = pc.greater(table[c.SECONDS], 0.0).cast(pa.int64())
-    summed = (
-        table.append_column(c.KNOWN_QUEUES, has_known)
-        .group_by([c.TOPIC, c.SINCE])
-        .aggregate(
-            [
-                (c.LAG_MEAN, "sum", known),
-                (c.LAG_MS_PEAK, "max"),
-                (c.QUEUE_ID, "count"),
-                (c.KNOWN_QUEUES, "sum"),
-            ]
-        )
-    )
-    names = {
-        f"{c.LAG_MEAN}_sum": c.LAG_MEAN,
-        f"{c.LAG_MS_PEAK}_max": c.LAG_MS_PEAK,
-        f"{c.QUEUE_ID}_count": c.QUEUE_COUNT,
-        f"{c.KNOWN_QUEUES}_sum": c.KNOWN_QUEUES,
-    }
-    columns = [names.get(name, name) for name in summed.column_names]
-    rows: list[Row] = summed.rename_columns(columns).to_pylist()
-    return rows
+def _lag_steps(run: JobRun, axis: Axis, steps: Steps) -> list[LagStep]:
+    """Return the lag of what a run is about, counted as in the whole report."""
+    if not run.group:
+        return steps_of(steps.by_group, (c.GROUP,), axis)
+    # The peaks are of the topic alone where only that was read.
+    return steps_of(steps.by_queue, QUEUE_KEY, axis, peaks_of(steps.by_group))
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _in_order(run: JobRun, rows: Sequence[Row]) -> list[Any]:
+def _in_order(run: JobRun, axis: Axis, steps: Steps) -> list[QueueRow]:
     """Return the map's lines in the order of the whole report, so that none jumps."""
-    found = {line.label: line for line in lines_of(rows, shown_grouping(run))}
+    grouping = shown_grouping(run)
+    of_groups = grouping is Grouping.GROUP and not run.group
+    table = steps.by_group if of_groups else steps.by_queue
+    key = (c.GROUP,) if of_groups else QUEUE_KEY
+    lines = lines_of(table, key, grouping, axis)
+    found = {line.label: line for line in lines}
     known = [line.label for line in heat_lines(run)]
     return [found[label] for label in known if label in found]
 

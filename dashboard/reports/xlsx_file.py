@@ -20,8 +20,10 @@ from dashboard.charts.series import strategy_title
 from dashboard.models import JobRun
 
 from .cells import in_zone
+from .facts import facts_of
 from .palette import LIGHT, palette
 from .results import column_of, has_table, iterate_batches
+from .stats import holes_text
 from .tables import STRATEGIES, TABLES, Column, Kind, Table
 from .verdict import verdict_of
 from .words import title_of
@@ -156,6 +158,7 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         return "" if moment is None else in_zone(moment, zone).isoformat(sep=" ")
 
     verdict = verdict_of(run)
+    holes = holes_text(facts_of(run, zone))
     facts = [
         (_("Report"), title_of(run)),
         (_("Cluster"), run.cluster),
@@ -166,14 +169,16 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         (_("Until"), local(run.until)),
         (_("Step, seconds"), str(run.summary.get("step_seconds", ""))),
         (_("Time zone"), zone_name),
+        *([(_("Not known"), holes)] if holes else []),
         (_("Made"), local(run.finished_at)),
         (_("Asked by"), run.asked_by_name),
         *([(_("Strategies"), verdict.whole)] if verdict else []),
         (
             _("Notes"),
             _(
-                "Empty cells are values that are not known. Lag counts messages that "
-                "a tag filter will drop, too."
+                "Empty cells are values that are not known. Where fewer queues are "
+                "known than there are, a sum is that of the known ones: the whole is "
+                "at least that. Lag counts messages that a tag filter will drop, too."
             ),
         ),
     ]

@@ -9,10 +9,13 @@ from django import template
 
 from dashboard.models import JobRun
 from dashboard.reports import spans, twins
+from dashboard.reports.facts import Highest
 from dashboard.reports.formats import FORMATS
 from dashboard.reports.periods import LAST
+from dashboard.reports.stats import highest_text
 from dashboard.reports.strategies import StrategyRow
 from dashboard.reports.words import title_of
+from dashboard.views import figures
 
 from .display import unknown
 
@@ -23,6 +26,18 @@ register = template.Library()
 def span(value: timedelta | None) -> str:
     """Write a span of time in its two largest units."""
     return unknown() if value is None else spans.span(value)
+
+
+@register.filter
+def highest_count(found: Highest | None) -> str:
+    """Write the highest of a period, with ≥ where it is that of some queues."""
+    return highest_text(found, figures.count) or unknown()
+
+
+@register.filter
+def highest_duration(found: Highest | None) -> str:
+    """Write the highest age of a period, with ≥ where it is that of some queues."""
+    return highest_text(found, figures.duration) or unknown()
 
 
 @register.filter

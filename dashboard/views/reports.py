@@ -41,7 +41,7 @@ from dashboard.reports.series import (
     member_strategy,
     shown_grouping,
 )
-from dashboard.reports.stats import missing_of, stats_of
+from dashboard.reports.stats import holes_text, stats_of
 from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.tables import TABLES
 from dashboard.reports.twins import twin_of
@@ -163,7 +163,7 @@ def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
         "asked": asked,
         "facts": facts,
         "stats": stats_of(run, facts, zone),
-        "missing": missing_of(facts),
+        "holes": holes_text(facts),
         "step": step_word(run.summary["step_seconds"]),
         "lines": over_time_word(shown_grouping(run)),
         "shown": shown_grouping(run),

@@ -12,14 +12,16 @@ from django.utils.translation import gettext as _
 from dashboard.models import JobRun
 from dashboard.reports.facts import facts_of, worst_groups
 from dashboard.reports.html_file import charts_of
+from dashboard.reports.periods import axis_of
 from dashboard.reports.series import (
     heat_lines,
+    load_queues,
     member_lines,
     skew_lines,
     strategies_of,
 )
-from dashboard.reports.stats import Stat, missing_of, stats_of
-from dashboard.reports.steps import axis_of, epoch_bands, group_rows, lag_steps
+from dashboard.reports.stats import Stat, highest_text, holes_text, stats_of
+from dashboard.reports.steps import epoch_bands, lag_steps
 from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.twins import Twin, clock
 from dashboard.reports.verdict import Verdict, verdict_of
@@ -48,22 +50,18 @@ def write_pdf(
     facts = facts_of(run, zone)
     _head(sheet, run, zone, zone_name)
     _stats(sheet, stats_of(run, facts, zone))
-    if missing := missing_of(facts):
-        text = _(
-            "Nothing was collected for %(missing)s of the period; that time is "
-            "hatched, not 0."
-        )
-        sheet.line_of(text % {"missing": missing}, "warn", BODY)
+    if holes := holes_text(facts):
+        sheet.line_of(holes, "warn", BODY)
         sheet.gap(2)
     charts = {chart.name: chart for chart in charts_of(run, zone)}
     draw = {
-        "lag": lambda: lag_plot(
-            sheet, axis, lag_steps(group_rows(run)), epoch_bands(run)
-        ),
+        "lag": lambda: lag_plot(sheet, axis, lag_steps(run), epoch_bands(run)),
         "queues": lambda: heat_plot(sheet, axis, heat_lines(run)),
-        "skew": lambda: skew_plot(sheet, axis, skew_lines(run)),
+        "skew": lambda: skew_plot(sheet, axis, skew_lines(run), load_queues(run)),
         "strategies": lambda: strategies_plot(sheet, strategies_of(run)),
-        "members": lambda: members_plot(sheet, axis, member_lines(run)),
+        "members": lambda: members_plot(
+            sheet, axis, member_lines(run), load_queues(run)
+        ),
     }
     for name, chart in charts.items():
         sheet.room(45)
@@ -216,9 +214,9 @@ def _worst(sheet: Any, run: JobRun) -> None:
     rows = [
         (
             row.group,
-            None if row.peak is None else figures.count(row.peak),
+            highest_text(row.peak, figures.count),
             None if row.mean is None else figures.count(row.mean),
-            None if row.oldest_ms is None else figures.duration(row.oldest_ms),
+            highest_text(row.oldest, figures.duration),
         )
         for row in worst_groups(run)
     ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from dashboard.charts.heatmap import HEATS
+from dashboard.charts.holes import Hole, Lack, lack_word, path_of
 from dashboard.charts.series import EpochBand
 
 from .scales import Box, Tick, TimeScale, ValueScale
@@ -17,6 +18,13 @@ from .sheet import MARGIN, SMALL
 LEFT: Final = 20.0
 TICK: Final = 6.5
 _HATCH: Final = 1.6
+_HATCHES: Final[Mapping[Lack, tuple[str, int]]] = {
+    Lack.NOTHING: ("line-strong", 1),
+    Lack.PART: ("warn", -1),
+    Lack.VALUE: ("line-strong", 0),
+}
+"""Colour of each kind of hole, and how its lines slant: up, down, or not."""
+
 _LEGEND: Final = 5.0
 _DASHES: Final = ((0, 0), (2, 1), (0.5, 0.7), (2, 0.7), (3.5, 1), (3, 1.8))
 
@@ -75,28 +83,20 @@ def epoch_marks(
 
 
 def places(
-    times: TimeScale,
-    scale: ValueScale,
-    points: Sequence[tuple[datetime, float | None]],
-    missing: Sequence[tuple[datetime, datetime]],
+    times: TimeScale, scale: ValueScale, values: Mapping[datetime, float | None]
 ) -> list[tuple[float, float] | None]:
-    """Return the places of points, broken where a value or a span is not known."""
-    starts = [start for start, _end in missing]
+    """Return the places of a line, broken at every step without a value."""
     found: list[tuple[float, float] | None] = []
-    before: datetime | None = None
-    for at, value in sorted(points, key=lambda point: point[0]):
-        if before is not None and any(before < start <= at for start in starts):
-            found.append(None)
-        found.append(None if value is None else (times.at(at), scale.at(value)))
-        before = at
+    for when, of in path_of(times.axis, values):
+        value = None if of is None else values[of]
+        found.append(None if value is None else (times.at(when), scale.at(value)))
     return found
 
 
 def stroke(sheet: Any, places: Points) -> None:
     """Draw a line through places, with the pen that was taken."""
     for piece in _pieces(places):
-        # A single known step between unknown ones is a short line, not nothing.
-        sheet.polyline([*piece, (piece[0][0] + 0.4, piece[0][1])][: max(2, len(piece))])
+        sheet.polyline(piece)
 
 
 def area(sheet: Any, places: Points, box: Box, color: str) -> None:
@@ -148,34 +148,56 @@ def heat_legend(sheet: Any) -> None:
         sheet.rect(x, y - 1.5, 5, 3, style="F")
         sheet.label(x + 6, y, text, width=14)
         x += 20
-    sheet.pen("line-strong")
-    hatch(sheet, Box(x, y - 1.5, 5, 3))
-    sheet.label(x + 6, y, _("not collected"), width=30)
     sheet.set_y(y + _LEGEND)
 
 
-def hatched(
-    sheet: Any,
-    times: TimeScale,
-    box: Box,
-    spans: Sequence[tuple[datetime, datetime]],
-) -> None:
-    """Hatch spans of a box in which nothing was collected."""
-    sheet.pen("line-strong", 0.15)
-    for start, end in spans:
-        left, right = times.at(start), times.at(end)
-        hatch(sheet, Box(left, box.y, right - left, box.height))
+def hatched(sheet: Any, times: TimeScale, box: Box, holes: Iterable[Hole]) -> None:
+    """Hatch holes over the height of a box."""
+    for hole in holes:
+        left, right = times.at(hole.since), times.at(hole.until)
+        hatch(sheet, Box(left, box.y, right - left, box.height), hole.lack)
 
 
-def hatch(sheet: Any, box: Box) -> None:
-    """Fill a box with slanted lines, each cut to the box."""
-    offset = 0.0
-    while offset < box.width + box.height:
-        low, high = max(0.0, offset - box.width), min(offset, box.height)
-        sheet.line(
-            *(box.x + offset - low, box.y + low), *(box.x + offset - high, box.y + high)
-        )
-        offset += _HATCH
+def hatch(sheet: Any, box: Box, lack: Lack) -> None:
+    """Fill a box with the lines of a kind of hole, each cut to the box.
+
+    They stand on one grid of the sheet, so that boxes side by side show no seam.
+    """
+    color, slant = _HATCHES[lack]
+    sheet.pen(color, 0.15)
+    if not slant:
+        y = box.y + (-box.y) % _HATCH
+        while y < box.bottom:
+            sheet.line(box.x, y, box.right, y)
+            y += _HATCH
+        return
+    # A line has one value of x + slant · y; those of the box's corners are its ends.
+    corners = [x + slant * y for x in (box.x, box.right) for y in (box.y, box.bottom)]
+    at = min(corners) + (-min(corners)) % _HATCH
+    while at < max(corners):
+        ends = sorted(slant * (at - x) for x in (box.x, box.right))
+        low, high = max(ends[0], box.y), min(ends[1], box.bottom)
+        if low < high:
+            sheet.line(at - slant * low, low, at - slant * high, high)
+        at += _HATCH
+
+
+def hole_legend(sheet: Any, holes: Iterable[Hole], x: float = MARGIN + LEFT) -> None:
+    """Write what each hatch that there is stands for; nothing where there is none."""
+    kinds = {hole.lack for hole in holes}
+    shown = [lack for lack in Lack if lack in kinds]
+    if not shown:
+        return
+    sheet.room(_LEGEND + 2)
+    y = sheet.get_y() + _LEGEND / 2
+    for lack in shown:
+        hatch(sheet, Box(x, y - 1.5, 5, 3), lack)
+        sheet.ink("ink-2", SMALL)
+        word = lack_word(lack)
+        width = sheet.get_string_width(word) + 2
+        sheet.label(x + 6, y, word, width=width)
+        x += width + 12
+    sheet.set_y(y + _LEGEND)
 
 
 def _pieces(places: Points) -> list[list[tuple[float, float]]]:

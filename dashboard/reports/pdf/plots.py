@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.charts.heatmap import HEATS, level
+from dashboard.charts.heatmap import HEATS, holes_of_rows, level
+from dashboard.charts.holes import (
+    Hole,
+    age_lack,
+    find_holes,
+    known_steps,
+    lag_lack,
+    load_lack,
+)
 from dashboard.charts.members import MOST_LINES, shown_members
 from dashboard.charts.series import (
     Axis,
     EpochBand,
     LagStep,
+    Part,
     QueueRow,
     SkewSeries,
-    gaps,
 )
 from dashboard.charts.skew import COLORS
 from dashboard.charts.strategies import EVEN, Strategy
@@ -29,6 +37,7 @@ from .marks import (
     epoch_marks,
     hatched,
     heat_legend,
+    hole_legend,
     line_legend,
     line_pen,
     places,
@@ -58,7 +67,7 @@ def lag_plot(
     steps: Sequence[LagStep],
     epochs: Sequence[EpochBand],
 ) -> None:
-    """Draw lag over age on one time axis, with the epochs and the gaps."""
+    """Draw lag over age on one time axis, with the epochs and the holes."""
     has_age = any(step.age_ms is not None for step in steps)
     height = 74.0 if has_age else 50.0
     sheet.room(height + 10)
@@ -69,30 +78,34 @@ def lag_plot(
         boxes.append(Box(lag_box.x, lag_box.bottom + 6, lag_box.width, 20))
     whole = Box(lag_box.x, top, lag_box.width, boxes[-1].bottom - top)
     times = TimeScale(axis, whole)
-    missing = gaps(axis, [step.since for step in steps])
+    by_time = {step.since: step for step in steps}
     epoch_marks(sheet, times, whole, epochs)
     peak = max((step.lag or 0 for step in steps), default=0)
     scale, ticks = count_scale(peak, lag_box)
     value_axis(sheet, lag_box, ticks, _("Lag"))
-    hatched(sheet, times, lag_box, missing)
-    lags = [(step.since, step.lag) for step in steps]
-    area(sheet, places(times, scale, lags, missing), lag_box, "line-lag")
+    holes = find_holes(axis, lambda at: lag_lack(by_time.get(at)))
+    hatched(sheet, times, lag_box, holes)
+    lags = {step.since: step.lag for step in steps}
+    area(sheet, places(times, scale, lags), lag_box, "line-lag")
     if has_age:
         oldest = max((step.age_ms or 0 for step in steps), default=0)
         scale, ticks = span_scale(oldest, boxes[1])
         value_axis(sheet, boxes[1], ticks, _("Oldest"))
-        hatched(sheet, times, boxes[1], missing)
-        ages = [(step.since, step.age_ms) for step in steps]
-        area(sheet, places(times, scale, ages, missing), boxes[1], "line-age")
+        of_age = find_holes(axis, lambda at: age_lack(by_time.get(at)))
+        hatched(sheet, times, boxes[1], of_age)
+        holes += of_age
+        ages = {step.since: step.age_ms for step in steps}
+        area(sheet, places(times, scale, ages), boxes[1], "line-age")
     time_axis(sheet, times, whole.bottom)
     sheet.set_y(whole.bottom + 7)
+    hole_legend(sheet, holes)
 
 
 def heat_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
     """Draw a line of levels per queue (or group, topic, consumer) over time."""
     label_width = 44.0
     box_width = sheet.epw - label_width
-    missing = gaps(axis, sorted({at for line in lines for at in line.values}))
+    holes = holes_of_rows(axis, lines)
     sheet.room(min(len(lines), 12) * _ROW + 12)
     shown = list(lines)
     while shown:
@@ -106,39 +119,69 @@ def heat_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
             sheet.ink("ink-2", TICK)
             sheet.label(box.x - 2, y + _ROW / 2, line.label, align="R", width=42)
             _cells(sheet, times, y, line)
-        hatched(sheet, times, box, missing)
+        for hole, first, count in holes_of_rows(axis, part):
+            rows = Box(box.x, top + first * _ROW, box_width, count * _ROW)
+            hatched(sheet, times, rows, [hole])
         time_axis(sheet, times, box.bottom)
         sheet.set_y(box.bottom + 6)
         if shown:
             sheet.add_page()
     heat_legend(sheet)
+    hole_legend(sheet, [hole for hole, *_rows in holes], MARGIN)
 
 
-def skew_plot(sheet: Any, axis: Axis, series: Sequence[SkewSeries]) -> None:
+def skew_plot(
+    sheet: Any,
+    axis: Axis,
+    series: Sequence[SkewSeries],
+    known: Mapping[datetime, Part],
+) -> None:
     """Draw max / mean load by strategy; a line keeps its dash and its hue."""
-    known = [v for line in series for _at, v in line.points if v is not None]
-    lines = [(line.title, line.points, line.in_use) for line in series]
-    _lines_plot(sheet, axis, lines, lambda box: ratio_scale(known, box), COLORS)
+    values = [v for line in series for v in line.values.values() if v is not None]
+    lines = [(line.title, line.values, line.in_use) for line in series]
+    drawn = [known_steps(line.values) for line in series]
+    holes = find_holes(axis, lambda at: load_lack(at, drawn, known))
+    _lines_plot(
+        sheet,
+        axis,
+        lines,
+        holes,
+        scaled=lambda box: ratio_scale(values, box),
+        hues=COLORS,
+    )
 
 
-def members_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
+def members_plot(
+    sheet: Any, axis: Axis, lines: Sequence[QueueRow], known: Mapping[datetime, Part]
+) -> None:
     """Draw the load of the busiest members over time."""
     shown = shown_members(lines)
     peaks = (highest(line.values.values()) or 0 for _label, line in shown)
     top = max(peaks, default=0)
-    drawn = [(label, list(line.values.items()), False) for label, line in shown]
+    drawn = [known_steps(line.values) for line in lines]
+    holes = find_holes(axis, lambda at: load_lack(at, drawn, known))
+    titled = [(label, line.values, False) for label, line in shown]
     hues = range(1, MOST_LINES + 1)
-    _lines_plot(sheet, axis, drawn, lambda box: count_scale(top, box), hues)
+    _lines_plot(
+        sheet,
+        axis,
+        titled,
+        holes,
+        scaled=lambda box: count_scale(top, box),
+        hues=hues,
+    )
 
 
-Line = tuple[str, Sequence[tuple[datetime, float | None]], bool]
-"""Its title, its points, and whether it is drawn thicker."""
+Line = tuple[str, Mapping[datetime, float | None], bool]
+"""Its title, its values, and whether it is drawn thicker."""
 
 
 def _lines_plot(
     sheet: Any,
     axis: Axis,
     lines: Sequence[Line],
+    holes: Sequence[Hole],
+    *,
     scaled: Callable[[Box], tuple[ValueScale, list[Tick]]],
     hues: Sequence[int],
 ) -> None:
@@ -147,16 +190,15 @@ def _lines_plot(
     times = TimeScale(axis, box)
     scale, ticks = scaled(box)
     value_axis(sheet, box, ticks, "")
-    seen = sorted({at for _title, points, _thick in lines for at, _value in points})
-    missing = gaps(axis, seen)
-    hatched(sheet, times, box, missing)
-    for number, (_title, points, is_thick) in enumerate(lines):
+    hatched(sheet, times, box, holes)
+    for number, (_title, values, is_thick) in enumerate(lines):
         line_pen(sheet, number, hues, in_use=is_thick)
-        stroke(sheet, places(times, scale, points, missing))
+        stroke(sheet, places(times, scale, values))
     sheet.set_dash_pattern()
     time_axis(sheet, times, box.bottom)
     sheet.set_y(box.bottom + 7)
-    line_legend(sheet, [title for title, _points, _thick in lines], hues)
+    line_legend(sheet, [title for title, _values, _thick in lines], hues)
+    hole_legend(sheet, holes)
 
 
 def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:

@@ -16,7 +16,8 @@ from asgiref.sync import sync_to_async
 from playwright.async_api import Page, Route, expect
 
 from dashboard.models import ReportDefinition
-from tests.dashboard.reports.finished import two_epochs
+from tests.dashboard.charts.drawn import values
+from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.dashboard.reports.zoomable import zoomable_run
 
 from .conftest import Open
@@ -126,7 +127,7 @@ async def test_members_are_shown_under_another_strategy(
     await page.locator("select[name=strategy]").select_option("BALANCED")
     await page.wait_for_url("**strategy=BALANCED**")
     after = (await drawn(page, "members"))["data"][0]["y"]
-    assert (before[1], after[1]) == (30, 22.5)
+    assert (before[0], after[0]) == (30, 22.5)
     assert page.url.endswith("#members")
 
 
@@ -138,27 +139,62 @@ async def test_each_chart_has_its_table_with_the_same_numbers(
         await figure(page, name).wait_for()
         await page.locator(f"[data-twin-of={name}]").click()
         await page.locator(f"[data-twin={name}] tbody tr").first.wait_for()
-    cells = await page.locator("[data-twin=lag] tbody tr").nth(-1).inner_text()
-    lag = (await drawn(page, "lag"))["data"][0]["y"]
-    known = [value for value in lag if value is not None]
-    assert f"{known[-1]:,.0f}" in cells
+    cells = await page.locator("[data-twin=lag] tbody").inner_text()
+    lag = values((await drawn(page, "lag"))["data"][0])
+    assert all(f"{value:,.0f}" in cells for value in lag.values())
     width = await page.evaluate("document.documentElement.scrollWidth")
     assert width <= 390, "nothing makes the phone scroll sideways"
+
+
+async def point_at(page: Page, name: str, part: float) -> str:
+    """Move the pointer to a part of a figure's width; return what it says there."""
+    place = page.locator(f"#figure-{name} .nsewdrag").first
+    await place.scroll_into_view_if_needed()
+    box = await place.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] * part, box["y"] + box["height"] / 3
+    await page.mouse.move(x - 3, y)
+    await page.mouse.move(x, y, steps=3)
+    label = page.locator(f"#figure-{name} .hoverlayer")
+    await expect(label).not_to_be_empty()
+    return await label.text_content() or ""
+
+
+async def test_a_hole_is_hatched_and_says_what_lacks(
+    open_page: Open, cluster: object, lake: Path
+) -> None:
+    """Of ten steps, 0 and 4 to 6 have nothing, 2 has one of two queues."""
+    run = await sync_to_async(finished_run)(lake, unknown={(2, 0)})
+    page = await open_page(f"/reports/{run.pk}/")
+    for name in FIGURES:
+        await figure(page, name).wait_for()
+    told = await point_at(page, "lag", 0.25)
+    assert "part not known: ≥ 101, from 1 of 2 queues" in told
+    assert "mean" not in told, "the steps beside it have no word here"
+    assert "303 mean" in await point_at(page, "lag", 0.35)
+    assert await point_at(page, "queues", 0.45) == "not collected"
+    for name in ("lag", "queues", "skew", "members"):
+        names = page.locator(f"#figure-{name} .legendtext")
+        assert "not collected" in await names.all_text_contents()
+        assert await page.locator(f"#figure-{name} .bars .point path").count()
+    banner = page.locator(".banner", has_text="Nothing was collected for")
+    await expect(banner).to_contain_text("4 m 00 s, in 2 spans")
+    await expect(banner).to_contain_text("1 m 00 s, in 1 span")
 
 
 async def test_a_download_holds_the_numbers_of_the_page(
     open_page: Open, run_pk: int
 ) -> None:
     page = await open_page(f"/reports/{run_pk}/")
-    lag = (await drawn(page, "lag"))["data"][0]["y"]
+    lag = values((await drawn(page, "lag"))["data"][0])
     await page.get_by_text("CSV", exact=True).first.click()
     async with page.expect_download() as download:
         await page.locator("a[href*='report.csv?table=lag_by_group']").click()
     path = await (await download.value).path()
     text = await sync_to_async(Path(path).read_text)()
     rows = list(csv.DictReader(io.StringIO(text)))
-    known = [value for value in lag if value is not None]
-    assert [float(row["lag_mean"]) for row in rows] == known
+    known = [float(row["lag_mean"]) for row in rows if row["lag_mean"]]
+    assert known == list(lag.values())
 
 
 async def test_the_library_of_charts_is_loaded_on_reports_alone(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -59,7 +59,7 @@ def _strategy(
         c.NEVER_SECONDS: drain[1],
         c.OVERLOAD_SECONDS: overload,
         c.UNOWNED_COUNT: 0 if is_known else None,
-        c.SECONDS: 420.0,
+        c.SECONDS: 360.0,
     }
 
 
@@ -96,15 +96,22 @@ def finished_run(
     group: str = "settlement",
     groups: Sequence[str] = ("settlement",),
     consumers: Sequence[str] = ("=1+1",),
+    step: timedelta = STEP,
+    steps: int = STEPS,
+    unknown: Collection[tuple[int, int]] = (),
 ) -> JobRun:
-    """Return a run that is done: two queues a group, ten minutes, three missing."""
-    tables = _tables(groups, consumers)
+    """Return a run that is done: two queues a group, ten minutes, three missing.
+
+    Of `unknown` (step, queue) no lag and no rate is known, as of no queue in step 0.
+    """
+    tables = _tables(groups, consumers, step, steps, unknown)
+    until = SINCE + step * steps
     run = JobRun.objects.create(
         job="report",
         cluster="hangzhou",
         group=group,
         since=SINCE,
-        until=moment(STEPS),
+        until=until,
         state=JobRun.State.DONE,
         part=1.0,
         asked_at=timezone.now(),
@@ -113,8 +120,8 @@ def finished_run(
         size_bytes=12_345,
         summary={
             "since": SINCE.isoformat(),
-            "until": moment(STEPS).isoformat(),
-            "step_seconds": 60,
+            "until": until.isoformat(),
+            "step_seconds": round(step.total_seconds()),
             "rows": {key: len(rows) for key, rows in tables.items()},
         },
     )
@@ -139,55 +146,78 @@ def two_epochs(group: str = "settlement") -> None:
 
 
 def _tables(
-    groups: Sequence[str], consumers: Sequence[str]
+    groups: Sequence[str],
+    consumers: Sequence[str],
+    step: timedelta,
+    steps: int,
+    unknown: Collection[tuple[int, int]],
 ) -> dict[str, list[dict[str, Any]]]:
-    steps = [step for step in range(STEPS) if step not in MISSING]
+    seen = [number for number in range(steps) if number not in MISSING]
     keyed = [
-        ({c.CLUSTER: "hangzhou", c.GROUP: group}, place, step)
+        ({c.CLUSTER: "hangzhou", c.GROUP: group}, place, number)
         for place, group in enumerate(groups)
-        for step in steps
+        for number in seen
     ]
+    seconds = step.total_seconds()
+
+    def known(number: int) -> list[int]:
+        """Return the queues whose lag and rates are known in a step."""
+        return [queue for queue in (0, 1) if number and (number, queue) not in unknown]
+
+    def timed(number: int) -> dict[str, Any]:
+        return {c.SINCE: SINCE + step * number}
+
     return {
         c.LAG_BY_GROUP: [
             keys
+            | timed(number)
             | {
-                c.SINCE: moment(step),
-                c.SECONDS: 60.0,
+                c.SECONDS: seconds if known(number) else 0.0,
+                c.UNKNOWN_SECONDS: 0.0 if len(known(number)) == 2 else seconds,
                 c.QUEUE_COUNT: 2,
-                c.KNOWN_QUEUES: 1 if step == 0 else 2,
-                c.LAG_MEAN: 100.0 * step * (place + 1),
-                c.LAG_PEAK: 150 * step * (place + 1),
-                c.LAG_LAST: 100 * step,
-                c.LAG_MS_PEAK: 10_000 * step if step else None,
-                c.IN_RATE: 20.0,
-                c.OUT_RATE: 10.0,
+                c.KNOWN_QUEUES: len(known(number)),
+                c.LAG_MEAN: _sum(known(number), 50.5 * number * (place + 1)),
+                c.LAG_PEAK: _sum(known(number), 75 * number * (place + 1)),
+                c.LAG_LAST: _sum(known(number), 50 * number),
+                c.LAG_MS_PEAK: 10_000 * number if known(number) else None,
+                c.IN_RATE: _sum(known(number), 10.0),
+                c.OUT_RATE: _sum(known(number), 5.0),
             }
-            for keys, place, step in keyed
+            for keys, place, number in keyed
         ],
         c.LAG_BY_QUEUE: [
             keys
+            | timed(number)
             | {
                 c.TOPIC: "orders",
                 c.BROKER: "broker-a",
                 c.QUEUE_ID: queue,
-                c.SINCE: moment(step),
-                c.SECONDS: 60.0 if step else 0.0,
-                c.UNKNOWN_SECONDS: 0.0 if step else 60.0,
-                c.LAG_MEAN: 50.5 * step if step else None,
+                c.SECONDS: seconds if queue in known(number) else 0.0,
+                c.UNKNOWN_SECONDS: 0.0 if queue in known(number) else seconds,
             }
-            for keys, _place, step in keyed
+            | (
+                {
+                    c.LAG_MEAN: 50.5 * number * (place + 1),
+                    c.LAG_MS_PEAK: 10_000 * number,
+                    c.IN_RATE: 10.0,
+                    c.OUT_RATE: 5.0,
+                }
+                if queue in known(number)
+                else {}
+            )
+            for keys, place, number in keyed
             for queue in (1, 0)
         ],
         c.LAG_BY_CONSUMER: [
             keys
+            | timed(number)
             | {
                 c.CLIENT_ID: name,
-                c.SINCE: moment(step),
                 c.QUEUE_COUNT: 1,
                 c.KNOWN_QUEUES: 1,
                 c.LAG_MEAN: 1.0,
             }
-            for keys, _place, step in keyed
+            for keys, _place, number in keyed
             for name in consumers
         ],
         c.STRATEGIES: [
@@ -197,28 +227,34 @@ def _tables(
         ],
         c.MEMBER_BY_TIME: [
             keys
+            | timed(number)
             | {
                 c.EPOCH: 7,
                 c.STRATEGY: strategy,
                 c.CLIENT_ID: name,
-                c.SINCE: moment(step),
-                c.SECONDS: 60.0,
-                c.QUEUE_COUNT: 1,
+                c.SECONDS: seconds,
+                c.QUEUE_COUNT: 2,
+                c.KNOWN_QUEUES: len(known(number)),
                 c.LAG_MEAN: 1.0,
-                c.LOAD: load * (number + 1) if step else None,
+                c.LOAD: load * (member + 1) if known(number) else None,
             }
-            for keys, _place, step in keyed
+            for keys, _place, number in keyed
             for strategy, load in (("AVG", 30.0), ("BALANCED", 22.5))
-            for number, name in enumerate(consumers)
+            for member, name in enumerate(consumers)
         ],
         c.SKEW_BY_TIME: [
             keys
+            | timed(number)
             | {
                 c.EPOCH: 7,
                 c.STRATEGY: "AVG",
-                c.SINCE: moment(step),
-                "load_max_to_mean": 1.5,
+                c.SECONDS: seconds,
+                "load_max_to_mean": 1.5 if len(known(number)) == 2 else None,
             }
-            for keys, _place, step in keyed
+            for keys, _place, number in keyed
         ],
     }
+
+
+def _sum(known: Sequence[int], each: float) -> float | None:
+    return len(known) * each if known else None

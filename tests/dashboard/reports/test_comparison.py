@@ -195,8 +195,8 @@ def test_members_over_time_are_those_of_the_strategy_asked_for(
         for name in ("AVG", "BALANCED", "")
     }
     assert loads[""] == loads["AVG"], "the strategy in use unless another is asked for"
-    assert loads["AVG"][:3] == [None, 30, 30]
-    assert loads["BALANCED"][1] == 22.5
+    assert loads["AVG"][:3] == [30, 30, 30], "from step 1 on to the end of step 3"
+    assert loads["BALANCED"][0] == 22.5
     answer = client.get(f"/reports/{run.pk}/figures/members/?strategy=in_use%2B1")
     assert answer.status_code == 404
     file = tmp_path / "members.parquet"

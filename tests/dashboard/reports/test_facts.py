@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.reports.facts import facts_of, worst_groups
-from dashboard.reports.steps import epoch_bands, highest, mean, total
+from dashboard.reports.facts import Highest, facts_of, worst_groups
+from dashboard.reports.steps import epoch_bands, highest, mean
 
 from .finished import finished_run, moment, two_epochs
 
@@ -16,11 +16,13 @@ pytestmark = pytest.mark.django_db
 def test_facts_of_one_group(lake: Path) -> None:
     two_epochs()
     facts = facts_of(finished_run(lake), UTC)
-    assert (facts.peak, facts.peak_at) == (1350, moment(9))
-    assert (facts.oldest_ms, facts.oldest_at) == (90_000, moment(9))
+    assert facts.peak == Highest(1350, moment(9))
+    assert facts.oldest == Highest(90_000, moment(9))
     assert facts.behind == timedelta(minutes=3), "steps 7, 8 and 9 are over 30 s"
-    assert facts.collected == timedelta(minutes=7)
-    assert facts.missing == timedelta(minutes=3)
+    assert facts.aged == timedelta(minutes=6)
+    known = facts.measured
+    assert (known.whole, known.partial) == (timedelta(minutes=6), timedelta(0))
+    assert (known.missing, known.missing_spans) == (timedelta(minutes=4), 2)
     assert (facts.in_rate, facts.out_rate, facts.skew) == (20, 10, 1.5)
     assert facts.epochs == 2
 
@@ -28,7 +30,7 @@ def test_facts_of_one_group(lake: Path) -> None:
 def test_a_sum_over_groups_has_no_peak_of_its_own_moment(lake: Path) -> None:
     run = finished_run(lake, group="", groups=("a", "b"))
     facts = facts_of(run, UTC)
-    assert facts.peak == 900 + 1800
+    assert facts.peak == Highest(909 + 1818, moment(9))
     assert facts.in_rate == 40
     assert (facts.skew, facts.epochs) == (None, 0)
 
@@ -36,8 +38,8 @@ def test_a_sum_over_groups_has_no_peak_of_its_own_moment(lake: Path) -> None:
 def test_the_worst_groups_come_first(lake: Path) -> None:
     run = finished_run(lake, group="", groups=("a", "b"))
     assert [(row.group, row.peak) for row in worst_groups(run)] == [
-        ("b", 2700),
-        ("a", 1350),
+        ("b", Highest(2700, moment(9))),
+        ("a", Highest(1350, moment(9))),
     ]
     assert worst_groups(finished_run(lake)) == []
 
@@ -57,7 +59,5 @@ def test_epochs_are_those_that_overlap_the_period(lake: Path) -> None:
 
 
 def test_sums_of_nothing_known_are_unknown() -> None:
-    assert total([None, None]) is None
-    assert total([None, 2, 3]) == 5
     assert (highest([None]), mean([])) == (None, None)
     assert (highest([1, None, 4]), mean([1, None, 4])) == (4, 2.5)

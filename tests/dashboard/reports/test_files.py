@@ -17,9 +17,10 @@ from analytics import contracts as c
 from dashboard.models import JobRun
 from dashboard.reports import results, xlsx_file
 from dashboard.reports.csv_file import csv_pieces
+from dashboard.reports.periods import axis_of
 from dashboard.reports.results import NoResultError, iterate_batches
 from dashboard.reports.series import heat_lines
-from dashboard.reports.steps import axis_of, group_rows, lag_steps
+from dashboard.reports.steps import lag_steps
 from dashboard.reports.tables import BY_CONSUMER, BY_QUEUE, MEMBERS, TABLES
 from dashboard.reports.xlsx_file import write_xlsx
 
@@ -188,20 +189,23 @@ def test_the_workbook_draws_what_the_page_draws(run: JobRun, tmp_path: Path) -> 
     book = workbook(run, tmp_path)
     sheet = book["Over time"]
     rows = list(sheet.iter_rows(min_row=2, values_only=True))
-    steps = {step.since: step for step in lag_steps(group_rows(run))}
+    steps = {step.since: step for step in lag_steps(run)}
     axis = axis_of(run, SHANGHAI)
     for row, since in zip(rows, axis.steps(), strict=True):
         local = since.astimezone(SHANGHAI).replace(tzinfo=None)
         step = steps.get(since)
         if step is None:
-            assert row == (local, None, None, None, None, None), "not collected, not 0"
+            assert row == (local, *[None] * 6, 1, None), "not collected, not 0"
             continue
         age = None if step.age_ms is None else step.age_ms / 1000
-        assert row == (local, step.lag, step.peak, age, step.known, step.queues)
+        counts = (step.known, step.queues)
+        mark = None if step.known else 1
+        assert row == (local, step.lag, step.peak, age, *counts, None, mark, None)
     assert len(charts_in(sheet)) == 2
     assert len(charts_in(book["Strategies"])) == 1
     titles = [cell.value for cell in book["Lag map"]["A"][1:]]
-    assert titles == [line.label for line in heat_lines(run)]
+    lines = [line.label for line in heat_lines(run)]
+    assert titles == [*lines, None, "not collected", "part not known", "not known"]
 
 
 def charts_in(sheet: Any) -> list[Any]:

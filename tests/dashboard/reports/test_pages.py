@@ -138,7 +138,7 @@ def test_a_finished_report_shows_its_facts(sign_in: SignIn, lake: Path) -> None:
     text = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
     assert "1,350" in text
     assert "1 m 30 s" in text
-    assert "Nothing was collected for 3 m 00 s" in text
+    assert "Nothing was collected for 4 m 00 s, in 2 spans." in text
     assert "1.50×" in text
     assert "AVG_BY_CIRCLE" in text
     assert "Balanced plan" in text

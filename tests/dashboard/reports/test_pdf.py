@@ -52,7 +52,7 @@ def test_the_figures_of_the_page_stand_in_it(run: JobRun, tmp_path: Path) -> Non
     for stat in stats_of(run, facts_of(run, SHANGHAI), SHANGHAI):
         assert stat.name in text
         assert (stat.value or "—") in text
-    assert "Nothing was collected for 3 m 00 s" in text
+    assert "Nothing was collected for 4 m 00 s, in 2 spans." in text
     assert "2026-03-13 08:00 – 2026-03-13 08:10 (UTC+8)" in text
 
 
@@ -96,7 +96,7 @@ def test_a_table_too_long_for_paper_says_where_the_rest_is(
     run: JobRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(document, "TWIN_ROWS", 3)
-    assert "4 more rows are in the CSV" in "\n".join(pages(run, tmp_path))
+    assert "5 more rows are in the CSV" in "\n".join(pages(run, tmp_path))
 
 
 @pytest.mark.parametrize(

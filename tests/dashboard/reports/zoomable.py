@@ -45,8 +45,5 @@ def zoomable_run(lake: Path, group: str = "settlement") -> JobRun:
         )
     writer.close(begin)
     absorb(open_storage(str(lake)), c.SAMPLES)
-    run = finished_run(lake, group=group)
-    run.until = SINCE + PERIOD
-    run.summary |= {"until": run.until.isoformat(), "step_seconds": STEP_SECONDS}
-    run.save()
-    return run
+    step = timedelta(seconds=STEP_SECONDS)
+    return finished_run(lake, group=group, step=step, steps=PERIOD // step)
