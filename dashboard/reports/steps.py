@@ -72,6 +72,15 @@ def steps_by_group(run: JobRun, most: int) -> dict[str, list[LagStep]]:
     }
 
 
+def measured_time(run: JobRun) -> timedelta:
+    """Return how long anything is known of a run's group, whatever it is about."""
+    axis = axis_of(run, UTC)
+    table = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    steps = steps_of(table, (c.GROUP,), axis)
+    spans = (axis.end_of(step.since) - step.since for step in steps if step.known)
+    return sum(spans, timedelta(0))
+
+
 def _rows_of(run: JobRun) -> tuple[str, Sequence[str]]:
     """Return the rows that sum up to what a run is about, and what tells them apart.
 

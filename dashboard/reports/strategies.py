@@ -13,10 +13,11 @@ from analytics import contracts as c
 from dashboard.charts.series import BALANCED, added_members, strategy_title
 from dashboard.models import JobRun
 
-from .results import read_rows
-from .steps import Row
+from .results import has_table, read_rows
+from .steps import Row, measured_time
 
 _LAST: Final = 1_000_000
+_TOLERANCE: Final = 1.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class StrategyRow:
 
     `drain` is the worst time to drain of the steps in which all would drain, `never`
     for how long somebody's lag would not: known and above 0 says that it never would.
+    Neither that nor `overload` is longer than the time that is `known`.
     `unowned` is the most queues that nobody would have had at a time.
     """
 
@@ -104,7 +106,8 @@ def strategy_rows(run: JobRun) -> list[StrategyRow]:
         return []
     rows = read_rows(run, c.STRATEGIES)
     ranks = _ranks(rows)
-    found = [_row(row, ranks.get(row[c.STRATEGY])) for row in rows]
+    most = _most(run)
+    found = [_row(row, ranks.get(row[c.STRATEGY]), most) for row in rows]
     return sorted(
         found,
         key=lambda row: (
@@ -122,7 +125,15 @@ def in_use_name(rows: Sequence[StrategyRow]) -> str:
     return used[0] if used else next((row.name for row in rows), "")
 
 
-def _row(row: Row, rank: int | None) -> StrategyRow:
+def _most(run: JobRun) -> timedelta:
+    """Return how long a strategy can have been measured at most."""
+    if not has_table(run, c.LAG_BY_GROUP):
+        return run.until - run.since
+    return measured_time(run)
+
+
+def _row(row: Row, rank: int | None, most: timedelta) -> StrategyRow:
+    known = _within(_span(row.get(c.SECONDS)), most)
     return StrategyRow(
         name=row[c.STRATEGY],
         in_use=bool(row[c.IN_USE]),
@@ -134,12 +145,22 @@ def _row(row: Row, rank: int | None) -> StrategyRow:
         moves=row[c.MOVES],
         moves_per_change=row.get(c.MOVES_PER_CHANGE),
         drain=_span(row.get(c.DRAIN_PEAK)),
-        never=_span(row.get(c.NEVER_SECONDS)),
-        overload=_span(row[c.OVERLOAD_SECONDS]),
+        never=_within(_span(row.get(c.NEVER_SECONDS)), known),
+        overload=_within(_span(row[c.OVERLOAD_SECONDS]), known),
         unowned=row.get(c.UNOWNED_COUNT),
         epochs=row.get(c.EPOCH_COUNT),
-        known=_span(row.get(c.SECONDS)),
+        known=known,
     )
+
+
+def _within(span: timedelta | None, most: timedelta | None) -> timedelta | None:
+    """Return a span of what was measured; None where it is longer, so cannot be right.
+
+    Samples of before could stand for a little more than the time that there was.
+    """
+    if span is None or most is None:
+        return None
+    return min(span, most) if span <= most * _TOLERANCE else None
 
 
 def _evenness(row: Row, of: str) -> Evenness:

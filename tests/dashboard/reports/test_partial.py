@@ -32,6 +32,7 @@ from dashboard.reports.html_file import html_text
 from dashboard.reports.parquet_file import write_parquet
 from dashboard.reports.pdf.document import write_pdf
 from dashboard.reports.stats import stats_of
+from dashboard.reports.strategies import strategy_rows
 from dashboard.reports.tables import BY_GROUP, MEMBERS_OVER_TIME, SKEW, Table
 from dashboard.reports.twins import twin_of
 from dashboard.reports.view import seen_as
@@ -40,7 +41,7 @@ from dashboard.reports.xlsx_file import write_xlsx
 from tests.dashboard.charts.drawn import Hatch, hatched, values
 from tests.dashboard.conftest import SignIn
 
-from .finished import SINCE, finished_run, moment
+from .finished import SINCE, finished_run, moment, write_table
 
 pytestmark = pytest.mark.django_db
 
@@ -350,6 +351,41 @@ def test_page_and_html_file_show_the_same_and_never_none(
     assert tiles[0][0] == "≥ 675"
     assert tiles[0][-1] == "— Not known"
     assert "None" not in tiles[0]
+
+
+def test_a_share_never_exceeds_what_was_measured(lake: Path) -> None:
+    run = finished_run(lake)
+    rows = [
+        {
+            c.STRATEGY: name,
+            c.IN_USE: name == "AVG",
+            "load_max_to_mean": 1.5,
+            c.OVERLOAD_SECONDS: overload,
+            c.NEVER_SECONDS: never,
+            c.SECONDS: seconds,
+        }
+        for name, overload, never, seconds in (
+            ("AVG", 338.0, 0.0, 322.0),
+            ("AVG_BY_CIRCLE", 30.0, 322.0, 322.0),
+            ("BALANCED", 361.0, 0.0, 361.0),
+            ("CONSISTENT_HASH", 500.0, 500.0, 505.0),
+        )
+    ]
+    folder = lake / "results" / str(run.pk) / c.STRATEGIES
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    write_table(folder.parent, c.STRATEGIES, rows)
+    found = {row.name: row for row in strategy_rows(run)}
+    assert found["AVG"].overload is None, "longer than it was measured"
+    assert found["AVG"].never == timedelta(0)
+    assert found["AVG_BY_CIRCLE"].overload == timedelta(seconds=30)
+    assert found["AVG_BY_CIRCLE"].never == timedelta(seconds=322)
+    assert found["BALANCED"].known == timedelta(minutes=6), "a hair more is no fault"
+    beyond = found["CONSISTENT_HASH"]
+    assert (beyond.known, beyond.overload, beyond.never) == (None, None, None), (
+        "six minutes of the period are known"
+    )
 
 
 def test_a_zoom_hatches_what_the_whole_hatches(lake: Path) -> None:
