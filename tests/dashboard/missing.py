@@ -7,7 +7,7 @@ from typing import Any
 from dashboard.live.documents import (
     BrokerAge,
     GroupState,
-    LastSeen,
+    LastKnown,
     NameServerState,
     Overview,
     Queue,
@@ -21,7 +21,7 @@ SINCE_MS = 38_000
 
 def old_queue(broker: str, number: int, at: int, **changes: Any) -> Queue:
     """Return a queue of which nothing is known but what it said at `at`."""
-    last: LastSeen = {
+    last: LastKnown = {
         "at": at,
         "min": 1_000,
         "max": 91_000,
