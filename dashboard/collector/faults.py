@@ -14,7 +14,7 @@ class Faults:
         self.count = 0
         """Looks at groups that failed, ever."""
         self._cluster = cluster
-        self._failing: dict[str, str] = {}
+        self._failing: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._failing)
@@ -22,20 +22,19 @@ class Faults:
     def note(self, group: str, error: Exception) -> str:
         """Take that a look at a group failed; return what to say of it.
 
-        The log is told when a group begins to fail, or fails in another way.
+        The log is told when a group begins to fail.
         """
         self.count += 1
-        fault = f"{type(error).__name__}: {error}"
-        if self._failing.get(group) != fault:
-            self._failing[group] = fault
+        if group not in self._failing:
+            self._failing.add(group)
             logger.error(
                 "cluster=%s group=%r cannot be judged",
                 self._cluster,
                 group,
                 exc_info=error,
             )
-        return fault
+        return f"{type(error).__name__}: {error}"
 
     def forget(self, group: str) -> None:
         """Take that a group could be judged, or that it is gone."""
-        self._failing.pop(group, None)
+        self._failing.discard(group)

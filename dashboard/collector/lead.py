@@ -218,10 +218,12 @@ class Lead:
         if seen.sight is None:
             return None
         trend = self._trends.setdefault(name, LagTrend())
-        self._rows[name] = overview_row(seen.sight, trend)
-        if not self._has_document(name, watched):
-            return None
-        return self._update(seen.sight, name in watched)
+        row = overview_row(seen.sight, trend)
+        update = None
+        if self._has_document(name, watched):
+            update = self._update(seen.sight, name in watched)
+        self._rows[name] = row
+        return update
 
     def _failed(
         self, snapshot: ClusterSnapshot, name: str, error: Exception, watched: bool
