@@ -2,7 +2,8 @@
 
 The listener hangs or works on one message for minutes, all threads are busy elsewhere,
 or what was consumed cannot be committed. One queue may wait for a slow message, so it
-is given two minutes; where no queue of the group commits anything, one is enough.
+is given two minutes; where no queue of the group commits anything, one and a half are
+enough. That is longer than the causes take to show, which are told instead of it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from dashboard.findings.rule import Answer, Queues, Rule
 from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, needs_past, window_of
 
 KEY: Final = "stalled"
-ALL_STILL_MS: Final = 60_000
-"""As long as this, nothing of the whole group is committed before it is said."""
+ALL_STILL_MS: Final = 90_000
+"""As long as this, nothing of the whole group is committed before it is said. A message
+that hangs, or a member that does not pull, takes a minute to be told, and up to half a
+minute more until members are asked."""
 CAUSES: Final = (
     "shared_client_id",
     "different_topics",

@@ -12,6 +12,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.judge import CARRIED_MS
 from dashboard.findings.rule import Queues, Rule
+from rmqcore.model.snapshot import HeldQueue
 
 from . import faulty
 from .plays import NOW, Play
@@ -144,3 +145,16 @@ def test_progress_is_unchecked_while_a_group_was_not_seen_for_long() -> None:
     play.divide().pass_time(30, every=10, sent=10)
     unchecked = {key: why.why for key, why in play.asked.unchecked.items()}
     assert unchecked == dict.fromkeys(("rewound", "stalled", "losing_ground"), "time")
+
+
+def test_a_cause_is_told_before_and_instead_of_the_stall_it_makes() -> None:
+    play = Play(1, end=2_100)
+    (actor,) = play.join("h1@a")
+    play.divide()
+    play.done, play.pulled = [10], [2_042]
+    actor.held[play.keys[0]] = HeldQueue(committed=10, cached=1, first=10, last=10)
+    # Members are asked a while after the group was first seen.
+    play.pass_time(25, every=5, asked=False)
+    play.pass_time(150, every=5)
+    assert set(play.found) == {"stuck_commit"}
+    assert "stalled" not in play.ever
