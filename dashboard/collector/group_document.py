@@ -25,6 +25,7 @@ from dashboard.live.documents import (
     Member,
     NameServerState,
     Queue,
+    RulesState,
     Status,
     Text,
 )
@@ -71,6 +72,7 @@ class Sight:
     past_slots: Mapping[str, int] = field(default_factory=dict)
     last: Mapping[QueueKey, LastKnown] = field(default_factory=dict)
     nameservers: Sequence[NameServerState] = ()
+    rules: RulesState | None = None
     held: Held | None = None
     held_status: Status | None = None
 
@@ -117,6 +119,8 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
         "held": sight.held,
         "fault": None,
     }
+    if sight.rules is not None:
+        document["rules"] = sight.rules
     if sight.nameservers:
         document["nameservers"] = list(sight.nameservers)
     return document
@@ -172,6 +176,7 @@ def figures(sight: Sight, totals: GroupTotals) -> Figures:
         rate_in=totals["rate_in"],
         rate_out=totals["rate_out"],
         still_for_ms=still,
+        complete=sight.complete,
     )
 
 

@@ -18,7 +18,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dashboard.findings import GroupMemory, Judge, Sighting, finding_document
+from dashboard.findings import (
+    GroupMemory,
+    Judge,
+    Sighting,
+    finding_document,
+    rules_document,
+)
 from dashboard.live.documents import (
     EpochMark,
     FindingState,
@@ -213,11 +219,7 @@ class GroupWatch:
         return [broker for broker in look.standing.brokers if broker.name in needed]
 
     def _find(
-        self,
-        look: Look,
-        group: GroupSnapshot,
-        ownership: Ownership,
-        handovers: Collection[Handover],
+        self, look: Look, facts: Sight, handovers: Collection[Handover]
     ) -> list[FindingState]:
         """Ask the rules about what this look shows."""
         joined, self._joined = self._joined, []
@@ -225,14 +227,20 @@ class GroupWatch:
         evidence = self._memory.see(
             Sighting(
                 at_ms=look.taken_at_ms,
-                group=group,
-                rows=ownership.rows,
+                group=facts.group,
+                rows=facts.ownership.rows,
                 asked=look.asked,
                 told=look.asked or self._reports_stand(look.taken_at_ms),
                 joined=joined,
                 left=left,
                 moved=[each.key for each in handovers if each.kind == MOVED],
                 dead_letters=look.dead_letters,
+                silent=[
+                    broker.name
+                    for broker in facts.brokers
+                    if broker.condition not in {"answered", "slave"}
+                ],
+                flow=facts.rates,
             )
         )
         judge = self._rules
@@ -336,8 +344,9 @@ class GroupWatch:
                 held=held,
                 held_status=self._whole.status,
             )
-        found = self._find(look, group, facts.ownership, handovers)
-        sight = replace(facts, findings=found)
+        found = self._find(look, facts, handovers)
+        rules = rules_document(self._rules.asked)
+        sight = replace(facts, findings=found, rules=rules)
         if sight.complete:
             status = sight_status(sight, group_totals(sight))
             self._whole = Whole(look.taken_at_ms, tuple(found), status)
