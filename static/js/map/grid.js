@@ -97,15 +97,13 @@ function drawRow({ member, columns }, at, model, xs, size, right) {
     "g",
     { class: `slot-${member.slot}`, "data-row": at },
     ...label(member, columns.length, y, size, hasHues(model.state)),
-    ...(columns.length ? slots : emptyRow(model, member, slots, y, size, xs)),
-    ...(member.connection
-      ? []
-      : marginBars(model, { member, columns }, y + size.height / 2, right)),
+    ...(columns.length ? slots : emptyRow(member, slots, y, size, xs)),
+    ...marginBars(model, { member, columns }, y + size.height / 2, right),
   );
 }
 
-/** A row without queues says why; what it would say of sums stands in the first row. */
-function emptyRow(model, member, slots, y, size, xs) {
+/** A row without queues says why. */
+function emptyRow(member, slots, y, size, xs) {
   const text = word("idle", member.idle);
   return text ? sayLine(text, y, size, xs) : slots;
 }
@@ -115,7 +113,7 @@ function label(member, queues, y, size, hue) {
   const most = Math.floor((size.left - (size.large ? 34 : BESIDE_NAME)) / LETTER);
   const name = cutMiddle(member.label, most);
   const under = underName(member, queues);
-  const number = size.large ? under : member.connection ? "" : String(queues);
+  const number = size.large ? under : String(queues);
   const css = member.missing_since ? "strong trouble" : "strong";
   const texts = rowTexts({ name, number, css, middle, size });
   texts[0].append(s("title", {}, `${member.client_id} · ${under}`));

@@ -41,7 +41,7 @@ function memberCard({ member, columns }, model, brokers, measure) {
         underName(member, columns.length),
       ),
       h("span", { class: "grow" }),
-      !member.connection && lagOf({ member, columns }),
+      lagOf({ member, columns }),
     ),
     why && !columns.length
       ? h("p", { class: "dim small" }, icon("idle"), ` ${why}`)

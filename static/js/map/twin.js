@@ -63,7 +63,7 @@ function memberRow({ member, columns }, model) {
       ` ${member.label}`,
       member.missing_since && second(underName(member, columns.length)),
     ),
-    h("td", { class: "num" }, member.connection ? "" : String(columns.length)),
+    h("td", { class: "num" }, String(columns.length)),
     h("td", { class: "wrap" }, ...(columns.length ? queuesOf(columns) : [why])),
     sumCell({ member, columns }, "rate_out", rate, "first_sample"),
     lagCell({ member, columns }),
