@@ -26,6 +26,16 @@ def test_with_clusters_given_nothing_is_embedded() -> None:
     assert plan.demo_traffic(found) is None
 
 
+def test_every_process_has_few_heaps_and_gives_back_what_it_freed() -> None:
+    for port in (None, 9876):
+        assert plan.environment(surroundings(port)).items() >= plan.MALLOC.items()
+
+
+def test_the_page_of_deployment_names_what_the_plan_sets() -> None:
+    page = (Path(__file__).parents[3] / "docs/deployment.md").read_text()
+    assert all(f"{name}={value}" in page for name, value in plan.MALLOC.items())
+
+
 def test_two_fleet_workers_one_collector_one_beat() -> None:
     names = [spec.name for spec in plan.workers()]
     assert names == ["collector", "fleet-1", "fleet-2", "beat"]
