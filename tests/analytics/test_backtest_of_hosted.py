@@ -34,6 +34,7 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot
 from tests.analytics.rows import SECOND, START_MS
 from tests.dashboard.collector.sights import broker, group, keys, member, table
+from tests.support.collectors import BrokersOfASource
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def lag_at(second: int, held: Mapping[str, list[QueueKey]]) -> dict[str, float]:
     }
 
 
-class Played:
+class Played(BrokersOfASource):
     """A cluster at a second of the play; members tell what they hold when asked."""
 
     second = 0
