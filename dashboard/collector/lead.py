@@ -321,7 +321,10 @@ class Lead:
         """Leave what is known after a sweep of all groups to the next leader."""
         memories: dict[str, dict[str, Any]] = {}
         for at, (name, watch) in enumerate(list(self.groups.items())):
-            memories[name] = watch.dump()
+            try:
+                memories[name] = watch.dump()
+            except Exception as error:
+                self.faults.note(name, error)
             if at % GROUPS_AT_ONCE == 0:
                 await asyncio.sleep(0)
         now_ms, run, floor = self._now_ms(), self.run, self._numbering.highest
