@@ -1,8 +1,14 @@
 """Names of data sets, columns and jobs: the only place where they are spelled.
 
-A *sample* is one queue of one group at one moment; it stands for `weight` seconds.
-An *epoch* is a span in which the members and the queues of a group stayed equal.
-Offsets and times that are not known are null, never -1, 0 or NaN.
+A *sample* is one queue of one group at one moment; it claims the `weight` seconds
+before it. An *epoch* is a span in which the members and the queues of a group stayed
+equal. Offsets and times that are not known are null, never -1, 0 or NaN.
+
+Time is known or unknown, each second of it. A queue is there while an epoch names it;
+of that time, what samples with a known lag claim is known, and the rest is unknown.
+Nobody writes down what is unknown: it is what is left, for whatever reason nothing
+tells of it (a sweep lost or late, a silent broker, a collector that was away, rows that
+were given up).
 """
 
 from __future__ import annotations
@@ -28,7 +34,13 @@ QUEUE_KEY: Final = (CLUSTER, GROUP, TOPIC, BROKER, QUEUE_ID)
 
 # Of a sample.
 WEIGHT: Final = "weight"
-"""Seconds that a sample stands for: 10 for a busy queue, 60 for a quiet one."""
+"""Seconds up to its time that a sample claims: what passed since the queue's last one,
+10 for a busy queue, 60 for a quiet one, and never more than `MOST_WEIGHT`.
+
+The first sample that a collector takes of a queue claims nothing. Claims of one queue
+do not overlap, and may reach over the borders of steps: each step gets its part.
+"""
+MOST_WEIGHT: Final = 60.0
 MIN: Final = "min"
 MAX: Final = "max"
 COMMITTED: Final = "committed"

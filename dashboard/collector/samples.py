@@ -1,15 +1,19 @@
 """Which queues become samples for the lake at a sweep, and as which columns.
 
-Queues with lag or traffic are sampled at each sweep of all groups, quiet ones once a
-minute. A sample's weight is the time it stands for: the seconds since the queue's last
-sample, at most a minute. Columns are gathered for the whole sweep, so that they go to
-the writer in one call.
+Queues with lag or traffic are sampled at each sweep of all groups, quiet ones before a
+minute has passed. A sample claims the time since the queue's last sample, at most a
+minute of it (`analytics.contracts.WEIGHT`), and a known lag never time in which a look
+at the queue showed that it was not known. What no sample claims is unknown to every
+reader: a sweep that was lost or late, a broker that was silent, a collector that was
+away. So nobody has to write gaps down, and none can be forgotten.
+
+Columns are gathered for the whole sweep, so that they go to the writer in one call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from analytics import contracts as c
 from rmqcore.model.columns import QueueKey
@@ -18,9 +22,10 @@ from rmqcore.model.snapshot import QueueTable
 from .ownership import Ownership
 
 BUSY_MS: Final = 10_000
-QUIET_MS: Final = 60_000
+QUIET_MS: Final = int(c.MOST_WEIGHT * 1000)
+"""Queues without lag or traffic are sampled before this has passed."""
 SLACK_MS: Final = 2_000
-"""A sweep that comes this much early still counts as due."""
+"""Sweeps come this much early or late."""
 
 FIELDS: Final = (
     c.GROUP,
@@ -38,28 +43,68 @@ FIELDS: Final = (
 )
 
 
-class Sampler:
-    """When each queue of one group was last sampled, and how it stood then."""
+class _Last(NamedTuple):
+    """When a queue was last sampled, how it stood, and up to when time is claimed."""
 
-    __slots__ = ("_last",)
+    sampled_ms: int
+    claimed_ms: int
+    high: int | None
+    committed: int | None
+
+
+class Sampler:
+    """What one group's queues were last sampled as.
+
+    Begin a new one whenever another collector may have sampled in between: only then
+    do claims never overlap.
+    """
+
+    __slots__ = ("_epoch", "_last", "_taken_ms", "span_epoch")
 
     def __init__(self) -> None:
-        self._last: dict[QueueKey, tuple[int, int | None, int | None]] = {}
+        self._last: dict[QueueKey, _Last] = {}
+        self._taken_ms: int | None = None
+        self._epoch: int | None = None
+        self.span_epoch: int | None = None
+        """The epoch of the time that the samples taken last claim."""
 
-    def take(self, table: QueueTable, now_ms: int) -> list[tuple[int, float]]:
-        """Return (row, weight in seconds) of the queues to sample now."""
+    def take(
+        self, table: QueueTable, now_ms: int, epoch: int | None = None
+    ) -> list[tuple[int, float]]:
+        """Return (row, seconds claimed) of the queues to sample now.
+
+        The first sample of a queue claims nothing. When `epoch`, the one that runs
+        now, is another than last time, every queue is sampled: the time claimed by
+        then belongs to the epoch before (`span_epoch`).
+        """
+        self.span_epoch = epoch if self._epoch is None else self._epoch
+        turned, self._epoch = self.span_epoch != epoch, epoch
+        # Should the next sweep take as long to come as this one did.
+        apart_ms = 0 if self._taken_ms is None else now_ms - self._taken_ms
+        next_ms, self._taken_ms = now_ms + apart_ms + SLACK_MS, now_ms
         chosen: list[tuple[int, float]] = []
         rows = zip(table.keys, table.max, table.committed, table.lag, strict=True)
-        known = self._last
-        self._last = {}
+        known, self._last = self._last, {}
         for row, (key, high, committed, lag) in enumerate(rows):
             last = known.get(key)
-            busy = bool(lag) or last is None or last[1:] != (high, committed)
-            age_ms = BUSY_MS if last is None else now_ms - last[0]
-            if age_ms + SLACK_MS >= (BUSY_MS if busy else QUIET_MS):
-                chosen.append((row, min(age_ms, QUIET_MS) / 1000))
-                self._last[key] = (now_ms, high, committed)
-            elif last is not None:
+            if last is None:
+                chosen.append((row, 0.0))
+                self._last[key] = _Last(now_ms, now_ms, high, committed)
+                continue
+            busy = bool(lag) or (last.high, last.committed) != (high, committed)
+            due = (
+                now_ms + SLACK_MS >= last.sampled_ms + BUSY_MS
+                if busy
+                else next_ms >= last.sampled_ms + QUIET_MS
+            )
+            if due or turned:
+                claimed_ms = min(max(0, now_ms - last.claimed_ms), QUIET_MS)
+                chosen.append((row, claimed_ms / 1000))
+                self._last[key] = _Last(now_ms, now_ms, high, committed)
+            elif lag is None:
+                # What comes next must not claim a time in which this was not known.
+                self._last[key] = last._replace(claimed_ms=now_ms)
+            else:
                 self._last[key] = last
         return chosen
 
@@ -81,10 +126,17 @@ class SampleColumns:
         *,
         epoch: int | None,
         ownership: Ownership | None,
+        span_epoch: int | None = None,
     ) -> None:
-        """Add the chosen rows of one group."""
+        """Add the chosen rows of one group.
+
+        `span_epoch` is that of the time claimed, where it is not `epoch`: such samples
+        belong to it, and tell no owner, since who owns a queue now did not then.
+        """
         columns = self.columns
+        turned = span_epoch is not None and span_epoch != epoch
         for row, weight in chosen:
+            past = turned and weight > 0
             topic, broker, queue_id = table.keys[row]
             columns[c.GROUP].append(group)
             columns[c.TOPIC].append(topic)
@@ -94,10 +146,10 @@ class SampleColumns:
             columns[c.MIN].append(table.min[row])
             columns[c.MAX].append(table.max[row])
             columns[c.COMMITTED].append(table.committed[row])
-            columns[c.EPOCH].append(epoch)
+            columns[c.EPOCH].append(span_epoch if past else epoch)
             columns[c.PULLED].append(table.pulled[row])
             columns[c.LAG_MS].append(table.lag_ms[row])
-            columns[c.OWNER].append(_owner(ownership, row))
+            columns[c.OWNER].append(None if past else _owner(ownership, row))
 
 
 def _owner(ownership: Ownership | None, row: int) -> str | None:
