@@ -360,12 +360,14 @@ class Lead:
     @staticmethod
     def _add_samples(samples: SampleColumns, watch: GroupWatch, sight: Sight) -> None:
         table = sight.group.queues
+        number = sight.epoch["number"] if sight.epoch else None
         samples.add(
             sight.group.name,
             table,
-            watch.sampler.take(table, sight.taken_at_ms),
-            epoch=sight.epoch["number"] if sight.epoch else None,
+            watch.sampler.take(table, sight.taken_at_ms, number),
+            epoch=number,
             ownership=sight.ownership,
+            span_epoch=watch.sampler.span_epoch,
         )
 
     async def _meet(self, snapshot: ClusterSnapshot, new: Sequence[str]) -> None:
