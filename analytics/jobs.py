@@ -24,7 +24,7 @@ from analytics.lake.storage import Storage, open_storage
 from analytics.requests import JobRequest, Progress, iso
 from analytics.rollup import roll_up
 from analytics.session import check_address
-from analytics.sources import Chosen, Input, choose_source, moment, read_input
+from analytics.sources import Chosen, Input, choose_source, read_input
 from analytics.spread import STEP_COLUMNS
 from analytics.transforms.divisions import divisions, owners_in_use
 from analytics.transforms.epochs import (
@@ -38,6 +38,7 @@ from analytics.transforms.lag import (
     lag_by_group,
     lag_by_queue,
     lag_by_topic,
+    of_epochs,
     steps_of_parts,
     with_numbers,
 )
@@ -136,22 +137,19 @@ class _Work:
             request.options, request.added_members, request.strategies
         )
         pieces = 1 + source.source.rows // _ROWS_A_TASK
-        epochs = self._keep(newest_epochs(source.epochs, source.since_ms))
+        epochs = self._keep(newest_epochs(source.epochs, source.period.since_ms))
         numbered = self._keep(numbers(epochs))
         is_balancing = any(each.strategy == BALANCED for each in candidates)
-        since = F.col(c.SINCE) >= moment(source.since_ms)
+        given = (source.parts, source.there, source.period)
         if job in _WITH_LAG:
-            steps = steps_of_parts(source.parts, source.step_seconds, pieces=pieces)
-            steps = self._keep(steps).where(since)
-            by_number = with_numbers(steps, numbered).repartition(pieces, c.GROUP_NO)
+            steps = self._keep(steps_of_parts(*given, pieces=pieces))
+            by_number = with_numbers(of_epochs(steps), numbered)
+            by_number = by_number.repartition(pieces, c.GROUP_NO)
         else:
-            by_number = steps_of_parts(
-                source.parts, source.step_seconds, pieces=pieces, numbered=numbered
-            )
-            by_number = by_number.select(*_FOR_SKEW)
+            steps = steps_of_parts(*given, pieces=pieces, numbered=numbered)
+            by_number = of_epochs(steps).select(*_FOR_SKEW)
             if is_balancing:  # which weighs epochs before anything is divided
                 by_number = self._keep(by_number)
-            by_number = by_number.where(since)
         weighed = with_weights(epochs, by_number if is_balancing else None, numbered)
         tasks = min(_MOST_TASKS, 1 + source.epoch_rows // _EPOCHS_A_TASK)
         divided = self._keep(
@@ -172,9 +170,9 @@ class _Work:
         source = self._source
         by_queue = self._keep(lag_by_queue(steps))
         self._write(c.LAG_BY_QUEUE, by_queue, 0.4)
-        by_group = lag_by_group(source.peaks, by_queue)
+        by_group = lag_by_group(source.peaks, steps, by_queue)
         self._write(c.LAG_BY_GROUP, by_group, 0.5)
-        by_topic = lag_by_topic(source.peaks, by_queue)
+        by_topic = lag_by_topic(source.peaks, steps, by_queue)
         self._write(c.LAG_BY_TOPIC, by_topic, 0.55)
         by_consumer = lag_by_consumer(steps, owners, source.seen)
         self._write(c.LAG_BY_CONSUMER, by_consumer, 0.6)
@@ -239,9 +237,9 @@ def _summary(
     return {
         "schema": c.SCHEMA_VERSION,
         "job": request.job,
-        "since": iso(source.since_ms),
-        "until": iso(source.until_ms),
-        "step_seconds": source.step_seconds,
+        "since": iso(source.period.since_ms),
+        "until": iso(source.period.until_ms),
+        "step_seconds": source.period.step_ms // 1000,
         "clusters": list(request.clusters),
         "groups": list(request.groups),
         "source": source.source.name,

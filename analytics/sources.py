@@ -29,18 +29,25 @@ from analytics.lake.ladder import (
 )
 from analytics.lake.manifest import FileEntry, load_manifest
 from analytics.lake.storage import Storage
+from analytics.presence import Period
 from analytics.requests import JobRequest, iso, step_for
 from analytics.schemas import schema_of
+from analytics.transforms.epochs import told_epochs
 from analytics.transforms.lag import owners_seen
 from analytics.transforms.parts import (
+    REACH_MS,
     merged_parts,
     merged_peaks,
     parts_of,
     peaks_of,
 )
+from analytics.transforms.presence import queues_there
 
 _LOOK_BACK_MS: Final = 180_000
 """Before the period: what gives its first step a rate."""
+
+_TOLD_WITHIN_MS: Final = 600_000
+"""An epoch's rows are written this soon after it began or ended."""
 
 _FULL_REACH_MS: Final = 600_000
 """A source that begins this much later than another still reaches back as far."""
@@ -76,16 +83,16 @@ class Chosen:
 class Input:
     """What one job reads: parts and peaks of its steps, epochs, and facts about them.
 
-    Parts begin somewhat before `since_ms`, for the rate of the first step.
+    Parts begin somewhat before the period, for the rate of its first step. `there` are
+    the queues that epochs name.
     """
 
     parts: DataFrame
     peaks: DataFrame
     seen: DataFrame
     epochs: DataFrame
-    since_ms: int
-    until_ms: int
-    step_seconds: int
+    there: DataFrame
+    period: Period
     source: Chosen
     epoch_rows: int
     manifest_version: int
@@ -110,55 +117,58 @@ def choose_source(
     return fitting[0] if fitting else reaching[-1]
 
 
-def period_of(source: Chosen, request: JobRequest) -> tuple[int, int, int]:
-    """Return begin and end (ms) of what a job tells, and the seconds of its steps.
+def period_of(source: Chosen, request: JobRequest) -> Period:
+    """Return the period that a job tells of.
 
-    It begins on a whole step, and no earlier than the source is whole.
+    It begins on a whole step, and no earlier than the source is whole. Without an end
+    that was asked for, it ends with the last that the source has.
     """
-    until_ms = source.last_ms + 1 if request.until_ms is None else request.until_ms
     since_ms = source.first_ms if request.since_ms is None else request.since_ms
     since_ms = max(since_ms, source.whole_from_ms)
-    observed_ms = min(until_ms, source.last_ms + 1) - max(since_ms, source.first_ms)
+    ended_ms = source.last_ms + source.level * 1000
+    until_ms = request.until_ms
+    if until_ms is None:
+        until_ms = max(ended_ms, since_ms + 1)
+    observed_ms = min(until_ms, ended_ms) - max(since_ms, source.first_ms)
     step_seconds = max(request.step_seconds or step_for(observed_ms), source.level)
     since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
     if since_ms < source.whole_from_ms:  # of which some is gone
         since_ms += step_seconds * 1000
-    return since_ms, until_ms, step_seconds
+    return Period(since_ms, until_ms, step_seconds * 1000)
 
 
 def read_input(
     spark: SparkSession, lake: Storage, request: JobRequest, source: Chosen
 ) -> Input:
     """Return the frames of a job over a source."""
-    since_ms, until_ms, step_seconds = period_of(source, request)
-    from_ms = since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
-    read = _Reader(spark, lake, request, from_ms, until_ms)
-    step_ms = step_seconds * 1000
+    period = period_of(source, request)
+    step_ms = period.step_ms
+    from_ms = period.since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
+    # Later samples may claim time at the end of the period.
+    read = _Reader(spark, lake, request, from_ms, period.until_ms + REACH_MS)
     if source.level:
         queues = read.rung(QUEUES, source.level)
         parts = merged_parts(queues, step_ms)
-        peaks = merged_peaks(
-            read.since(read.rung(PEAKS, source.level), since_ms), step_ms
-        )
-        nobody = read.empty(c.SAMPLES)
-        seen = owners_seen(nobody, step_seconds)
+        peaks = merged_peaks(read.rung(PEAKS, source.level), step_ms)
+        seen = owners_seen(read.empty(c.SAMPLES), step_ms)
     else:
         samples = read.samples()
-        parts = parts_of(samples, step_ms)
-        wanted = read.since(samples, since_ms)
-        peaks = peaks_of(wanted, step_ms)
-        seen = owners_seen(wanted, step_seconds)
-    epochs = load_manifest(lake, c.EPOCHS).select(None, until_ms)
+        parts = parts_of(samples, step_ms, period.until_ms)
+        wanted = read.since(samples, period.since_ms)
+        peaks = peaks_of(wanted, step_ms, period.until_ms)
+        seen = owners_seen(wanted, step_ms)
+    told_by_ms = period.until_ms + _TOLD_WITHIN_MS
+    listed = load_manifest(lake, c.EPOCHS).select(None, told_by_ms)
+    epochs = read.only(read.files(c.EPOCHS, listed))
     return Input(
         parts=parts,
         peaks=peaks,
         seen=seen,
-        epochs=read.only(read.files(c.EPOCHS, epochs)),
-        since_ms=since_ms,
-        until_ms=until_ms,
-        step_seconds=step_seconds,
+        epochs=epochs,
+        there=queues_there(told_epochs(epochs)),
+        period=period,
         source=source,
-        epoch_rows=sum(file.rows for file in epochs),
+        epoch_rows=sum(file.rows for file in listed),
         manifest_version=load_manifest(lake, c.SAMPLES).version,
     )
 

@@ -1,8 +1,9 @@
 """Lag of one group (or all) in steps over a span, from samples and roll-ups; no Spark.
 
 For a page that is zoomed in. The rules are those of `analytics.transforms`, and a test
-holds both to the same numbers: means are weighed by what a sample stands for, unknown
-is null, a group's peak is the highest sum at one sampled moment.
+holds both to the same numbers: means are weighed by what samples claim, all other time
+in which a queue was there is unknown, unknown is null, and a group's peak is the
+highest sum at one sampled moment.
 
 Parts of the coarsest rung that fits the step are merged, which is least to read; where
 the rung has not come yet, or for shorter steps, samples are. `finest_step` says which
@@ -19,10 +20,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analytics import contracts as c
+from analytics.presence import EpochSpan, Period, ended_by_the_next
 from analytics.requests import STEP_LADDER
 
 from .ladder import PEAKS, QUEUES, dataset_of, view_from
 from .manifest import FileEntry, load_manifest
+from .pieces import (
+    AT,
+    CLAIM_MS,
+    IN_EPOCH,
+    LAG,
+    LENGTH,
+    QUEUE,
+    floored,
+    pieces_of,
+    queues_of,
+    steps_there,
+    whole_steps,
+)
 from .pruned import Budget, Wanted, read_wanted
 from .storage import Storage
 
@@ -32,13 +47,11 @@ MOST_ROWS: Final = 20_000_000
 REACH_MS: Final = 600_000
 """A source that begins this much later than another still reaches back as far."""
 
-_QUEUE: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
-_OF_SAMPLES: Final = (*_QUEUE, c.TIME, c.WEIGHT, c.MAX, c.COMMITTED, c.LAG_MS)
-_PART: Final = (c.SECONDS, c.UNKNOWN_SECONDS, c.LAG_SECONDS, c.LAG_PEAK, c.LAG_MS_PEAK)
-_OF_PARTS: Final = (*_QUEUE, c.TIME, *_PART)
+_OF_SAMPLES: Final = (*IN_EPOCH, c.TIME, c.WEIGHT, c.MAX, c.COMMITTED, c.LAG_MS)
+_PART: Final = (c.SECONDS, c.LAG_SECONDS, c.LAG_PEAK, c.LAG_MS_PEAK)
+_OF_PARTS: Final = (*IN_EPOCH, c.TIME, *_PART)
 _OF_PEAKS: Final = (c.GROUP, c.TOPIC, c.TIME, c.LAG_PEAK)
-_AT: Final = "at"
-_LAG: Final = "lag"
+_IS_NAMED: Final = "is_named"
 _KNOWN: Final = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
 
 
@@ -47,7 +60,8 @@ class Steps:
     """Arrow tables in the columns of the data sets of the same names, without rates.
 
     `source` is the data set that the beginning of the span was read from, `rows_read`
-    how many rows had to be, wanted or not.
+    how many rows had to be, wanted or not, with those that were added for time that
+    nothing tells of.
     """
 
     by_queue: Any
@@ -105,40 +119,60 @@ def read_steps(
     since_ms: int,
     until_ms: int,
     step_seconds: int,
+    there: Sequence[EpochSpan] = (),
     most_rows: int = MOST_ROWS,
 ) -> Steps:
     """Return the steps in [since, until) of a cluster; a group or topic narrows them.
 
-    `since_ms` is to lie on a whole step. Tables are empty where nothing is kept.
-    Raises `LakeError` naming the limit when more than `most_rows` must be read.
+    `since_ms` is to lie on a whole step. The queues that the epochs of `there` name
+    have a row in each step of theirs, sampled or not; without an epoch's word a queue
+    has rows in the steps that its samples claim time of. Tables are empty where nothing
+    is kept. Raises `LakeError` naming the limit when more than `most_rows` must be
+    read.
     """
-    step_ms = step_seconds * 1000
-    samples = _source(storage, 0, cluster, since_ms, until_ms)
+    period = Period(since_ms, until_ms, step_seconds * 1000)
+    samples = _source(storage, 0, cluster, since_ms, until_ms + CLAIM_MS)
     rung = _source(storage, _level(step_seconds), cluster, since_ms, until_ms)
     budget = Budget(most_rows)
     turn_ms = since_ms
     parts, peaks = [], []
     if rung.level and rung.files and _goes_back(rung, samples, since_ms):
-        # The newest steps of the rung may lack samples that it has not been given yet.
-        last_ms = max(file.last_ms for file in rung.files)
-        turn_ms = max(since_ms, min(until_ms, last_ms - last_ms % step_ms))
+        turn_ms = _turn(rung, samples, period)
         wanted = Wanted(max(since_ms, rung.whole_from_ms), turn_ms, group, topic)
         reading = _Reading(storage, cluster, wanted, budget)
-        parts.append(_rung_parts(reading, rung, step_ms))
-        peaks.append(_rung_peaks(reading, rung.level, step_ms))
-    wanted = Wanted(turn_ms, until_ms, group, topic)
+        parts.append(_rung_parts(reading, rung, period.step_ms))
+        peaks.append(_rung_peaks(reading, rung.level, period.step_ms))
+    rest = Period(turn_ms, until_ms, period.step_ms)
+    wanted = Wanted(turn_ms, until_ms + CLAIM_MS, group, topic)
     reading = _Reading(storage, cluster, wanted, budget)
-    rows = _with_lag(reading.rows(c.SAMPLES, samples.files, _OF_SAMPLES), step_ms)
-    parts.append(rows.select([*_QUEUE, c.SINCE, *_PART]))
-    peaks.append(_peaks(rows))
-    by_queue = _by_queue(pa.concat_tables(parts))
+    pieces = pieces_of(reading.rows(c.SAMPLES, samples.files, _OF_SAMPLES), rest)
+    parts.append(pieces.select([*IN_EPOCH, c.SINCE, *_PART]))
+    peaks.append(_peaks(pieces))
+    measured = pa.concat_tables(parts)
+    spans = [span for span in ended_by_the_next(there) if group in ("", span.group)]
+    queues = queues_of(spans if measured.num_rows else (), topic)
+    in_epochs = _with_lengths(measured, queues, period)
+    budget.spend(in_epochs.num_rows - measured.num_rows)
+    by_queue = _by_queue(in_epochs, period)
     is_rung = len(parts) > 1 and turn_ms > since_ms
     return Steps(
         by_queue,
-        _by_group(pa.concat_tables(peaks), by_queue),
+        _by_group(pa.concat_tables(peaks), in_epochs, by_queue, period),
         dataset_of(QUEUES, rung.level) if is_rung else c.SAMPLES,
         budget.spent,
     )
+
+
+def _turn(rung: _Source, samples: _Source, period: Period) -> int:
+    """Return from when on samples are read, while they are there.
+
+    Those that the rung has not been given yet may claim time of its last steps.
+    """
+    told_ms = max(file.last_ms for file in rung.files) - CLAIM_MS
+    turn_ms = told_ms - told_ms % period.step_ms
+    if not samples.files or samples.first_ms > turn_ms:
+        return period.until_ms
+    return max(period.since_ms, min(period.until_ms, turn_ms))
 
 
 def _level(step_seconds: int) -> int:
@@ -195,8 +229,8 @@ class _Reading:
 
 def _rung_parts(reading: _Reading, rung: _Source, step_ms: int) -> Any:
     rows = reading.rows(dataset_of(QUEUES, rung.level), rung.files, _OF_PARTS)
-    since = _floored(rows[c.TIME], step_ms)
-    names = {name: rows[name] for name in _QUEUE}
+    since = floored(rows[c.TIME], step_ms)
+    names = {name: rows[name] for name in IN_EPOCH}
     return pa.table({**names, c.SINCE: since, **{name: rows[name] for name in _PART}})
 
 
@@ -214,53 +248,85 @@ def _rung_peaks(reading: _Reading, level: int, step_ms: int) -> Any:
     rows = reading.rows(dataset_of(PEAKS, level), view.files, _OF_PEAKS)
     if not wanted.topic:
         rows = rows.filter(pc.is_null(rows[c.TOPIC]))
-    since = _floored(rows[c.TIME], step_ms)
+    since = floored(rows[c.TIME], step_ms)
     return pa.table(
         {c.GROUP: rows[c.GROUP], c.SINCE: since, c.LAG_PEAK: rows[c.LAG_PEAK]}
     )
 
 
-def _peaks(rows: Any) -> Any:
+def _peaks(pieces: Any) -> Any:
     """Return the sums over a group's queues at each sampled moment."""
-    summed = rows.group_by([c.GROUP, c.SINCE, _AT]).aggregate([(_LAG, "sum", _KNOWN)])
+    summed = pieces.group_by([c.GROUP, c.SINCE, AT]).aggregate([(LAG, "sum", _KNOWN)])
     return pa.table(
         {
             c.GROUP: summed[c.GROUP],
             c.SINCE: summed[c.SINCE],
-            c.LAG_PEAK: summed[f"{_LAG}_sum"],
+            c.LAG_PEAK: summed[f"{LAG}_sum"],
         }
     )
 
 
-def _by_queue(parts: Any) -> Any:
-    summed = parts.group_by([*_QUEUE, c.SINCE]).aggregate(
+def _with_lengths(measured: Any, queues: Any, period: Period) -> Any:
+    """Add how long each queue was there, and the steps that have no part.
+
+    An epoch may be named by samples that claim time of the one before it: of that it
+    says nothing. What no epoch names is there in the steps that its samples claim.
+    """
+    named = queues.group_by([*IN_EPOCH]).aggregate([])
+    named = named.append_column(_IS_NAMED, pa.repeat(True, named.num_rows))
+    joined = measured.join(named, [*IN_EPOCH], join_type="left outer")
+    length = pc.if_else(
+        pc.is_valid(joined[_IS_NAMED]),
+        pa.scalar(0.0),
+        whole_steps(joined[c.SINCE], period),
+    )
+    told = joined.drop_columns(_IS_NAMED).append_column(LENGTH, length)
+    # Columns that one of them lacks are null there.
+    return pa.concat_tables(
+        [told, steps_there(queues, period)], promote_options="default"
+    )
+
+
+def _by_queue(in_epochs: Any, period: Period) -> Any:
+    summed = in_epochs.group_by([*QUEUE, c.SINCE]).aggregate(
         [
             (c.LAG_SECONDS, "sum", _KNOWN),
             (c.SECONDS, "sum"),
-            (c.UNKNOWN_SECONDS, "sum"),
+            (LENGTH, "sum"),
             (c.LAG_PEAK, "max"),
             (c.LAG_MS_PEAK, "max"),
         ]
     )
-    known = summed[f"{c.SECONDS}_sum"]
+    length = pc.min_element_wise(
+        summed[f"{LENGTH}_sum"], whole_steps(summed[c.SINCE], period)
+    )
+    claimed = pc.coalesce(summed[f"{c.SECONDS}_sum"], pa.scalar(0.0))
+    known = pc.min_element_wise(claimed, length)
     mean = pc.divide(
         summed[f"{c.LAG_SECONDS}_sum"],
-        pc.if_else(pc.greater(known, 0.0), known, pa.scalar(None, pa.float64())),
+        pc.if_else(pc.greater(claimed, 0.0), claimed, pa.scalar(None, pa.float64())),
     )
-    return pa.table(
+    table = pa.table(
         {
-            **{name: summed[name] for name in (*_QUEUE, c.SINCE)},
+            **{name: summed[name] for name in (*QUEUE, c.SINCE)},
             c.SECONDS: known,
-            c.UNKNOWN_SECONDS: summed[f"{c.UNKNOWN_SECONDS}_sum"],
+            c.UNKNOWN_SECONDS: pc.subtract(length, known),
             c.LAG_MEAN: mean,
             c.LAG_PEAK: summed[f"{c.LAG_PEAK}_max"],
             c.LAG_MS_PEAK: summed[f"{c.LAG_MS_PEAK}_max"],
         }
     )
+    return table.filter(pc.greater(length, 0.0))
 
 
-def _by_group(peaks: Any, by_queue: Any) -> Any:
+def _by_group(peaks: Any, in_epochs: Any, by_queue: Any, period: Period) -> Any:
     highest = peaks.group_by([c.GROUP, c.SINCE]).aggregate([(c.LAG_PEAK, "max")])
+    lengths = (
+        in_epochs.group_by([c.GROUP, c.SINCE, c.EPOCH])
+        .aggregate([(LENGTH, "max")])
+        .group_by([c.GROUP, c.SINCE])
+        .aggregate([(f"{LENGTH}_max", "sum")])
+    )
     has_known = pc.greater(by_queue[c.SECONDS], 0.0).cast(pa.int64())
     summed = (
         by_queue.append_column(c.KNOWN_QUEUES, has_known)
@@ -271,16 +337,25 @@ def _by_group(peaks: Any, by_queue: Any) -> Any:
                 (c.KNOWN_QUEUES, "sum"),
                 (c.LAG_MEAN, "sum", _KNOWN),
                 (c.LAG_MS_PEAK, "max"),
-                (c.SECONDS, "max"),
+                (c.SECONDS, "sum"),
+                (c.UNKNOWN_SECONDS, "sum"),
             ]
         )
         .join(highest, [c.GROUP, c.SINCE], join_type="left outer")
+        .join(lengths, [c.GROUP, c.SINCE], join_type="left outer")
     )
+    length = pc.min_element_wise(
+        summed[f"{LENGTH}_max_sum"], whole_steps(summed[c.SINCE], period)
+    )
+    known = summed[f"{c.SECONDS}_sum"]
+    share = pc.divide(known, pc.add(known, summed[f"{c.UNKNOWN_SECONDS}_sum"]))
+    seconds = pc.multiply(length, share)
     return pa.table(
         {
             c.GROUP: summed[c.GROUP],
             c.SINCE: summed[c.SINCE],
-            c.SECONDS: summed[f"{c.SECONDS}_max"],
+            c.SECONDS: seconds,
+            c.UNKNOWN_SECONDS: pc.subtract(length, seconds),
             c.QUEUE_COUNT: summed[f"{c.QUEUE_ID}_count"],
             c.KNOWN_QUEUES: summed[f"{c.KNOWN_QUEUES}_sum"],
             c.LAG_MEAN: summed[f"{c.LAG_MEAN}_sum"],
@@ -288,34 +363,3 @@ def _by_group(peaks: Any, by_queue: Any) -> Any:
             c.LAG_MS_PEAK: summed[f"{c.LAG_MS_PEAK}_max"],
         }
     )
-
-
-def _with_lag(samples: Any, step_ms: int) -> Any:
-    """Return samples as parts, each of one, with the lag and moment that each had.
-
-    Lag is null where an offset is not known. An offset committed after the maximum was
-    read can be ahead of it: that is 0.
-    """
-    behind = pc.subtract(samples[c.MAX], samples[c.COMMITTED])
-    lag = pc.max_element_wise(behind, pa.scalar(0, pa.int64()), skip_nulls=False)
-    is_known, weight = pc.is_valid(lag), samples[c.WEIGHT]
-    nothing = pa.scalar(0.0)
-    return pa.table(
-        {
-            **{name: samples[name] for name in _QUEUE},
-            c.SINCE: _floored(samples[c.TIME], step_ms),
-            _AT: samples[c.TIME].cast(pa.int64()),
-            _LAG: lag,
-            c.SECONDS: pc.if_else(is_known, weight, nothing),
-            c.UNKNOWN_SECONDS: pc.if_else(is_known, nothing, weight),
-            c.LAG_SECONDS: pc.multiply(lag.cast(pa.float64()), weight),
-            c.LAG_PEAK: lag,
-            c.LAG_MS_PEAK: samples[c.LAG_MS],
-        }
-    )
-
-
-def _floored(time: Any, step_ms: int) -> Any:
-    at = time.cast(pa.int64())
-    step = pc.multiply(pc.divide(at, step_ms), step_ms)
-    return step.cast(pa.timestamp("ms", tz="UTC"))

@@ -1,8 +1,8 @@
 """How even a share is, and when the slowest member is done: a value for each step.
 
 The same scores and drain times as those of `rmqcore.allocation`, for many steps at
-once; members without queues are included. A member whose load (or lag) is not known
-at all takes no part in that score. NaN stands for unknown.
+once; members without queues are included. Where the load (or lag) of a queue is not
+known, how even that is divided is not known either. NaN stands for unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def scored(
 
     `c.SINCE` holds the positions of those steps in `rows`; flags are 0, 1 or NaN.
     `overload` says that the busiest member would have had more load than any member of
-    the group was ever seen to take.
+    the group was ever seen to take. What is known of it can be enough to say so, and
+    never enough to deny it.
     """
     steps = _Steps(share.step)
     at = steps.ids
@@ -45,20 +46,29 @@ def scored(
     partial = steps.any(np.isnan(drain))
     found: dict[str, Floats | Ints] = {
         c.SINCE: at,
-        c.SECONDS: steps.max(share.seconds),
+        c.SECONDS: steps.mean(share.seconds, share.queues),
+        c.UNKNOWN_SECONDS: steps.mean(share.unknown, share.queues),
         c.MEMBER_COUNT: members,
         c.IDLE_COUNT: idle,
         c.UNOWNED_COUNT: steps.sum(np.where(owned, 0, share.queues)),
     }
+    whole = {
+        LAG: ~steps.any(owned & ~share.lag_whole),
+        c.LOAD: ~steps.any(owned & ~share.load_whole),
+    }
     for name, values in ((LAG, share.lag), (c.LOAD, share.load)):
         known = owned & ~np.isnan(values)
-        found |= _evenness(name, steps.of(known), values[known], idle)
+        found |= {
+            score: np.where(whole[name], values_, np.nan)
+            for score, values_ in _evenness(
+                name, steps.of(known), values[known], idle
+            ).items()
+        }
     busiest = steps.max(np.where(owned, share.load, np.nan))
-    found[c.LOAD_PEAK] = busiest
-    found[c.OVERLOAD] = _known_flag(
-        busiest > capacity[at] * (1 + ROUNDING),
-        unknown=np.isnan(busiest) | np.isnan(capacity[at]),
-    )
+    found[c.LOAD_PEAK] = np.where(whole[c.LOAD], busiest, np.nan)
+    overload = busiest > capacity[at] * (1 + ROUNDING)
+    is_told = ~np.isnan(busiest) & (overload | whole[c.LOAD])
+    found[c.OVERLOAD] = _known_flag(overload, unknown=~is_told | np.isnan(capacity[at]))
     worst = steps.max(drain)
     found[c.DRAIN_SECONDS] = np.where(never | partial, np.nan, worst)
     found[c.NEVER_DRAINS] = _known_flag(never, unknown=partial & ~never)
@@ -78,6 +88,13 @@ class _Steps:
 
     def sum(self, values: Flags | Ints) -> Ints:
         return np.bincount(self._number, values, len(self.ids)).astype(np.int64)
+
+    def mean(self, values: Floats, counts: Ints) -> Floats:
+        """Return the mean of each step's values, each of which counts so often."""
+        steps = len(self.ids)
+        total = np.bincount(self._number, values * counts, steps)
+        found: Floats = total / np.bincount(self._number, counts, steps)
+        return found
 
     def max(self, values: Floats) -> Floats:
         """Return the greatest known value of each step."""

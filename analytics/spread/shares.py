@@ -2,8 +2,8 @@
 
 The load and lag of every queue are taken as they were; only the owner changes with the
 candidate. A sum is over what is known of a member's queues: NaN where nothing is, and
-counts say how much. A queue whose rate is not known adds nothing to its member's load,
-where the what-if page would put in the mean of the topic.
+counts say of how many. A queue whose rate is not known adds nothing to its member's
+load, where the what-if page would put in the mean of the topic.
 
 Members of a step have places from 0 on, in the order of the epoch's ids; members that
 are only imagined follow. `NOBODY` is -1.
@@ -32,6 +32,7 @@ STEP_COLUMNS: Final = (
     c.EPOCH,
     c.SINCE,
     c.SECONDS,
+    c.UNKNOWN_SECONDS,
     c.LAG_MEAN,
     c.IN_RATE,
     c.OUT_RATE,
@@ -104,12 +105,24 @@ class Share:
     place: Ints
     queues: Ints
     seconds: Floats
+    """Seconds of the step that are known of its queues, in the mean."""
+    unknown: Floats
+    """The other seconds in which its queues were there."""
     lag: Floats
     load: Floats
     taken: Floats
     """Messages a second that were committed in its queues."""
-    is_known: Flags
-    """Whether lag and load are known of all its queues."""
+    known: Ints
+    """How many of its queues have a known lag and a known load."""
+    lag_whole: Flags
+    load_whole: Flags
+    """Whether lag, or load, is known of all its queues."""
+
+    @property
+    def is_known(self) -> Flags:
+        """Say whose lag and load are known of all queues."""
+        found: Flags = self.lag_whole & self.load_whole
+        return found
 
     @property
     def is_owned(self) -> Flags:
@@ -130,6 +143,7 @@ class StepRows:
         self._load = _Known(table[c.IN_RATE])
         self._taken = _Known(table[c.OUT_RATE])
         self._seconds = _floats(table[c.SECONDS])
+        self._unknown = _floats(table[c.UNKNOWN_SECONDS])
         group_no = table[c.GROUP_NO].to_numpy().astype(np.int64)
         epoch = table[c.EPOCH].to_numpy()
         since = table[c.SINCE].cast(pa.int64()).to_numpy()
@@ -170,8 +184,6 @@ class StepRows:
         number[present] = np.arange(len(present))
         member = number[slot]
         queues = counts[present]
-        seconds = np.zeros(len(present))
-        np.maximum.at(seconds, member, self._seconds[row])
         lag, lags = self._lag.summed(row, member, len(present))
         load, loads = self._load.summed(row, member, len(present))
         taken, _ = self._taken.summed(row, member, len(present))
@@ -180,11 +192,17 @@ class StepRows:
             step=step,
             place=present - self._begin[step] - 1,
             queues=queues,
-            seconds=seconds,
+            seconds=summed(member, self._seconds[row], len(present)) / queues,
+            unknown=summed(member, self._unknown[row], len(present)) / queues,
             lag=lag,
             load=load,
             taken=taken,
-            is_known=(lags == queues) & (loads == queues),
+            known=np.bincount(
+                member[self._lag.is_known[row] & self._load.is_known[row]],
+                minlength=len(present),
+            ),
+            lag_whole=lags == queues,
+            load_whole=loads == queues,
         )
 
     def capacity(self, in_use: Share) -> Floats:
@@ -200,12 +218,12 @@ class _Known:
     """A column's values, of which some may not be known."""
 
     def __init__(self, column: Any) -> None:
-        self._is_known = pc.is_valid(column).to_numpy()
+        self.is_known: Flags = pc.is_valid(column).to_numpy()
         self._values = _floats(pc.fill_null(column, 0.0))
 
     def summed(self, row: Ints, member: Ints, members: int) -> tuple[Floats, Ints]:
         """Return sums by member, NaN where nothing is known, and how many are known."""
-        known = np.bincount(member[self._is_known[row]], minlength=members)
+        known = np.bincount(member[self.is_known[row]], minlength=members)
         total = summed(member, self._values[row], members)
         return np.where(known > 0, total, np.nan), known
 

@@ -29,7 +29,8 @@ TABLES: Final[Mapping[str, Any]] = {
             *_KEY,
             (c.CLIENT_ID, _TEXT),
             (c.QUEUE_COUNT, pa.int64()),
-            *((name, pa.float64()) for name in (c.SECONDS, c.LAG_MEAN)),
+            *((name, pa.float64()) for name in (c.SECONDS, c.UNKNOWN_SECONDS)),
+            (c.LAG_MEAN, pa.float64()),
             *((name, pa.float64()) for name in (c.LAG_PEAK, c.LOAD)),
         ]
     ),
@@ -39,7 +40,9 @@ TABLES: Final[Mapping[str, Any]] = {
             (c.CLIENT_ID, _TEXT),
             (c.SINCE, _TIME),
             (c.SECONDS, pa.float64()),
+            (c.UNKNOWN_SECONDS, pa.float64()),
             (c.QUEUE_COUNT, pa.int64()),
+            (c.KNOWN_QUEUES, pa.int64()),
             *((name, pa.float64()) for name in (c.LAG_MEAN, c.LOAD)),
         ]
     ),
@@ -48,6 +51,7 @@ TABLES: Final[Mapping[str, Any]] = {
             *_KEY,
             (c.SINCE, _TIME),
             (c.SECONDS, pa.float64()),
+            (c.UNKNOWN_SECONDS, pa.float64()),
             (c.MEMBER_COUNT, pa.int64()),
             (c.IDLE_COUNT, pa.int64()),
             (c.UNOWNED_COUNT, pa.int64()),
@@ -115,7 +119,9 @@ class _Named:
                 c.CLIENT_ID: self._client_ids(member, is_real),
                 c.SINCE: self._rows.since[step],
                 c.SECONDS: share.seconds[owned],
+                c.UNKNOWN_SECONDS: share.unknown[owned],
                 c.QUEUE_COUNT: share.queues[owned],
+                c.KNOWN_QUEUES: share.known[owned],
                 c.LAG_MEAN: share.lag[owned],
                 c.LOAD: share.load[owned],
             },
@@ -130,6 +136,7 @@ class _Named:
     def over_period(self, share: Share) -> pa.Table:
         """Tell what each member of each epoch had over the period.
 
+        Lag and load are those of the steps in which they were known of all its queues.
         Members that had nothing have a row of zeros; those only imagined have none,
         nor has anybody where the candidate could not be computed.
         """
@@ -139,14 +146,16 @@ class _Named:
         is_computed[epoch] = True
         is_real = (share.place != NOBODY) & (share.place < size[epoch])
         sums = _Sums((first[epoch] + share.place)[is_real], int(first[-1]))
-        seconds = share.seconds[is_real]
-        lag, load = share.lag[is_real], share.load[is_real]
+        seconds, unknown = share.seconds[is_real], share.unknown[is_real]
+        lag = np.where(share.lag_whole, share.lag, np.nan)[is_real]
+        load = np.where(share.load_whole, share.load, np.nan)[is_real]
         queues = sums.max(share.queues[is_real].astype(np.float64))
         had_none = np.isnan(queues)
         member = np.flatnonzero(np.repeat(is_computed, size))
         figures = {
             c.QUEUE_COUNT: np.where(had_none, 0, queues),
             c.SECONDS: np.where(had_none, np.nan, sums.sum(seconds)),
+            c.UNKNOWN_SECONDS: np.where(had_none, np.nan, sums.sum(unknown)),
             c.LAG_MEAN: np.where(had_none, 0, sums.mean(lag, seconds)),
             c.LAG_PEAK: np.where(had_none, 0, sums.max(lag)),
             c.LOAD: np.where(had_none, 0, sums.mean(load, seconds)),

@@ -14,27 +14,37 @@ from rmqcore.allocation import DEFAULT_STRATEGY
 MEMBER: Final = "member"
 """A member's place in its epoch's list of ids."""
 
+OVER: Final = "over"
+"""When an epoch was seen to be over: its group had changed, or was gone."""
+
 EPOCH_KEY: Final = (c.CLUSTER, c.GROUP, c.EPOCH)
 _CLUSTERING: Final = "CLUSTERING"
 
 
+def told_epochs(epochs: DataFrame) -> DataFrame:
+    """Keep the newest row of each epoch, and add `OVER`; null while one runs."""
+    newest_first = Window.partitionBy(*EPOCH_KEY).orderBy(F.col(c.TIME).desc())
+    in_order = Window.partitionBy(c.CLUSTER, c.GROUP).orderBy(c.EPOCH)
+    # An epoch that a killed collector left open ended where the next one began.
+    following = F.lead(c.BEGAN).over(in_order)
+    return (
+        epochs.withColumn("newest", F.row_number().over(newest_first))
+        .where(F.col("newest") == 1)
+        .withColumn(OVER, F.least(F.col(c.ENDED_BEFORE), following))
+    )
+
+
 def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
-    """Keep the newest row of each epoch of CLUSTERING groups that was not over then.
+    """Return the epochs of CLUSTERING groups that were not over then, once each.
 
     `member_ids` lists each client id once. In BROADCASTING nothing is divided; where
     nobody knows the strategy it is taken to be AVG, and `strategy_source` says so.
     """
-    newest_first = Window.partitionBy(*EPOCH_KEY).orderBy(F.col(c.TIME).desc())
-    in_order = Window.partitionBy(c.CLUSTER, c.GROUP).orderBy(c.EPOCH)
-    # An epoch that a killed collector left open ended where the next one began.
-    over = F.coalesce(F.col(c.ENDED_BEFORE), F.lead(c.BEGAN).over(in_order))
     since = F.timestamp_millis(F.lit(since_ms))
     divides = F.coalesce(F.col(c.MODE), F.lit(_CLUSTERING)) == _CLUSTERING
     return (
-        epochs.withColumn("newest", F.row_number().over(newest_first))
-        .where(F.col("newest") == 1)
-        .withColumn("over", over)
-        .where(F.col("over").isNull() | (F.col("over") > since))
+        told_epochs(epochs)
+        .where(F.col(OVER).isNull() | (F.col(OVER) > since))
         .where(divides & (F.size(c.MEMBERS) > 0))
         .select(
             *EPOCH_KEY,
@@ -84,7 +94,8 @@ def with_weights(
     """
     if steps is None:
         return epochs.withColumn(WEIGHTS, F.lit(None).cast("string"))
-    known = F.when(F.col(c.IN_RATE).isNotNull(), F.col(c.SECONDS))
+    length = F.col(c.SECONDS) + F.col(c.UNKNOWN_SECONDS)
+    known = F.when(F.col(c.IN_RATE).isNotNull(), length)
     weight = F.sum(F.col(c.IN_RATE) * known) / F.when(F.sum(known) > 0, F.sum(known))
     weights = (
         steps.groupBy(c.GROUP_NO, c.QUEUE_NO, c.EPOCH)

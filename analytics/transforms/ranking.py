@@ -21,6 +21,7 @@ def strategy_totals(by_time: DataFrame, moved: DataFrame) -> DataFrame:
     """Return one row per group and candidate: mean scores over the period, ranked."""
     totals = by_time.groupBy(*_KEY).agg(
         F.sum(c.SECONDS).alias(c.SECONDS),
+        F.sum(c.UNKNOWN_SECONDS).alias(c.UNKNOWN_SECONDS),
         F.countDistinct(c.EPOCH).alias(c.EPOCH_COUNT),
         (_weighted(c.IDLE_COUNT) / _weighted(c.MEMBER_COUNT)).alias(c.IDLE_SHARE),
         *(_weighted(score).alias(score) for score in _SCORES),

@@ -47,8 +47,8 @@ def two_epochs(folder: Path) -> None:
     minute.
     """
     samples = LandingWriter(str(folder), run_id="samples")
-    for second in range(0, 120, 10):
-        epoch = 1 if second < 60 else 2
+    for second in range(0, 121, 10):
+        epoch = 1 if second <= 60 else 2
         top = [rate * second for rate in RATES]
         committed: list[int | None] = [*top[:3], top[3] * 3 // 5]
         if epoch == 1:
@@ -61,7 +61,7 @@ def two_epochs(folder: Path) -> None:
                 c.BROKER: "broker-a",
                 c.QUEUE_ID: list(range(QUEUES)),
                 c.TIME: START_MS + second * SECOND,
-                c.WEIGHT: 10,
+                c.WEIGHT: 10 if second else 0,
                 c.MIN: 0,
                 c.MAX: top,
                 c.COMMITTED: committed,

@@ -19,6 +19,7 @@ from analytics.schemas import schema_of
 
 MINUTE: Final = 60
 _KEY: Final = (*c.QUEUE_KEY, c.EPOCH)
+_STEP: Final = "step"
 _SUMS: Final = (c.SECONDS, c.UNKNOWN_SECONDS, c.LAG_SECONDS)
 
 
@@ -65,12 +66,27 @@ def let_samples_go(storage: Storage) -> None:
 
 def _parts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     by_step: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_step[(*(row[k] for k in _KEY), _floor(row[c.TIME]))].append(row)
+    for piece in _pieces(rows):
+        by_step[(*(piece[k] for k in _KEY), piece[_STEP])].append(piece)
     return [
         dict(zip((*_KEY, c.TIME), key, strict=True)) | _sums(each)
         for key, each in by_step.items()
     ]
+
+
+def _pieces(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Cut what rows claim at the borders of minutes; a claim of nothing has a piece."""
+    whole = timedelta(seconds=MINUTE)
+    for row in rows:
+        end = row[c.TIME]
+        begin = end - timedelta(seconds=row[c.WEIGHT])
+        step = _floor(end - timedelta(milliseconds=1))
+        while True:
+            piece = min(end, step + whole) - max(begin, step)
+            yield row | {_STEP: step, c.WEIGHT: piece.total_seconds()}
+            if step <= begin:
+                break
+            step -= whole
 
 
 def _sums(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -88,14 +104,14 @@ def _sums(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _peaks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     at_once: dict[Any, list[int]] = defaultdict(list)
-    for row in rows:
+    for row in _pieces(rows):
         lag = _lag(row)
         for topic in (None, row[c.TOPIC]):
-            lags = at_once[row[c.CLUSTER], row[c.GROUP], topic, row[c.TIME]]
-            lags += [] if lag is None else [lag]
+            key = (row[c.CLUSTER], row[c.GROUP], topic, row[_STEP], row[c.TIME])
+            at_once[key] += [] if lag is None else [lag]
     steps: dict[Any, list[int]] = defaultdict(list)
-    for (cluster, group, topic, time), lags in at_once.items():
-        peaks = steps[cluster, group, topic, _floor(time)]
+    for (*key, _time), lags in at_once.items():
+        peaks = steps[tuple(key)]
         peaks += [sum(lags)] if lags else []
     return [
         {

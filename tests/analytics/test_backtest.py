@@ -69,7 +69,7 @@ def epoch(number: int, began_s: int, ids: tuple[str, ...]) -> dict[str, Any]:
 def write_lake(folder: Path) -> None:
     """Write half a minute of three members, and half a minute after one has left."""
     samples = LandingWriter(str(folder), run_id="samples")
-    for second in range(0, 60, STEP):
+    for second in range(0, 61, STEP):
         samples.append(
             {
                 c.CLUSTER: "hangzhou",
@@ -78,10 +78,10 @@ def write_lake(folder: Path) -> None:
                 c.BROKER: "broker-a",
                 c.QUEUE_ID: [queue.queue_id for queue in QUEUES],
                 c.TIME: START_MS + second * SECOND,
-                c.WEIGHT: STEP,
+                c.WEIGHT: STEP if second else 0,
                 c.MAX: [BACKLOG + RATES[queue] * second for queue in QUEUES],
                 c.COMMITTED: [TAKEN[queue] * second for queue in QUEUES],
-                c.EPOCH: 1 if second < 30 else 2,
+                c.EPOCH: 1 if second <= 30 else 2,
             }
         )
     samples.close(START_MS)
@@ -156,7 +156,7 @@ def test_the_same_instant_has_the_numbers_of_the_what_if_page(
         row
         for row in tables[c.SKEW_BY_TIME]
         if row[c.STRATEGY] == strategy
-        and row[c.SINCE].timestamp() * 1000 == START_MS + LATER * SECOND
+        and row[c.SINCE].timestamp() * 1000 == START_MS + (LATER - STEP) * SECOND
     )
     for name, scores in (("load", figures.by_load), ("lag", figures.by_lag)):
         assert row[f"{name}_max_to_mean"] == pytest.approx(scores.max_over_mean)
@@ -174,11 +174,22 @@ def test_the_same_instant_has_the_numbers_of_the_what_if_page(
 def test_members_by_time_add_up_to_what_the_group_has(tables: Tables) -> None:
     load: dict[tuple[Any, ...], float] = defaultdict(float)
     for row in tables[c.MEMBER_BY_TIME]:
-        if row[c.SINCE].second < STEP:  # nothing came before that could give a rate
-            assert row[c.LOAD] is None
-        elif row[c.STRATEGY] != "CONFIG":
+        assert row[c.QUEUE_COUNT] == row[c.KNOWN_QUEUES]
+        if row[c.STRATEGY] != "CONFIG":
             load[row[c.STRATEGY], row[c.SINCE]] += row[c.LOAD]
-    assert list(load.values()) == [pytest.approx(sum(RATES.values()))] * (4 * 5)
+    assert list(load.values()) == [pytest.approx(sum(RATES.values()))] * (4 * 6)
+
+
+def test_time_adds_up_to_the_period(tables: Tables) -> None:
+    times: dict[Any, float] = defaultdict(float)
+    for row in tables[c.SKEW_BY_TIME]:
+        assert row[c.UNKNOWN_SECONDS] == 0
+        times[row[c.STRATEGY]] += row[c.SECONDS]
+    assert set(times.values()) == {60}
+    for row in tables[c.STRATEGIES]:
+        assert (row[c.SECONDS], row[c.UNKNOWN_SECONDS]) == (60, 0)
+        assert row[c.OVERLOAD_SECONDS] <= row[c.SECONDS]
+        assert row[c.NEVER_SECONDS] <= row[c.SECONDS]
 
 
 def test_moves_are_counted_by_hand(tables: Tables) -> None:

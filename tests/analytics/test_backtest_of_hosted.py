@@ -149,11 +149,11 @@ async def collect(play: Played, cluster: Cluster, lake: Path, url: str) -> None:
         chance=Random(1),
     )
     hosted = ManagedGroup.objects.filter(name=GROUP)
-    for play.second in range(0, UNTIL, STEP):
+    for play.second in range(0, UNTIL + 1, STEP):
         strategy, options = wish_at(play.second)
         await hosted.aupdate(strategy=strategy, strategy_options=options)
         await collector.sweep_all()
-    assert collector.figures.sweeps == UNTIL // STEP
+    assert collector.figures.sweeps == UNTIL // STEP + 1
     await collector.close()
     await client.aclose()
 
@@ -198,11 +198,13 @@ def test_a_hosted_group_is_back_tested_as_it_was(
     today = WISHES[80]
     for second in range(0, UNTIL, STEP):
         in_use, options = wish_at(second)
-        as_it_was = lag_at(second, held_by(in_use, options))
+        # What is seen at the end of a step stands for it, also where all changes then.
+        seen = second + STEP
+        as_it_was = lag_at(seen, held_by(in_use, options))
         assert lag[in_use, second] == as_it_was, f"{in_use} at {second} s"
         if in_use != "CONFIG":
             # Compared with what is wished today.
-            assert lag["CONFIG", second] == lag_at(second, held_by(*today))
+            assert lag["CONFIG", second] == lag_at(seen, held_by(*today))
         if in_use != "MACHINE_ROOM":
             assert ("MACHINE_ROOM", second) not in lag, "with which rooms?"
     told = {row[c.STRATEGY] for row in tables[c.STRATEGIES] if row[c.IN_USE]}

@@ -61,8 +61,8 @@ def test_lag_by_queue_is_weighed_and_unknown_is_not_zero(output: Output) -> None
     assert silent[c.OUT_RATE] is None
     assert silent[c.IN_RATE] == 10
     assert hot[c.SINCE] == datetime(2026, 3, 13, tzinfo=UTC)
-    assert hot[c.LAG_MEAN] == sum(20 * second for second in range(0, 60, 10)) / 6
-    assert (hot[c.LAG_PEAK], hot[c.LAG_LAST]) == (1000, 1000)
+    assert hot[c.LAG_MEAN] == sum(20 * second for second in range(10, 61, 10)) / 6
+    assert (hot[c.LAG_PEAK], hot[c.LAG_LAST]) == (1200, 1200)
     assert (hot[c.IN_RATE], hot[c.OUT_RATE]) == (50, 30)
 
 
@@ -70,8 +70,10 @@ def test_lag_by_group_says_how_many_queues_are_known(output: Output) -> None:
     first, second = output.rows(c.LAG_BY_GROUP, c.SINCE)
     assert (first[c.QUEUE_COUNT], first[c.KNOWN_QUEUES]) == (4, 3)
     assert (second[c.QUEUE_COUNT], second[c.KNOWN_QUEUES]) == (4, 4)
-    assert second[c.LAG_PEAK] == 110 * 20
+    assert second[c.LAG_PEAK] == 120 * 20
     assert second[c.IN_RATE] == 80
+    known = [(row[c.SECONDS], row[c.UNKNOWN_SECONDS]) for row in (first, second)]
+    assert known == [(45, 15), (60, 0)], "a queue in four was not known"
 
 
 def test_lag_by_consumer_follows_the_strategy_in_use(output: Output) -> None:
@@ -79,7 +81,7 @@ def test_lag_by_consumer_follows_the_strategy_in_use(output: Output) -> None:
     counts = [(row[c.CLIENT_ID], row[c.QUEUE_COUNT]) for row in rows]
     assert counts == [("a", 4), ("a", 2), ("b", 2)]
     assert rows[1][c.LAG_LAST] == 0
-    assert rows[2][c.LAG_LAST] == 110 * 20
+    assert rows[2][c.LAG_LAST] == 120 * 20
 
 
 def test_skew_agrees_with_the_scores_of_a_plan(output: Output) -> None:
@@ -137,7 +139,7 @@ def test_strategies_are_summed_up_with_their_moves(output: Output) -> None:
     assert rows["AVG"][c.MOVES] == 2
     assert rows["BALANCED"][c.MOVES] == 1
     assert rows["AVG"][c.EPOCH_COUNT] == 2
-    mean = (1.0 + 1.5) / 2
+    mean = (45 * 1.0 + 60 * 1.5) / 105  # each step by how much of it is known
     assert rows["AVG"]["load_max_to_mean"] == pytest.approx(mean)
 
 
@@ -149,8 +151,10 @@ def test_overload_is_more_than_any_member_was_seen_to_take(output: Output) -> No
     assert loads["AVG", 2] == (60, True)
     assert loads["BALANCED", 2] == (50, False)
     totals = {row[c.STRATEGY]: row for row in output.rows(c.STRATEGIES)}
-    assert totals["AVG"][c.OVERLOAD_SECONDS] == 120
-    assert totals["BALANCED"][c.OVERLOAD_SECONDS] == 60
+    assert totals["AVG"][c.OVERLOAD_SECONDS] == 45 + 60
+    assert totals["BALANCED"][c.OVERLOAD_SECONDS] == 45
+    for row in totals.values():
+        assert (row[c.SECONDS], row[c.UNKNOWN_SECONDS]) == (105, 15)
 
 
 def test_the_summary_is_written_last_and_tells_the_period(output: Output) -> None:
@@ -200,7 +204,7 @@ def test_nothing_to_read_is_said_before_spark_starts(tmp_path: Path) -> None:
     def never() -> SparkSession:
         raise AssertionError("Spark must not start for nothing")
 
-    with pytest.raises(JobError, match=r"no sample until 2026-.*48 in all"):
+    with pytest.raises(JobError, match=r"no sample until 2026-.*52 in all"):
         run_job(never, request, lambda *_: None)
 
 

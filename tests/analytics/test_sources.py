@@ -9,6 +9,7 @@ from analytics.errors import JobError
 from analytics.lake.ladder import PEAKS, QUEUES, dataset_of
 from analytics.lake.manifest import FileEntry, Manifest, update_manifest
 from analytics.lake.storage import Storage
+from analytics.presence import Period
 from analytics.requests import JobRequest
 from analytics.sources import Chosen, choose_source, period_of
 from tests.analytics.memory import MemoryStorage
@@ -130,7 +131,7 @@ def test_a_period_begins_on_a_whole_step_where_its_source_is_whole() -> None:
         request = JobRequest(
             c.JOB_LAG, "m", "m", since_ms=since_ms, step_seconds=step_seconds
         )
-        return (period_of(source, request)[0] - START_MS) // MINUTE
+        return (period_of(source, request).since_ms - START_MS) // MINUTE
 
     assert begin(START_MS, 60) == 10
     assert begin(START_MS, 3600) == 60
@@ -139,4 +140,6 @@ def test_a_period_begins_on_a_whole_step_where_its_source_is_whole() -> None:
     assert begin(START_MS + 75 * MINUTE, 600) == 70
     whole = Chosen("rollup_queues_60", 60, (file,))
     request = JobRequest(c.JOB_LAG, "m", "m", step_seconds=10)
-    assert period_of(whole, request) == (START_MS, START_MS + 5 * HOUR + 1, 60)
+    # The last step that there is begins then.
+    ended_ms = START_MS + 5 * HOUR + MINUTE
+    assert period_of(whole, request) == Period(START_MS, ended_ms, MINUTE)

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from analytics import contracts as c
@@ -22,7 +25,10 @@ from analytics.lake.reader import read_table
 from analytics.lake.steps import finest_step, read_steps
 from analytics.lake.storage import Storage, open_storage
 from analytics.lake.writer import LandingWriter
-from analytics.schemas import table_of
+from analytics.presence import EpochSpan, Period
+from analytics.schemas import EPOCHS, table_of
+from tests.analytics.lakes import epoch_columns
+from tests.analytics.memory import MemoryStorage
 from tests.analytics.rolled import carry_by_hand, let_samples_go, roll_by_hand
 from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
 
@@ -34,33 +40,59 @@ MINUTES = 12
 UNTIL_MS = START_MS + MINUTES * MINUTE
 
 
+GROUPS = ("settlement", "billing")
+CHANGE_MS = START_MS + 5 * MINUTE + 25 * SECOND
+"""When the second epoch of each group begins."""
+
+
 @pytest.fixture
 def lake(tmp_path: Path) -> Storage:
-    """Twelve minutes of two groups with unknown offsets, uneven weights and ages."""
+    """Twelve minutes of two groups with unknown offsets, holes, quiet queues and ages.
+
+    In the middle the epoch of both changes, and a queue is named no more.
+    """
     chance = random.Random(7)
     writer = LandingWriter(str(tmp_path), run_id="run")
-    for at in range(0, MINUTES * MINUTE, 10 * SECOND):
-        for group in ("settlement", "billing"):
-            top = [chance.randrange(1000) for _queue in range(QUEUES)]
+    last: dict[tuple[str, int], int] = {}
+    for at in range(START_MS, UNTIL_MS + 90 * SECOND, 10 * SECOND):
+        for group in GROUPS:
+            taken = [q for q in range(QUEUES) if chance.random() < 0.6]
+            if START_MS + 8 * MINUTE < at < START_MS + 10 * MINUTE or not taken:
+                continue
+            weight = [min(60.0, (at - last.get((group, q), at)) / 1000) for q in taken]
+            last |= {(group, q): at for q in taken}
             writer.append(
                 sample_columns(
-                    START_MS + at,
-                    queues=QUEUES,
+                    at,
+                    queue_id=taken,
                     group=group,
-                    topic=["orders" if q % 2 else "refunds" for q in range(QUEUES)],
-                    weight=[float(chance.choice((10, 60))) for _queue in top],
-                    max=top,
+                    topic=["orders" if q % 2 else "refunds" for q in taken],
+                    weight=weight,
+                    max=[chance.randrange(1000) for _queue in taken],
                     committed=[
                         None if chance.random() < 0.2 else chance.randrange(1100)
-                        for _queue in top
+                        for _queue in taken
                     ],
-                    lag_ms=[chance.choice((None, 5, 900)) for _queue in top],
+                    lag_ms=[chance.choice((None, 5, 900)) for _queue in taken],
+                    epoch=1 if at <= CHANGE_MS else 2,
                 )
             )
     writer.close(START_MS)
     storage = open_storage(str(tmp_path))
     absorb(storage, c.SAMPLES)
     return storage
+
+
+def named(*numbers: int) -> list[tuple[str, str, int]]:
+    return [("orders" if q % 2 else "refunds", "broker-a", q) for q in numbers]
+
+
+THERE = [
+    EpochSpan(group, number, began, None, named(*range(queues)))
+    for group in GROUPS
+    for number, began, queues in ((1, START_MS - MINUTE, 7), (2, CHANGE_MS, 5))
+]
+"""A seventh queue is never sampled, the sixth is out of the second epoch."""
 
 
 def rows(table: Any, *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -82,6 +114,7 @@ def asked(storage: Storage, step: int = 60, **changes: Any) -> Any:
         "since_ms": START_MS,
         "until_ms": UNTIL_MS,
         "step_seconds": step,
+        "there": THERE,
     }
     return read_steps(storage, **(values | changes))
 
@@ -89,16 +122,29 @@ def asked(storage: Storage, step: int = 60, **changes: Any) -> Any:
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("step", [10, 60])
+@pytest.mark.parametrize("there", [THERE, THERE[::2], []])
 def test_the_numbers_are_those_of_the_job(
-    spark: SparkSession, lake: Storage, step: int
+    spark: SparkSession, lake: Storage, step: int, there: list[EpochSpan]
 ) -> None:
-    from analytics.transforms.lag import lag_by_group, lag_by_queue, queue_steps
-    from analytics.transforms.parts import peaks_of
+    from analytics.transforms.epochs import told_epochs
+    from analytics.transforms.lag import lag_by_group, lag_by_queue, steps_of_parts
+    from analytics.transforms.parts import parts_of, peaks_of
+    from analytics.transforms.presence import queues_there
 
-    samples = spark.createDataFrame(read_table(lake, c.SAMPLES))
-    queues = lag_by_queue(queue_steps(samples, step))
-    groups = lag_by_group(peaks_of(samples, step * 1000), queues)
-    ours = asked(lake, step)
+    table = read_table(lake, c.SAMPLES)
+    assert max(table[c.TIME].to_pylist()) > at(MINUTES)
+    samples = spark.createDataFrame(table)
+    epochs = [EPOCHS.empty_table(), *map(epoch_row, there)]
+    told = told_epochs(
+        spark.createDataFrame(pa.concat_tables(epochs, promote_options="default"))
+    )
+    until_ms = UNTIL_MS - 25 * SECOND
+    period = Period(START_MS, until_ms, step * 1000)
+    parts = parts_of(samples, period.step_ms, until_ms)
+    steps = steps_of_parts(parts, queues_there(told), period)
+    queues = lag_by_queue(steps)
+    groups = lag_by_group(peaks_of(samples, period.step_ms, until_ms), steps, queues)
+    ours = asked(lake, step, there=there, until_ms=until_ms)
     keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
     for table, frame, key in (
         (ours.by_queue, queues, keys),
@@ -108,6 +154,13 @@ def test_the_numbers_are_those_of_the_job(
         assert mine.keys() == theirs.keys()
         for place, row in mine.items():
             alike(row, theirs[place])
+
+
+def epoch_row(span: EpochSpan) -> Any:
+    columns = epoch_columns(span.number, span.began_ms, ["a"]) | {c.GROUP: span.group}
+    names = (c.TOPIC, c.BROKER, c.QUEUE_ID)
+    columns[c.QUEUES] = [[dict(zip(names, q, strict=True)) for q in span.queues]]
+    return table_of(c.EPOCHS, columns)
 
 
 def _in_utc(table: Any) -> Any:
@@ -120,9 +173,9 @@ def _in_utc(table: Any) -> Any:
 def test_a_step_is_worked_out_by_hand(tmp_path: Path) -> None:
     writer = LandingWriter(str(tmp_path), run_id="run")
     for at, top, done, weight in (
-        (0, 100, 100, 50.0),
-        (50, 160, 100, 10.0),
-        (70, 10, None, 10.0),
+        (50, 100, 100, 50.0),
+        (65, 160, 100, 15.0),
+        (80, 10, None, 15.0),
     ):
         writer.append(
             sample_columns(
@@ -136,13 +189,97 @@ def test_a_step_is_worked_out_by_hand(tmp_path: Path) -> None:
     writer.close(START_MS)
     storage = open_storage(str(tmp_path))
     absorb(storage, c.SAMPLES)
-    first, second = asked(storage).by_queue.sort_by(c.SINCE).to_pylist()
+    # The epoch began a while before the first sample's claim, as seen at second 90.
+    orders = [("orders", "broker-a", 0)]
+    there = [EpochSpan("settlement", 1, START_MS, START_MS + 90 * SECOND, orders)]
+    found = asked(storage, there=there)
+    first, second = found.by_queue.sort_by(c.SINCE).to_pylist()
     assert first[c.SINCE] == datetime(2026, 3, 13, tzinfo=UTC)
     assert (first[c.LAG_MEAN], first[c.LAG_PEAK], first[c.SECONDS]) == (10, 60, 60)
-    assert (second[c.LAG_MEAN], second[c.LAG_PEAK]) == (None, None), "never 0"
-    assert second[c.UNKNOWN_SECONDS] == 10
-    group = asked(storage).by_group.sort_by(c.SINCE).to_pylist()[1]
-    assert (group[c.LAG_MEAN], group[c.KNOWN_QUEUES]) == (None, 0)
+    assert (second[c.LAG_MEAN], second[c.LAG_PEAK]) == (60, 60)
+    assert (second[c.SECONDS], second[c.UNKNOWN_SECONDS]) == (5, 25)
+    group = found.by_group.sort_by(c.SINCE).to_pylist()[1]
+    assert (group[c.LAG_MEAN], group[c.KNOWN_QUEUES]) == (60, 1)
+    assert (group[c.SECONDS], group[c.UNKNOWN_SECONDS]) == (5, 25)
+
+
+def test_what_is_not_known_is_never_0(lake: Storage) -> None:
+    """The seventh queue, and the two minutes in which nobody collected."""
+    table = asked(lake).by_queue
+    never = [row for row in table.to_pylist() if row[c.QUEUE_ID] == QUEUES]
+    assert sum(row[c.UNKNOWN_SECONDS] for row in never) == 2 * (5 * 60 + 25)
+    assert {(row[c.SECONDS], row[c.LAG_MEAN]) for row in never} == {(0, None)}
+    groups = rows(asked(lake).by_group, c.GROUP, c.SINCE)
+    hole = groups["billing", at(8)]
+    assert (hole[c.QUEUE_COUNT], hole[c.KNOWN_QUEUES], hole[c.LAG_MEAN]) == (5, 0, None)
+    assert (hole[c.SECONDS], hole[c.UNKNOWN_SECONDS]) == (0, 60)
+
+
+@st.composite
+def looks(draw: st.DrawFn) -> tuple[list[tuple[int, int, bool, int]], list[int]]:
+    """Draw samples of a queue (second, claim, known, epoch) and begins of epochs."""
+    turns = sorted(draw(st.sets(st.integers(0, 300), min_size=1, max_size=4)))
+    taken, at = [], 0
+    for gap in draw(st.lists(st.integers(1, 100), max_size=12)):
+        at += gap
+        claim = draw(st.integers(0, min(gap, 60)))
+        epoch = draw(st.integers(0, len(turns)))
+        taken.append((at, claim, draw(st.booleans()), epoch))
+    return taken, turns
+
+
+@given(looks(), st.integers(1, 300), st.sampled_from([10, 60, 600]))
+def test_known_and_unknown_make_up_the_time_that_a_queue_was_there(
+    drawn: tuple[list[tuple[int, int, bool, int]], list[int]], until: int, step: int
+) -> None:
+    """Whatever was lost, late or silent; second by second."""
+    taken, turns = drawn
+    storage = MemoryStorage(lambda: START_MS)
+    writer = LandingWriter(storage, run_id="run")
+    for at, claim, is_known, epoch in taken:
+        writer.append(
+            sample_columns(
+                START_MS + at * SECOND,
+                queues=1,
+                weight=[float(claim)],
+                committed=[100 if is_known else None],
+                epoch=epoch,
+            )
+        )
+    writer.close(START_MS)
+    absorb(storage, c.SAMPLES)
+    queue = [("orders", "broker-a", 0)]
+    there = [
+        EpochSpan("settlement", number, START_MS + turn * SECOND, None, queue)
+        for number, turn in enumerate(turns, start=1)
+    ]
+    found = asked(
+        storage, step, there=there, until_ms=START_MS + until * SECOND
+    ).by_queue.to_pylist()
+    if not found:  # nothing was kept of that time
+        return
+    known = {
+        second
+        for at, claim, is_known, _epoch in taken
+        for second in range(at - claim, at)
+        if is_known
+    }
+    named = range(turns[0], until)
+    for row in found:
+        begin = round(row[c.SINCE].timestamp()) - START_MS // SECOND
+        seconds = set(range(begin, min(begin + step, until)))
+        here = seconds & set(named)
+        length = row[c.SECONDS] + row[c.UNKNOWN_SECONDS]
+        if any(epoch == 0 for *_rest, epoch in taken):
+            # What no epoch names is there in the steps that its samples claim.
+            assert len(here) <= length <= len(seconds)
+        else:
+            assert length == len(here)
+        assert row[c.SECONDS] == pytest.approx(min(length, len(seconds & known)))
+        assert (row[c.LAG_MEAN] is None) == (not seconds & known)
+        assert row[c.LAG_PEAK] in ({5} if seconds & known else {5, None})
+    told = {round(row[c.SINCE].timestamp()) - START_MS // SECOND for row in found}
+    assert told >= {second - second % step for second in named}
 
 
 def test_group_topic_and_span_narrow_it(lake: Storage) -> None:
@@ -155,7 +292,7 @@ def test_group_topic_and_span_narrow_it(lake: Storage) -> None:
     ).by_queue
     assert set(table[c.GROUP].to_pylist()) == {"billing"}
     assert set(table[c.TOPIC].to_pylist()) == {"orders"}
-    assert table.num_rows == 2 * QUEUES // 2
+    assert table.num_rows == 2 * (QUEUES // 2)
     assert asked(lake, cluster="elsewhere").by_queue.num_rows == 0
     assert asked(lake, group="nobody").by_group.num_rows == 0
 
@@ -201,7 +338,7 @@ def test_roll_ups_give_the_same_as_samples(
         assert found.keys() == wanted.keys()
         for place, row in found.items():
             alike(row, wanted[place])
-    if minutes > 10:
+    if minutes > 11:
         assert after.source == f"rollup_queues_{step}"
 
 
@@ -210,8 +347,11 @@ def test_what_is_rolled_up_is_not_read_from_samples(lake: Storage) -> None:
     for file in load_manifest(lake, c.SAMPLES).files:
         lake.delete(file.path)
     table = asked(lake, 60).by_group
-    # The last step may lack late samples: it is read from them, which are gone here.
-    assert table.num_rows == 2 * (MINUTES - 1)
+    # The last steps may lack what samples of later claim: they are read from those,
+    # which are gone here.
+    known = table.filter(pc.greater(table[c.KNOWN_QUEUES], 0))
+    # Of twelve minutes, one has nothing and two are not read from the rung.
+    assert known.num_rows == 2 * (MINUTES - 1 - 2)
 
 
 def test_the_finest_step_that_is_kept(lake: Storage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ SCHEMA: Final = pa.schema(
         (c.EPOCH, pa.int64()),
         (c.SINCE, SINCE),
         (c.SECONDS, pa.float64()),
+        (c.UNKNOWN_SECONDS, pa.float64()),
         (c.LAG_MEAN, pa.float64()),
         (c.IN_RATE, pa.float64()),
         (c.OUT_RATE, pa.float64()),
@@ -52,12 +54,15 @@ def rows(draw: st.DrawFn) -> list[Row]:
     for group_no, epoch in draw(st.lists(st.sampled_from(sorted(IDS)), unique=True)):
         size = len(IDS[group_no, epoch])
         for since in draw(st.lists(st.integers(0, 3), min_size=1, unique=True)):
+            length = draw(st.integers(1, 60))
             for _queue in range(draw(st.integers(1, 4))):
+                seconds = draw(st.integers(0, length))
                 row: Row = {
                     c.GROUP_NO: group_no,
                     c.EPOCH: epoch,
                     c.SINCE: since * 60_000_000,
-                    c.SECONDS: float(draw(st.integers(0, 60))),
+                    c.SECONDS: float(seconds),
+                    c.UNKNOWN_SECONDS: float(length - seconds),
                     c.LAG_MEAN: draw(whole),
                     c.IN_RATE: draw(whole),
                     c.OUT_RATE: draw(whole),
@@ -99,6 +104,11 @@ def step_of(row: Row) -> tuple[int, int, int]:
 def known_sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
+
+
+def mean_of(rows: Iterable[Row], column: str) -> float:
+    values = [row[column] for row in rows]
+    return sum(values) / len(values)
 
 
 def capacities(given_rows: list[Row]) -> dict[int, float | None]:
@@ -145,24 +155,34 @@ def expected_skew(given_rows: list[Row]) -> dict[tuple[Any, ...], Row]:
                 c.MEMBER_COUNT: count,
                 c.IDLE_COUNT: idle,
                 c.UNOWNED_COUNT: len(held.get(NOBODY, ())),
-                c.SECONDS: max(r[c.SECONDS] for rows in held.values() for r in rows),
+                c.SECONDS: mean_of(chain(*held.values()), c.SECONDS),
+                c.UNKNOWN_SECONDS: mean_of(chain(*held.values()), c.UNKNOWN_SECONDS),
                 c.DRAIN_SECONDS: None if worst == NEVER else worst,
                 c.NEVER_DRAINS: None if worst is None else worst == NEVER,
             }
             for quantity, column in (("lag", c.LAG_MEAN), ("load", c.IN_RATE)):
+                queues = [each for queues in members.values() for each in queues]
+                is_whole = all(each[column] is not None for each in queues)
                 sums = [
                     known_sum(each[column] for each in queues)
                     for queues in members.values()
                 ]
                 known = [each for each in sums if each is not None]
                 even = scores([0.0] * max(0, idle) + known)
-                row[f"{quantity}_max_to_mean"] = even.max_over_mean
-                row[f"{quantity}_variation"] = even.variation
-                row[f"{quantity}_gini"] = even.gini
+                for name, score in (
+                    ("max_to_mean", even.max_over_mean),
+                    ("variation", even.variation),
+                    ("gini", even.gini),
+                ):
+                    row[f"{quantity}_{name}"] = score if is_whole else None
             busiest = max(known, default=None)
-            row[c.LOAD_PEAK] = busiest
-            is_told = busiest is not None and capacity is not None
-            row[c.OVERLOAD] = busiest > capacity if is_told else None
+            row[c.LOAD_PEAK] = busiest if is_whole else None
+            row[c.OVERLOAD] = None
+            if busiest is not None and capacity is not None:
+                if busiest > capacity:
+                    row[c.OVERLOAD] = True
+                elif is_whole:
+                    row[c.OVERLOAD] = False
             found[candidate.name, *step] = row
     return found
 
@@ -212,13 +232,18 @@ def test_members_have_what_their_queues_have(given_rows: list[Row]) -> None:
         ids = IDS[group_no, epoch]
         told[name, group_no, epoch, since, owner] = (
             ids[owner] if owner < len(ids) else None,
-            max(each[c.SECONDS] for each in queues),
+            mean_of(queues, c.SECONDS),
+            mean_of(queues, c.UNKNOWN_SECONDS),
             len(queues),
+            sum(None not in (each[c.LAG_MEAN], each[c.IN_RATE]) for each in queues),
             known_sum(each[c.LAG_MEAN] for each in queues),
             known_sum(each[c.IN_RATE] for each in queues),
         )
     by_time = found[c.MEMBER_BY_TIME]
-    columns = (c.CLIENT_ID, c.SECONDS, c.QUEUE_COUNT, c.LAG_MEAN, c.LOAD)
+    columns = (
+        *(c.CLIENT_ID, c.SECONDS, c.UNKNOWN_SECONDS),
+        *(c.QUEUE_COUNT, c.KNOWN_QUEUES, c.LAG_MEAN, c.LOAD),
+    )
     assert sorted(
         str((row[c.STRATEGY], row[c.EPOCH], microseconds(row), *map(row.get, columns)))
         for row in by_time
@@ -226,10 +251,20 @@ def test_members_have_what_their_queues_have(given_rows: list[Row]) -> None:
         str((name, epoch, since, *values))
         for (name, _no, epoch, since, _owner), values in told.items()
     )
-    check_loads(found[c.LOAD_BY_MEMBER], by_time, given_rows)
+    lags_known = {
+        (key[0], f"group-{key[1]}", key[2], told[key][0], key[3])
+        for key, queues in expected.items()
+        if None not in [each[c.LAG_MEAN] for each in queues]
+    }
+    check_loads(found[c.LOAD_BY_MEMBER], by_time, given_rows, lags_known)
 
 
-def check_loads(loads: list[Row], by_time: list[Row], given_rows: list[Row]) -> None:
+def check_loads(
+    loads: list[Row],
+    by_time: list[Row],
+    given_rows: list[Row],
+    lags_known: set[tuple[Any, ...]],
+) -> None:
     """Compare what members had over the period with what they had in its steps."""
     computed = {
         (candidate.name, row[c.GROUP_NO], row[c.EPOCH])
@@ -253,8 +288,13 @@ def check_loads(loads: list[Row], by_time: list[Row], given_rows: list[Row]) -> 
             assert row[c.SECONDS] is None
             assert (row[c.LAG_MEAN], row[c.LAG_PEAK], row[c.LOAD]) == (0, 0, 0)
             continue
-        assert row[c.SECONDS] == sum(each[c.SECONDS] for each in steps)
-        known = [each for each in steps if each[c.LAG_MEAN] is not None]
+        for name in (c.SECONDS, c.UNKNOWN_SECONDS):
+            assert row[name] == pytest.approx(sum(each[name] for each in steps))
+        known = [
+            each
+            for each in steps
+            if (*(row[key] for key in keys), microseconds(each)) in lags_known
+        ]
         assert row[c.LAG_PEAK] == max((r[c.LAG_MEAN] for r in known), default=None)
         seconds = sum(each[c.SECONDS] for each in known)
         total = sum(each[c.LAG_MEAN] * each[c.SECONDS] for each in known)

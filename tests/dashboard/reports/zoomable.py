@@ -1,7 +1,8 @@
 """A finished run whose samples are still kept: an hour of one group, every ten seconds.
 
-The lag of queue 0 is the second of the hour, that of queue 1 twice as much, so that
-every mean can be worked out by hand.
+The lag of queue 0 is the second of the hour at which the ten seconds begin that a
+sample claims, that of queue 1 twice as much, so that every mean can be worked out by
+hand.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def zoomable_run(lake: Path, group: str = "settlement") -> JobRun:
                 c.TOPIC: "orders",
                 c.BROKER: "broker-a",
                 c.QUEUE_ID: [0, 1],
-                c.TIME: begin + second * 1000,
+                c.TIME: begin + (second + 10) * 1000,
                 c.WEIGHT: 10,
                 c.MIN: 0,
                 c.MAX: [10_000, 10_000],
