@@ -10,16 +10,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from analytics.contracts import KNOWN
 from analytics.division import candidates_of
 from analytics.errors import JobError
 from dashboard.fleet.names import member_number
-from dashboard.models import Epoch, JobRun, ManagedGroup
+from dashboard.models import JobRun, ManagedGroup
 from dashboard.whatif.lists import from_lists
 from dashboard.whatif.scenario import QUEUE_LIMIT
+
+from .epochs import epochs_between
 
 CONSISTENT_HASH: Final = "CONSISTENT_HASH"
 MACHINE_ROOM: Final = "MACHINE_ROOM"
@@ -89,7 +90,8 @@ def with_known_options(run: JobRun) -> dict[str, Any]:
         return options
     hosted = ManagedGroup.objects.filter(cluster__name=run.cluster, name=run.group)
     group = hosted.first()
-    epochs = list(_epochs(run).values_list("members", "options"))
+    within = epochs_between(run.cluster, run.group, run.since, run.until)
+    epochs = list(within.values_list("members", "options"))
     for name, given in _present_options(group, epochs).items():
         options.setdefault(name, given | {KNOWN: True})
     for name in _in_use(epochs):
@@ -133,12 +135,6 @@ def _by_client(
     }
     numbers = {each: str(member_number(each, group)) for each in client_ids}
     return {each: lists[number] for each, number in numbers.items() if number in lists}
-
-
-def _epochs(run: JobRun) -> QuerySet[Epoch]:
-    return Epoch.objects.filter(
-        cluster__name=run.cluster, group=run.group, began_by__lt=run.until
-    ).exclude(ended_by__lte=run.since)
 
 
 def _client_ids(epochs: Iterable[KnownEpoch]) -> set[str]:

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from analytics import contracts as c
 from dashboard.charts.series import Axis, EpochBand, Lag, LagStep
-from dashboard.models import Epoch, JobRun
+from dashboard.models import JobRun
 
 from .cells import in_zone
+from .epochs import epochs_between
 from .periods import axis_of
 from .results import QUEUE_KEY, has_table, read_table
 
@@ -150,9 +151,7 @@ def epoch_bands(run: JobRun) -> list[EpochBand]:
     """Return the epochs that overlap a run's period; none for all groups."""
     if not run.group:
         return []
-    epochs = Epoch.objects.filter(
-        cluster__name=run.cluster, group=run.group, began_by__lt=run.until
-    ).exclude(ended_by__lte=run.since)
+    epochs = epochs_between(run.cluster, run.group, run.since, run.until)
     return [
         EpochBand(epoch.number, len(epoch.members), epoch.began_by, epoch.ended_by)
         for epoch in epochs.order_by("number")

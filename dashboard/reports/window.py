@@ -25,6 +25,7 @@ from dashboard.charts.lag import lag_over_time
 from dashboard.charts.series import Axis, LagStep, QueueRow
 from dashboard.models import Grouping, JobRun
 
+from .epochs import spans_between
 from .figures import figure_of
 from .periods import axis_of
 from .results import QUEUE_KEY
@@ -148,6 +149,13 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
     except LakeError as error:
         logger.info("run=%s lake not read: %s", run.pk, error)
         return None
+    # From the begin of the first step, to the end of what the last samples claim.
+    there = spans_between(
+        run.cluster,
+        run.group,
+        window.since - timedelta(seconds=own),
+        window.until + timedelta(seconds=c.MOST_WEIGHT),
+    )
     for seconds in (each for each in STEP_LADDER if finest <= each < own):
         step = timedelta(seconds=seconds)
         since = window.since - (window.since - _EPOCH) % step
@@ -160,6 +168,7 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
                 since_ms=_ms(since),
                 until_ms=span[1],
                 step_seconds=seconds,
+                there=there,
                 most_rows=MOST_ROWS if run.group else MOST_ROWS_OF_ALL,
             )
         except LakeError as error:

@@ -10,7 +10,7 @@ import pytest
 from analytics.lake import steps
 from analytics.lake.storage import open_storage
 from dashboard.config.environment import ClusterSettings
-from dashboard.models import JobRun, Role
+from dashboard.models import Cluster, Epoch, JobRun, Role
 from dashboard.reports.view import seen_as
 from dashboard.reports.window import (
     Window,
@@ -54,6 +54,25 @@ def test_a_window_is_read_again_in_finer_steps(run: JobRun) -> None:
         "2026-03-13T08:10:00.000",
         "2026-03-13T08:20:00.000",
     ]
+
+
+def test_a_queue_without_samples_leaves_a_hole_not_a_part(lake: Path) -> None:
+    run = zoomable_run(lake, lost=range(700, 760))
+    Epoch.objects.create(
+        cluster=Cluster.objects.get_or_create(name="hangzhou")[0],
+        group="settlement",
+        number=7,
+        queues=[["orders", "broker-a", 0], ["orders", "broker-a", 1]],
+        cause=Epoch.Cause.FIRST_SEEN,
+        began_by=SINCE - timedelta(hours=1),
+    )
+    lag = figure_within(run, "lag", UTC, TEN_MINUTES)["data"][0]
+    known = {second for second in range(600, 1200, 10) if second not in range(700, 760)}
+    drawn = {number for number in values(lag).values() if number is not None}
+    assert drawn == {3 * second for second in known}
+    heat = lines(figure_within(run, "queues", UTC, TEN_MINUTES))
+    assert heat["orders broker-a 0"][10:16] == list(range(700, 760, 10))
+    assert heat["orders broker-a 1"][10:16] == [None] * 6
 
 
 def test_the_map_keeps_its_lines(run: JobRun) -> None:
