@@ -34,7 +34,8 @@ def scored(
     `c.SINCE` holds the positions of those steps in `rows`; flags are 0, 1 or NaN.
     `overload` says that the busiest member would have had more load than any member of
     the group was ever seen to take. What is known of it can be enough to say so, and
-    never enough to deny it.
+    never enough to deny it. How even a division is cannot be said while queues are
+    nobody's, as in `rmqcore.allocation.scores`.
     """
     steps = _Steps(share.step)
     at = steps.ids
@@ -44,13 +45,14 @@ def scored(
     drain = _drain(share, capacity[share.step])
     never = steps.any(drain == np.inf)
     partial = steps.any(np.isnan(drain))
+    unowned = steps.sum(np.where(owned, 0, share.queues))
     found: dict[str, Floats | Ints] = {
         c.SINCE: at,
         c.SECONDS: steps.mean(share.seconds, share.queues),
         c.UNKNOWN_SECONDS: steps.mean(share.unknown, share.queues),
         c.MEMBER_COUNT: members,
         c.IDLE_COUNT: idle,
-        c.UNOWNED_COUNT: steps.sum(np.where(owned, 0, share.queues)),
+        c.UNOWNED_COUNT: unowned,
     }
     whole = {
         LAG: ~steps.any(owned & ~share.lag_whole),
@@ -59,7 +61,7 @@ def scored(
     for name, values in ((LAG, share.lag), (c.LOAD, share.load)):
         known = owned & ~np.isnan(values)
         found |= {
-            score: np.where(whole[name], values_, np.nan)
+            score: np.where(whole[name] & (unowned == 0), values_, np.nan)
             for score, values_ in _evenness(
                 name, steps.of(known), values[known], idle
             ).items()

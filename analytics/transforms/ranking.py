@@ -30,7 +30,8 @@ def strategy_totals(by_time: DataFrame, moved: DataFrame) -> DataFrame:
         _seconds_while(c.NEVER_DRAINS).alias(c.NEVER_SECONDS),
         F.max(c.UNOWNED_COUNT).alias(c.UNOWNED_COUNT),
     )
-    is_ranked = F.col(f"{c.LOAD}_{c.MAX_TO_MEAN}").isNotNull() & _is_strategy()
+    is_even = F.col(f"{c.LOAD}_{c.MAX_TO_MEAN}").isNotNull()
+    is_ranked = is_even & (F.col(c.UNOWNED_COUNT) == 0) & _is_strategy()
     evenest = Window.partitionBy(c.CLUSTER, c.GROUP, is_ranked).orderBy(
         # Rounded, since equal loads summed in another order differ in the last digits.
         F.round(f"{c.LOAD}_{c.MAX_TO_MEAN}", 9),

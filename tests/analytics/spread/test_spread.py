@@ -174,7 +174,8 @@ def expected_skew(given_rows: list[Row]) -> dict[tuple[Any, ...], Row]:
                     ("variation", even.variation),
                     ("gini", even.gini),
                 ):
-                    row[f"{quantity}_{name}"] = score if is_whole else None
+                    is_even = is_whole and NOBODY not in held
+                    row[f"{quantity}_{name}"] = score if is_even else None
             busiest = max(known, default=None)
             row[c.LOAD_PEAK] = busiest if is_whole else None
             row[c.OVERLOAD] = None
