@@ -17,7 +17,7 @@ import gc
 import os
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,6 +34,7 @@ from dashboard.collector.lease import Renewals  # noqa: E402
 from dashboard.collector.service import GARBAGE_AFTER  # noqa: E402
 from dashboard.live.names import memory_key, moments_key  # noqa: E402
 from dashboard.live.state import make_async_client  # noqa: E402
+from rmqcore.model.columns import QueueKey  # noqa: E402
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot, KnownBroker  # noqa: E402
 from tests.dashboard.collector.sights import (  # noqa: E402
     NOW,
@@ -77,6 +78,11 @@ class MadeUp:
         known = self._asked
         found = {name: known.groups[name] for name in names}
         return ClusterSnapshot(self.at_ms, known.brokers, known.topics, found)
+
+    async def ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> Mapping[str, Mapping[QueueKey, int]]:
+        return {}
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         return ()

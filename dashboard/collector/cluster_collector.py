@@ -29,8 +29,10 @@ from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
 from dashboard.live.state import LeaderState
 from rmqcore.errors import RmqError
+from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
+from .ages import choose_questions
 from .asking import Candidate, choose_asked, choose_watched
 from .epochs import Wish
 from .keeping import Keeper
@@ -59,6 +61,14 @@ class Source(Protocol):
 
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         """Sweep some groups, asking their members what they hold."""
+
+    async def ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> Mapping[str, Mapping[QueueKey, int]]:
+        """Return ages (ms) of first unconsumed messages, by group and queue.
+
+        `wanted` has pairs of group and topic by broker; ages not told are left out.
+        """
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, those that are missing among them."""
@@ -232,8 +242,9 @@ class ClusterCollector:
         self.figures.faulty_groups = len(lead.faults)
         self.figures.groups = len(snapshot.groups)
         self.figures.sweep_ms = self._now_ms() - began
-        # The sweep is done: what is left to the next leader must not undo that.
+        # The sweep is done: what comes after it must not undo that.
         await self._guarded("memory", lead.publish_memory(snapshot))
+        await self._guarded("ages", self._ask_ages(lead))
 
     async def _forget_gone(self) -> None:
         """Take the brokers for gone that are: by a person's word, or after a day."""
@@ -296,6 +307,17 @@ class ClusterCollector:
             answers = await self._source.groups(chosen)
             found = [name for name in chosen if name in answers.groups]
             await lead.apply(answers, found, asked=True, watched=watched)
+
+    async def _ask_ages(self, lead: Lead) -> None:
+        """Ask how old the first unconsumed messages are, a bounded number of times."""
+        questions = choose_questions(lead.ages_due())
+        if not questions:
+            return
+        wanted: dict[str, list[tuple[str, str]]] = {}
+        for each in questions:
+            wanted.setdefault(each.broker, []).append((each.group, each.topic))
+        asked_at_ms = self._now_ms()
+        lead.take_ages(questions, await self._source.ages(wanted), asked_at_ms)
 
     async def _watched(self, known: Collection[str]) -> frozenset[str]:
         state = LeaderState(self._client, self.cluster, self._token)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from dashboard.live.documents import (
     BrokerAge,
@@ -30,6 +30,7 @@ from dashboard.live.documents import (
     Text,
 )
 from dashboard.live.numbering import Stamp
+from rmqcore.allocation import skew
 from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import (
     GroupKind,
@@ -38,10 +39,13 @@ from rmqcore.model.snapshot import (
     QueueTable,
 )
 
-from .ownership import Ownership, RowOwners
+from .ages import oldest_of
+from .ownership import Ownership
 from .presence import BrokerState
 from .rates import Rates
 from .status import Figures, status_of, worst_of
+
+N = TypeVar("N", int, float)
 
 COLUMNS: Final = ("min", "max", "committed", "pulled", "lag", "lag_ms")
 
@@ -64,7 +68,6 @@ class Sight:
     moved_at_ms: Mapping[QueueKey, int]
     hosted: Collection[str]
     managed: bool
-    progressed_at_ms: int | None
     epoch: EpochMark | None
     last_change: Text | None
     taken_at_ms: int
@@ -131,6 +134,7 @@ def group_totals(sight: Sight) -> GroupTotals:
     table = sight.group.queues
     rows = sight.ownership.rows
     unheard = "members" in sight.group.unknown and not sight.group.members
+    oldest_ms, oldest_partial = oldest_of(table)
     return {
         "members": None if unheard else len(sight.group.members),
         "queues": len(table),
@@ -138,16 +142,15 @@ def group_totals(sight: Sight) -> GroupTotals:
         "owned": sum(bool(row.owners) for row in rows),
         "unowned": sight.ownership.count("unowned"),
         "lag": known_total(table.lag),
-        "lag_partial": lag_is_partial(table),
-        "oldest_ms": max(
-            (age for age in table.lag_ms if age is not None), default=None
-        ),
+        "lag_partial": table.lag_partial,
+        "oldest_ms": oldest_ms,
+        "oldest_partial": oldest_partial,
         "rate_in": _rounded(sight.rates.rate_in),
         "rate_out": _rounded(sight.rates.rate_out),
         "rate_partial": rate_is_partial(sight.rates),
-        "skew": skew(sight.group, rows),
+        "skew": _skew(sight),
         "retry_lag": None
-        if lag_is_partial(sight.group.retry)
+        if sight.group.retry.lag_partial
         else known_total(sight.group.retry.lag),
         "reporting": sight.ownership.reporting,
     }
@@ -162,11 +165,6 @@ def sight_status(sight: Sight, totals: GroupTotals) -> Status:
 
 def figures(sight: Sight, totals: GroupTotals) -> Figures:
     """Return what the status rules look at."""
-    still = (
-        None
-        if sight.progressed_at_ms is None
-        else sight.taken_at_ms - sight.progressed_at_ms
-    )
     return Figures(
         kind=sight.group.kind,
         members=totals["members"],
@@ -175,7 +173,6 @@ def figures(sight: Sight, totals: GroupTotals) -> Figures:
         oldest_ms=totals["oldest_ms"],
         rate_in=totals["rate_in"],
         rate_out=totals["rate_out"],
-        still_for_ms=still,
         complete=sight.complete,
     )
 
@@ -207,19 +204,6 @@ def known_total(column: Column) -> int | None:
     return column.total() if column.known_rows else None
 
 
-def lag_is_partial(table: QueueTable) -> bool:
-    """Say whether messages may be missing from the sum.
-
-    A queue that is empty and has no commit hides nothing.
-    """
-    if table.lag.complete:
-        return False
-    return any(
-        lag is None and (high is None or low is None or high > low)
-        for lag, low, high in zip(table.lag, table.min, table.max, strict=True)
-    )
-
-
 def rate_is_partial(rates: Rates) -> bool:
     """Say whether the rate of some queue is not known while that of others is."""
     if rates.rate_in is None and rates.rate_out is None:
@@ -227,25 +211,17 @@ def rate_is_partial(rates: Rates) -> bool:
     return None in rates.rows_in or None in rates.rows_out
 
 
-def skew(group: GroupSnapshot, rows: tuple[RowOwners, ...]) -> float | None:
-    """Return the largest lag of a member over the mean of all; None without lag.
-
-    None as well where the lag or the owner of a queue is not known: what is left of
-    the queues says nothing of how evenly all of them are divided. Connections of one
-    client id are members each, with the queues that the id holds.
-    """
-    read = group.read_topics()
-    lags = dict.fromkeys((member.client_id for member in group.members), 0)
-    for key, row, lag in zip(group.queues.keys, rows, group.queues.lag, strict=True):
-        if read is not None and key[0] not in read:
-            continue
-        if lag is None or not row.owners:
-            return None
-        for owner in set(row.owners):
-            lags[owner] = lags.get(owner, 0) + lag
-    each = [lags[member.client_id] for member in group.members]
-    total = sum(each)
-    return round(max(each) * len(each) / total, 2) if total else None
+def _skew(sight: Sight) -> float | None:
+    """Return the skew of the lag on what members read, rounded; None where unknown."""
+    group, read = sight.group, sight.group.read_topics()
+    table = group.queues
+    rows = [row for row, key in enumerate(table.keys) if read is None or key[0] in read]
+    found = skew(
+        [table.waiting(row) for row in rows],
+        [sight.ownership.rows[row].owners for row in rows],
+        [member.client_id for member in group.members],
+    )
+    return None if found is None else round(found, 2)
 
 
 def _members(sight: Sight) -> list[Member]:
@@ -264,12 +240,8 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         for row, owners in enumerate(sight.ownership.rows)
         if member.client_id in owners.owners
     ]
-    lags = [lag for row in mine if (lag := sight.group.queues.lag[row]) is not None]
-    rates = [
-        rate
-        for row in mine
-        if sight.rates.rows_out and (rate := sight.rates.rows_out[row]) is not None
-    ]
+    lags = [sight.group.queues.waiting(row) for row in mine]
+    rates = [_row(sight.rates.rows_out, row) for row in mine]
     # Where nothing is said of owners, holding nothing is no fact that sums to 0.
     nothing = not mine and sight.ownership.reason is None
     return {
@@ -286,14 +258,21 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         "slot": sight.slots[member.client_id],
         "queues": len(mine),
         "idle": None if mine else _idle_reason(sight, member),
-        "lag": sum(lags) if lags or nothing else None,
-        "rate_out": _rounded(sum(rates)) if rates or nothing else None,
+        "lag": 0 if nothing else _known_sum(lags),
+        "lag_partial": None in lags,
+        "rate_out": 0.0 if nothing else _rounded(_known_sum(rates)),
+        "rate_partial": None in rates,
         "in_hand": member.in_hand,
         "reported_at": member.answered_at_ms,
         "managed": member.client_id in sight.hosted,
         "connection": connection,
         "missing_since": member.missing_since_ms,
     }
+
+
+def _known_sum(values: Sequence[N | None]) -> N | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 def _idle_reason(sight: Sight, member: MemberSnapshot) -> str | None:

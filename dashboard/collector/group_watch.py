@@ -35,6 +35,7 @@ from dashboard.live.documents import (
 )
 from rmqcore.model.snapshot import GroupSnapshot
 
+from .ages import Ages
 from .epochs import EpochBook, EpochTurn, Wish, membership_of
 from .frames import digest_of
 from .group_document import Sight, group_totals, label_of, sight_status
@@ -108,6 +109,7 @@ class GroupWatch:
         memory, moments = inherited.memory, inherited.moments
         self.book = book
         self.sampler = Sampler()
+        self.ages = Ages()
         self.shown: GroupState | None = None
         """The document of this run that readers have."""
         self.sight: Sight | None = None
@@ -132,8 +134,7 @@ class GroupWatch:
                 Sample(each.at_ms, each.queues)
                 for each in moments
                 if moments[-1].at_ms - each.at_ms <= WINDOW_MS
-            ],
-            memory.get("progressed"),
+            ]
         )
         self._memory = GroupMemory.restored(
             memory.get("findings", {}), inherited.keys, moments
@@ -157,7 +158,6 @@ class GroupWatch:
             "owners": self._handovers.dump(keys),
             "whole": _plain(self._whole),
             "last": self._last_values.dump(),
-            "progressed": self._history.progressed_at_ms,
             "suspects": self._tracker.dump(),
             "findings": self._memory.dump(keys),
             "judge": self._rules.dump(),
@@ -182,6 +182,7 @@ class GroupWatch:
         ):
             return Seen(None)
         self._taken_at_ms = look.taken_at_ms
+        look = self._with_ages(look)
         turn = self._observe_epoch(look, needed)
         if turn is not None:
             self._turns.append(turn)
@@ -204,6 +205,10 @@ class GroupWatch:
         )
         self.sight = self._sight(look, group, needed, handovers)
         return Seen(self.sight, turn, tuple(handovers))
+
+    def _with_ages(self, look: Look) -> Look:
+        table = self.ages.fill(look.group.queues, look.taken_at_ms)
+        return replace(look, group=replace(look.group, queues=table))
 
     def take_turns(self) -> list[EpochTurn]:
         """Return the turns of epochs since this was last called."""
@@ -385,7 +390,6 @@ class GroupWatch:
             moved_at_ms=self._handovers.moved_at_ms,
             hosted=look.hosted,
             managed=look.wish is not None,
-            progressed_at_ms=self._history.progressed_at_ms,
             epoch=mark,
             last_change=self._last_change,
             taken_at_ms=look.taken_at_ms,

@@ -43,7 +43,7 @@ UNBROKEN_MS: Final = 120_000
 
 VERSION: Final = 1
 _FAST: Final = 1
-_LASTING: Final = ("progressed", "suspects", "findings", "judge")
+_LASTING: Final = ("suspects", "findings", "judge")
 """What counts only while looks follow each other."""
 
 

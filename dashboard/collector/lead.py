@@ -37,6 +37,7 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
 
+from .ages import Question
 from .changes import changes_between, update_message
 from .epochs import EpochBook, Wish
 from .faults import Faults
@@ -338,6 +339,40 @@ class Lead:
         _checked(await self._publisher.store(stored))
         if self._inheritance and now_ms - self._inheritance.at_ms > UNBROKEN_MS:
             self._inheritance = None
+
+    def ages_due(self) -> list[Question]:
+        """Return whose first unconsumed messages' ages have to be asked for."""
+        now_ms = self._now_ms()
+        return [
+            Question(name, topic, broker, row["lag"] or 0, asked_ms)
+            for name, watch in self.groups.items()
+            if (row := self._rows.get(name)) is not None
+            and row["lag"]
+            and watch.sight is not None
+            for (topic, broker), asked_ms in watch.ages.due(
+                watch.sight.group.queues, now_ms
+            ).items()
+        ]
+
+    def take_ages(
+        self,
+        asked: Collection[Question],
+        told: Mapping[str, Mapping[QueueKey, int]],
+        asked_at_ms: int,
+    ) -> None:
+        """Take the ages that brokers told; the next looks at the groups show them."""
+        for each in asked:
+            watch = self.groups.get(each.group)
+            if watch is not None:
+                watch.ages.asked([(each.topic, each.broker)], asked_at_ms)
+        for name, ages in told.items():
+            watch = self.groups.get(name)
+            if watch is None or watch.sight is None:
+                continue
+            sight = watch.sight
+            # A look that came meanwhile has asked, and saw other commits.
+            if sight.taken_at_ms <= asked_at_ms:
+                watch.ages.tell(sight.group.queues, ages, asked_at_ms)
 
     def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
         """Return the samples that are due after a sweep of all groups.

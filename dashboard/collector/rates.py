@@ -45,23 +45,16 @@ class Rates:
 
 
 class History:
-    """The samples of one group within the window, and when it last progressed."""
+    """The samples of one group within the window."""
 
-    __slots__ = ("_samples", "progressed_at_ms")
+    __slots__ = ("_samples",)
 
-    def __init__(
-        self, earlier: Iterable[Sample] = (), progressed_at_ms: int | None = None
-    ) -> None:
+    def __init__(self, earlier: Iterable[Sample] = ()) -> None:
         """Begin with what another collector saw, oldest first."""
         self._samples: deque[Sample] = deque(earlier)
-        self.progressed_at_ms = progressed_at_ms
-        """When a committed offset last grew, or lag was last 0; None if never seen."""
 
     def add(self, at_ms: int, table: QueueTable) -> None:
         """Take the newest sample; `at_ms` never goes back."""
-        before = self._samples[-1] if self._samples else None
-        if before is None or _progressed(before.table, table):
-            self.progressed_at_ms = at_ms
         if len(self._samples) > 1 and self._spacing() < APART_MS:
             self._samples.pop()
         self._samples.append(Sample(at_ms, table))
@@ -93,20 +86,6 @@ class History:
             if sample.table.keys == newest.table.keys:
                 return sample
         return None
-
-
-def _progressed(before: QueueTable, after: QueueTable) -> bool:
-    if after.lag.known_rows and not any(after.lag.values):
-        return True
-    if before.keys != after.keys:
-        return True
-    # Unknown rows hold 0 in both, or grow from it: a first commit is progress too.
-    return before.committed is not after.committed and any(
-        new > old
-        for old, new in zip(
-            before.committed.values, after.committed.values, strict=True
-        )
-    )
 
 
 def _row_rates(

@@ -153,7 +153,7 @@ class SampleColumns:
 
 
 def _owner(ownership: Ownership | None, row: int) -> str | None:
-    if ownership is None:
+    if ownership is None or not ownership.divided:
         return None
     owners = ownership.rows[row]
     if owners.source != "reported" or len(owners.owners) != 1:

@@ -45,8 +45,6 @@ class Figures:
     oldest_ms: int | None
     rate_in: float | None
     rate_out: float | None
-    still_for_ms: int | None
-    """How long no committed offset has grown while there was lag."""
     complete: bool = True
 
 

@@ -7,10 +7,11 @@ snapshots share with the one before what did not change.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import AclCredentials, Admin
+from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import Clock, RequestHook
@@ -47,6 +48,15 @@ class ClusterConnection:
         )
         self._last_names, self._last_groups = wanted, snapshot
         return snapshot
+
+    async def ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> Mapping[str, Mapping[QueueKey, int]]:
+        """Return the ages (ms) of first unconsumed messages, by group and queue.
+
+        `wanted` has pairs of group and topic by broker; ages not told are left out.
+        """
+        return await self._admin.oldest_ages(wanted)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, those that are missing now among them."""

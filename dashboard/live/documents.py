@@ -82,7 +82,7 @@ class Member(TypedDict):
 
     `connection` counts the connections of one client id, from 0: two processes that
     share an id are two members. `missing_since` is there when no broker that would
-    know it can be heard.
+    know it can be heard. `lag_partial` and `rate_partial` say that there may be more.
     """
 
     client_id: str
@@ -96,7 +96,9 @@ class Member(TypedDict):
     queues: int
     idle: str | None
     lag: int | None
+    lag_partial: NotRequired[bool]
     rate_out: float | None
+    rate_partial: NotRequired[bool]
     in_hand: int | None
     reported_at: NotRequired[int | None]
     managed: NotRequired[bool]
@@ -157,6 +159,7 @@ class GroupTotals(TypedDict):
     lag: int | None
     lag_partial: bool
     oldest_ms: int | None
+    oldest_partial: NotRequired[bool]
     rate_in: float | None
     rate_out: float | None
     skew: float | None
@@ -343,6 +346,7 @@ class OverviewRow(TypedDict):
     lag: int | None
     lag_partial: bool
     oldest_ms: int | None
+    oldest_partial: NotRequired[bool]
     rate_in: float | None
     rate_out: float | None
     skew: float | None
@@ -370,6 +374,7 @@ class OverviewTotals(TypedDict):
     lag: int | None
     lag_partial: bool
     oldest_ms: int | None
+    oldest_partial: NotRequired[bool]
     oldest_group: str | None
     rate_in: float | None
     rate_out: float | None

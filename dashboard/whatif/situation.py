@@ -78,14 +78,19 @@ class Situation:
 def read_situation(document: Mapping[str, Any]) -> Situation:
     """Return the situation that a `GroupState` document describes.
 
-    Raise ArgumentError for a group that is not divided (BROADCASTING, POP, queues
-    assigned by hand), and for a document that lacks a field or has a wrong one.
+    Raise ArgumentError for a group that is not divided (BROADCASTING, POP, mixed,
+    queues assigned by hand), and for a document that lacks a field or has a wrong one.
     """
     group = str(document.get("group", ""))
     if document.get("mode") == "BROADCASTING" or document.get("kind") == "broadcasting":
         raise ArgumentError(
             f"group {group} is BROADCASTING: every member has all queues, "
             "so there is nothing to divide"
+        )
+    if document.get("kind") == "mixed":
+        raise ArgumentError(
+            f"group {group} is mixed: some members divide the queues and others do "
+            "not, so who would get what depends on which of them a broker tells of"
         )
     if document.get("kind") in ("shared_pop", "assigned_by_hand"):
         raise ArgumentError(

@@ -8,7 +8,7 @@ It joins no group, sends no heartbeat, and creates nothing unless a call says so
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.bodies import decode_broker_stats, decode_kv_table
@@ -16,6 +16,7 @@ from rmqcore.protocol.bodies.stats import BrokerStatsData
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.headers import ViewBrokerStatsDataRequestHeader
 
+from .ages import GroupAges
 from .groups import GroupCalls
 from .offsets import OffsetCalls
 from .sweep import Question
@@ -49,6 +50,17 @@ class Admin(OffsetCalls, GroupCalls):
             pulled,
         )
         return await self._snapshots.take(question, previous)
+
+    async def oldest_ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> GroupAges:
+        """Return the ages (ms) of first unconsumed messages, by group and queue.
+
+        `wanted` has pairs of group and topic by broker name. By the broker's clock;
+        what is not told within `Patience.timeout_s` is left out, as are brokers that
+        no snapshot has shown or that are left alone for a pause.
+        """
+        return await self._snapshots.ages(wanted)
 
     def forget_broker(self, name: str) -> bool:
         """Take a missing broker for gone: snapshots show it and its queues no more.

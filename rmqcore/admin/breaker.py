@@ -41,6 +41,10 @@ class Breakers(Generic[Peer]):
     def __len__(self) -> int:
         return len(self._opened)
 
+    def is_open(self, peer: Peer) -> bool:
+        """Say whether anything is held against a peer, without a try at it."""
+        return peer in self._opened
+
     def blocked(self, peer: Peer, now: float) -> Exception | None:
         """Return what is held against a peer, or None when it may be asked.
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rmqcore.model.columns import Column, QueueKey, Reason
-from rmqcore.protocol.bodies import ConsumeStats
+from rmqcore.protocol.bodies import ConsumeStats, ConsumeTimeSpan
 
 from .sweep import BrokerAnswers, Question
 
@@ -84,6 +84,12 @@ class QueueTimes:
         return spans if isinstance(spans, Reason) else Reason.NOT_LISTED
 
 
+def delay_of(span: ConsumeTimeSpan) -> Row:
+    """Return the age that a broker tells of a queue's first unconsumed message."""
+    gone = span.delay_time > _NO_LONGER
+    return Reason.EXPIRED if gone else max(span.delay_time, 0)
+
+
 def _delays_by_group(
     answers: Iterable[BrokerAnswers],
 ) -> dict[str, dict[QueueKey, Row]]:
@@ -94,11 +100,8 @@ def _delays_by_group(
                 continue
             delays = groups.setdefault(group, {})
             for span in spans:
-                delays[topic, answer.name, span.message_queue.queue_id] = (
-                    Reason.EXPIRED
-                    if span.delay_time > _NO_LONGER
-                    else max(span.delay_time, 0)
-                )
+                key = topic, answer.name, span.message_queue.queue_id
+                delays[key] = delay_of(span)
     return groups
 
 

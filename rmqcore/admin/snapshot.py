@@ -23,7 +23,7 @@ Belongs to one event loop; snapshots of one taker may overlap.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rmqcore.errors import (
@@ -38,6 +38,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.transport.clock import Clock
 from rmqcore.transport.pool import ChannelPool
 
+from .ages import GroupAges, Pair, ask_ages
 from .assemble import Gathered, assemble
 from .breaker import SILENT_PAUSE_S, Breakers
 from .line import Line
@@ -145,6 +146,18 @@ class SnapshotTaker:
             )
             for named in self.register.brokers()
         )
+
+    async def ages(self, wanted: Mapping[str, Collection[Pair]]) -> GroupAges:
+        """Return how old first unconsumed messages are, of brokers that are there."""
+        timeout_s = self._patience.timeout_s
+        lines = {
+            known.name: Line(self._pool, [known.data.any_address], timeout_s)
+            for known in self.register.brokers()
+            if known.data.any_address is not None
+            and not self._busy.is_open(known.name)
+            and not self._silent.is_open(known.name)
+        }
+        return await ask_ages(lines, wanted, limit_s=timeout_s)
 
     def remember_broker(self, broker: KnownBroker) -> None:
         """Take a broker that was known before; what was seen here stays."""

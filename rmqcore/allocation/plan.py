@@ -148,7 +148,7 @@ def plan_of_owners(
     }
     unassigned = []
     for queue in sorted_queues(owners):
-        for client_id in owners[queue]:
+        for client_id in dict.fromkeys(owners[queue]):
             shares[client_id].append(queue)
         if not owners[queue]:
             unassigned.append(queue)

@@ -29,6 +29,11 @@ export function numberCell(value, write, reason, css = "num") {
   return h("td", { class: css }, known(value, write, reason));
 }
 
+/** A way to write a number of which only a part may be known. */
+export function atLeast(partial, write) {
+  return partial ? (value) => `≥ ${write(value)}` : write;
+}
+
 export function stateBadge({ level, word: key }) {
   return h(
     "span",

@@ -63,6 +63,8 @@ export async function loadGroup(cluster, group) {
 }
 
 export function apiUrl(cluster, group, rest = "") {
-  const path = [cluster, "groups", group].map(encodeURIComponent).join("/");
+  // A slash in a name is encoded twice: servers decode a path before they take it apart.
+  const name = group.replaceAll("/", "%2F");
+  const path = [cluster, "groups", name].map(encodeURIComponent).join("/");
   return `/api/v1/clusters/${path}${rest}`;
 }

@@ -1,6 +1,6 @@
 /** The table of members, in the order in which RocketMQ sorts them. */
 
-import { known, numberCell, ownerBadge } from "./cells.js";
+import { atLeast, known, numberCell, ownerBadge } from "./cells.js";
 import { hasHues } from "./document.js";
 import { find, h, icon } from "./dom.js";
 import { compact, count, rate } from "./format.js";
@@ -41,10 +41,10 @@ export class MemberTable {
         : h("td", { class: "num strong" }, String(member.queues)),
       unmeasured(state, member)
         ? numberCell(null, count, unmeasured(state, member))
-        : numberCell(member.lag, count),
+        : numberCell(member.lag, atLeast(member.lag_partial, count)),
       unmeasured(state, member)
         ? numberCell(null, rate, unmeasured(state, member))
-        : numberCell(member.rate_out, rate, "first_sample"),
+        : numberCell(member.rate_out, atLeast(member.rate_partial, rate), "first_sample"),
       numberCell(member.in_hand, compact, "not_asked"),
       h("td", {}, strategy(member)),
       h("td", { class: "own-topics" }, subscriptions(member)),

@@ -1,6 +1,6 @@
 /** The row of figures at the top of a group's page. */
 
-import { asOf, known, stateBadge } from "./cells.js";
+import { asOf, atLeast, known, stateBadge } from "./cells.js";
 import { find, h } from "./dom.js";
 import { count, duration, rate, ratio } from "./format.js";
 import { standingOf } from "./standing.js";
@@ -14,7 +14,6 @@ export class Tiles {
   draw(state) {
     const { totals } = state;
     const standing = standingOf(state);
-    const some = totals.lag_partial ? "≥ " : "";
     const partial = totals.rate_partial ?? !standing.complete;
     const perSecond = (value) => perSecondOf(value, partial, standing);
     const { asOf: time } = standing;
@@ -25,12 +24,16 @@ export class Tiles {
     this.put("queues", count(totals.queues), queueNote(state, standing));
     this.put(
       "lag",
-      known(totals.lag, (lag) => some + count(lag), standing.reason),
+      known(totals.lag, atLeast(totals.lag_partial, count), standing.reason),
       leftOut(totals, standing) || (partial ? "" : growthNote(totals)),
     );
     this.put(
       "oldest",
-      known(totals.oldest_ms, (age) => some + duration(age), standing.reason),
+      known(
+        totals.oldest_ms,
+        atLeast(totals.oldest_partial, duration),
+        totals.lag === null ? standing.reason : "not_asked",
+      ),
       oldestNote(state),
     );
     this.put("in", perSecond(totals.rate_in), ratesNote(standing));

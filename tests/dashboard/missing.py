@@ -124,6 +124,7 @@ def broker_missing(at: int = NOW_MS, **changes: Any) -> GroupState:
             "owned": 16,
             "unowned": 0,
             "lag_partial": True,
+            "oldest_partial": True,
             "rate_partial": True,
             "queues_known": 8,
             "skew": None,
@@ -160,7 +161,9 @@ def overview_missing(at: int = NOW_MS, **changes: Any) -> Overview:
     for row in made["groups"]:
         whole = not row["lag_partial"]
         row.update(complete=whole, as_of=None if whole else at - SINCE_MS)
-    made["groups"][-1].update(complete=False, as_of=at - SINCE_MS, lag_partial=True)
+    made["groups"][-1].update(
+        complete=False, as_of=at - SINCE_MS, lag_partial=True, oldest_partial=True
+    )
     made["totals"]["brokers_answered"] = 1
     made["nameservers"] = [
         name_server(1, unlisted=[missing["name"]]),
@@ -200,7 +203,9 @@ def many_troubles(at: int = NOW_MS) -> GroupState:
             answering(names[4], queues=1),
         ],
     )
-    state["totals"].update(lag_partial=True, rate_partial=True, skew=None, unowned=0)
+    state["totals"].update(
+        lag_partial=True, oldest_partial=True, rate_partial=True, skew=None, unowned=0
+    )
     return state
 
 
@@ -226,7 +231,9 @@ def without_broker(state: GroupState, name: str, at: int = NOW_MS) -> GroupState
     ]
     state["complete"] = False
     state["held"] = {"as_of": since, "until": since + 120_000}
-    state["totals"].update(lag_partial=True, rate_partial=True, skew=None)
+    state["totals"].update(
+        lag_partial=True, oldest_partial=True, rate_partial=True, skew=None
+    )
     return state
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -14,14 +14,24 @@ from dashboard.collector.cluster_collector import ClusterCollector, Source
 from dashboard.collector.epochs import Wish
 from dashboard.collector.keeping import Keeper
 from dashboard.models import Cluster
+from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import KnownBroker
 
 
 class BrokersOfASource:
-    """What a made-up source says of brokers: those that it was told of before."""
+    """What a made-up source says of brokers: those that it was told of before.
+
+    They tell no ages.
+    """
 
     def __init__(self) -> None:
         self.known: dict[str, KnownBroker] = {}
+
+    async def ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> Mapping[str, Mapping[QueueKey, int]]:
+        """Return no ages."""
+        return {}
 
     def known_brokers(self) -> list[KnownBroker]:
         """Return the brokers that were seen."""

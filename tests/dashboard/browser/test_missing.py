@@ -251,7 +251,9 @@ async def test_a_broker_that_goes_and_comes_back_while_one_looks(
     half["queues"][0] = old_queue(BROKERS[0], 0, at, owners=[owner], lag=100)
     half["brokers"][0] = troubled(BROKERS[0], "missing", at, queues=1, last_lag=100)
     half.update(complete=False, held={"as_of": at, "until": at + 120_000})
-    half["totals"].update(lag=100, lag_partial=True, rate_partial=True, skew=None)
+    half["totals"].update(
+        lag=100, lag_partial=True, oldest_partial=True, rate_partial=True, skew=None
+    )
     await publish(update_message(half, changes_between(whole, half)))
     await expect(banner).to_contain_text("has been missing from the name servers since")
     await expect(pill).to_have_text("live · 1 of 2 brokers")

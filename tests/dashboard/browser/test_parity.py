@@ -161,7 +161,9 @@ def all_silent(at: int) -> Any:
         fault="KeyError: '{left}'",
     )
     unknown = dict.fromkeys(("lag", "oldest_ms", "rate_in", "rate_out", "skew"))
-    made["totals"].update(**unknown, lag_partial=True, rate_partial=True)  # type: ignore[typeddict-item]
+    made["totals"].update(
+        **unknown, lag_partial=True, oldest_partial=True, rate_partial=True
+    )  # type: ignore[typeddict-item]
     return made
 
 

@@ -50,7 +50,7 @@ def table(
     highs = list(high) if high is not None else [100] * len(queues)
     commits = list(committed) if committed is not None else [100] * len(queues)
     lags: list[Number] = [
-        b if isinstance(b, Reason) else a if isinstance(a, Reason) else a - b
+        b if isinstance(b, Reason) else a if isinstance(a, Reason) else max(0, a - b)
         for a, b in zip(highs, commits, strict=True)
     ]
     not_asked = Column.unknown(len(queues), Reason.NOT_ASKED)
@@ -149,7 +149,6 @@ def sight(
     ownership: Ownership | None = None,
     rates: Rates | None = None,
     slots: Mapping[str, int] | None = None,
-    progressed_at_ms: int | None = NOW,
     brokers: Sequence[BrokerSnapshot] | None = None,
     now_ms: int = NOW,
     managed: bool = False,
@@ -166,7 +165,6 @@ def sight(
         moved_at_ms={},
         hosted=frozenset(hosted),
         managed=managed,
-        progressed_at_ms=progressed_at_ms,
         epoch=None,
         last_change=None,
         taken_at_ms=now_ms,

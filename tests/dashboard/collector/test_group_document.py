@@ -25,6 +25,8 @@ def test_shows_members_with_what_they_hold() -> None:
     document = group_document(sight(seen, rates=rates, hosted=["c2"]), STAMP)
     first, second = document["members"]
     assert (first["queues"], first["lag"], first["rate_out"]) == (2, 30, 1.0)
+    assert (first.get("lag_partial"), first.get("rate_partial")) == (False, True)
+    assert (second.get("lag_partial"), second.get("rate_partial")) == (False, False)
     assert (first["strategy"], first["managed"]) == ("AVG", False)
     assert (second["slot"], second["managed"], second["idle"]) == (1, True, None)
     assert document["queues"][1]["owners"] == ["c1"]
@@ -104,6 +106,8 @@ def test_unknown_is_null_with_its_reason() -> None:
     assert queue["unknown"]["max"] == "no_answer"
     assert document["queues"][1]["unknown"]["lag"] == "nothing_committed"
     assert document["totals"]["lag_partial"]
+    (holder,) = document["members"]
+    assert (holder["lag"], holder.get("lag_partial")) == (0, True)
 
 
 def test_an_empty_queue_without_commit_hides_nothing() -> None:

@@ -86,17 +86,3 @@ def test_a_change_of_queues_starts_anew() -> None:
     assert history.rates().rate_in is None
     history.add(20_000, at([200, 0], [0, 0]))
     assert history.rates().rate_in == 10.0
-
-
-def test_progress_is_a_commit_that_grew_or_no_lag_at_all() -> None:
-    history = History()
-    history.add(0, at([100, 100], [50, 50]))
-    assert history.progressed_at_ms == 0
-    history.add(10_000, at([120, 100], [50, 50]))
-    assert history.progressed_at_ms == 0
-    history.add(20_000, at([120, 100], [51, 50]))
-    assert history.progressed_at_ms == 20_000
-    history.add(30_000, at([51, 50], [51, 50]))
-    assert history.progressed_at_ms == 30_000
-    history.add(40_000, at([60, 50], [40, 50]))
-    assert history.progressed_at_ms == 30_000

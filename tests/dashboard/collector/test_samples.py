@@ -180,6 +180,14 @@ def test_columns_hold_null_for_unknown_and_owners_only_as_reported() -> None:
     assert {len(columns.columns[name]) for name in FIELDS} == {2}
 
 
+def test_who_reads_what_is_not_divided_owns_nothing() -> None:
+    rows = (RowOwners(("c1",), "reported"),) * 2
+    columns = SampleColumns()
+    seen = Ownership(rows, True, 1, divided=False)
+    columns.add("g", table(QUEUES), [(0, 10.0), (1, 10.0)], epoch=3, ownership=seen)
+    assert columns.columns["owner"] == [None, None]
+
+
 def test_without_a_look_at_owners_there_is_none() -> None:
     columns = SampleColumns()
     columns.add("g", QUIET, [(0, 10.0)], epoch=None, ownership=None)

@@ -16,7 +16,6 @@ CALM = Figures(
     oldest_ms=500,
     rate_in=100.0,
     rate_out=100.0,
-    still_for_ms=0,
 )
 
 

@@ -201,7 +201,9 @@ def test_where_nothing_is_known_the_reason_stands_for_the_number(
         complete=False,
     )
     unknown = dict.fromkeys(("lag", "oldest_ms", "rate_in", "rate_out", "skew"))
-    made["totals"].update(**unknown, lag_partial=True, rate_partial=True)  # type: ignore[typeddict-item]
+    made["totals"].update(
+        **unknown, lag_partial=True, oldest_partial=True, rate_partial=True
+    )  # type: ignore[typeddict-item]
     write(made)
     answer = viewer.get(PAGE)
     assert tile(answer, "lag") == "— No answer in time hz1@broker-a had 5,600"

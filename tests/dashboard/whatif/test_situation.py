@@ -62,6 +62,7 @@ def test_one_that_keeps_up_takes_what_arrives() -> None:
         ({"mode": "BROADCASTING"}, "group G is BROADCASTING"),
         ({"kind": "broadcasting"}, "group G is BROADCASTING"),
         ({"kind": "shared_pop"}, r"no single owners \(shared_pop\)"),
+        ({"kind": "mixed"}, r"group G is mixed"),
         ({"kind": "assigned_by_hand"}, r"no single owners \(assigned_by_hand\)"),
         ({"members": "A"}, "members of a group must be a list, got 'A'"),
         ({"members": [{}]}, "a row of members lacks client_id"),

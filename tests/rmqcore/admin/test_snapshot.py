@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rmqcore.model import MessageModel
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import (
@@ -183,6 +185,35 @@ async def test_where_nothing_lags_no_age_is_asked(lab: Lab) -> None:
     queues = (await lab.take(time_lag=True)).groups["G"].queues
     assert rows(queues, "lag_ms") == [0]
     assert broker.asked(Code.QUERY_CONSUME_TIME_SPAN) == []
+
+
+async def test_ages_are_asked_for_alone(lab: Lab) -> None:
+    broker = await lab.broker(
+        topics={"T": dict.fromkeys(range(3), (0, 20))},
+        committed={"T@G": {0: 20, 1: 10, 2: 3}},
+        delays={("G", "T"): {0: 0, 1: 1500, 2: 1_700_000_000_001}},
+    )
+    wanted = {"broker-a": [("G", "T"), ("G", "not there")], "not known": [("G", "T")]}
+    assert await lab.admin.oldest_ages(wanted) == {}, "no snapshot has shown a broker"
+    await lab.take()
+    ages = await lab.admin.oldest_ages(wanted)
+    # The first message that is not consumed of the last queue is gone.
+    assert ages == {"G": {("T", "broker-a", 0): 0, ("T", "broker-a", 1): 1500}}
+    assert len(broker.asked(Code.QUERY_CONSUME_TIME_SPAN)) == 2
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"consumeTimeSpanSet":7}'])
+async def test_a_broker_that_tells_no_ages_costs_nothing_else(
+    lab: Lab, body: bytes
+) -> None:
+    broker = await lab.broker(topics={"T": {0: (0, 20)}}, committed={"T@G": {0: 3}})
+    broker.answers[Code.QUERY_CONSUME_TIME_SPAN] = lambda request: request.response(
+        body=body
+    )
+    await lab.take()
+    assert await lab.admin.oldest_ages({"broker-a": [("G", "T")]}) == {}
+    await broker.stop()
+    assert await lab.admin.oldest_ages({"broker-a": [("G", "T")]}) == {}
 
 
 async def test_pulled_offsets_of_a_broker_that_counts_them_elsewhere(lab: Lab) -> None:

@@ -38,8 +38,9 @@ def test_owner_of_a_queue() -> None:
 
 
 def test_several_owners_have_no_only_one() -> None:
-    plan = plan_of_owners({Q[0]: ["B", "A"]}, ["A", "B"])
+    plan = plan_of_owners({Q[0]: ["B", "A", "B"]}, ["A", "B"])
     assert plan.owners(Q[0]) == ("A", "B")
+    assert plan.by_client == {"A": (Q[0],), "B": (Q[0],)}, "B said it twice"
     with pytest.raises(ArgumentError, match="has 2 owners"):
         plan.owner(Q[0])
 

@@ -1,0 +1,155 @@
+"""How old the first unconsumed message of each queue is, whoever watches.
+
+Sweeps of all groups do not ask for it: a broker reads a message to tell (303). A broker
+that has told once has told for as long as nothing is committed, since the same message
+then only grows older. Where something is committed a new measure is needed, and the one
+before stands for a minute. So after each sweep a bounded number of questions goes out:
+half of them for the groups that lag most, half for those that have waited longest.
+
+A queue without lag has an age of 0, and nobody needs to be asked.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from rmqcore.model.columns import Column, QueueKey, Reason
+from rmqcore.model.snapshot import QueueTable
+
+STANDS_MS: Final = 60_000
+"""How long an age counts after other messages became the first."""
+
+ASKED_AGAIN_MS: Final = 45_000
+"""How long a measure is left, so that the next one comes before it counts no more."""
+
+QUESTIONS: Final = 200
+"""Asked after a sweep of all groups; each is a group, a topic and a broker."""
+
+
+class _Measure(NamedTuple):
+    """An age, when it was told, and what was committed then."""
+
+    at_ms: int
+    age_ms: int
+    committed: int | None
+
+
+class Ages:
+    """What is known of the ages of one group's queues."""
+
+    __slots__ = ("_asked", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[QueueKey, _Measure] = {}
+        self._asked: dict[tuple[str, str], int] = {}
+
+    def tell(self, table: QueueTable, told: Mapping[QueueKey, int], at_ms: int) -> None:
+        """Take the ages that brokers told; `table` is what was committed then."""
+        for row, key in enumerate(table.keys):
+            age = told.get(key)
+            if age is not None:
+                self._known[key] = _Measure(at_ms, age, table.committed[row])
+
+    def fill(self, table: QueueTable, at_ms: int) -> QueueTable:
+        """Return the table with all ages that are known at that time.
+
+        Ages that it has itself are measures.
+        """
+        if not any(table.lag):
+            self._known.clear()
+            self._asked.clear()
+            if table.lag.complete:
+                return replace(table, lag_ms=_zeros(len(table)))
+        ages = zip(table.keys, table.lag_ms, strict=True)
+        self.tell(table, {key: age for key, age in ages if age is not None}, at_ms)
+        return replace(table, lag_ms=Column.of(self._rows(table, at_ms)))
+
+    def due(self, table: QueueTable, at_ms: int) -> dict[tuple[str, str], int]:
+        """Return the topics and brokers to ask, with when they were last asked or 0."""
+        found: dict[tuple[str, str], int] = {}
+        for row, (topic, broker, _queue_id) in enumerate(table.keys):
+            place = topic, broker
+            asked_ms = self._asked.get(place, 0)
+            if place in found or at_ms - asked_ms < ASKED_AGAIN_MS:
+                continue
+            if table.lag[row] and self._is_due(table, row, at_ms):
+                found[place] = asked_ms
+        return found
+
+    def asked(self, places: Iterable[tuple[str, str]], at_ms: int) -> None:
+        """Remember that topics and brokers were asked, whatever they told."""
+        self._asked.update(dict.fromkeys(places, at_ms))
+
+    def _rows(self, table: QueueTable, at_ms: int) -> Iterator[int | Reason]:
+        for row, lag in enumerate(table.lag):
+            if not lag:
+                yield 0 if lag == 0 else _reason(table.lag, row)
+            elif _is_expired(table, row):
+                yield Reason.EXPIRED
+            else:
+                yield self._age(table, row, at_ms)
+
+    def _age(self, table: QueueTable, row: int, at_ms: int) -> int | Reason:
+        measure = self._known.get(table.keys[row])
+        if measure is not None:
+            passed_ms = max(0, at_ms - measure.at_ms)
+            if measure.committed == table.committed[row]:
+                return measure.age_ms + passed_ms
+            if passed_ms <= STANDS_MS:
+                return measure.age_ms
+        return _reason(table.lag_ms, row)
+
+    def _is_due(self, table: QueueTable, row: int, at_ms: int) -> bool:
+        if _is_expired(table, row):
+            return False
+        measure = self._known.get(table.keys[row])
+        return measure is None or (
+            measure.committed != table.committed[row]
+            and at_ms - measure.at_ms >= ASKED_AGAIN_MS
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A group's topic on a broker whose ages are due; what speaks for it."""
+
+    group: str
+    topic: str
+    broker: str
+    lag: int
+    asked_at_ms: int
+
+
+def choose_questions(due: Iterable[Question], limit: int = QUESTIONS) -> list[Question]:
+    """Return the questions to ask: the most lag first, then the longest wait."""
+    by_lag = sorted(due, key=lambda each: (-each.lag, each.asked_at_ms))
+    first, rest = by_lag[: limit // 2], by_lag[limit // 2 :]
+    rest.sort(key=lambda each: each.asked_at_ms)
+    return first + rest[: limit - len(first)]
+
+
+def oldest_of(table: QueueTable) -> tuple[int | None, bool]:
+    """Return the age (ms) of a group's oldest message, and whether it may be older."""
+    rows = [row for row in range(len(table)) if table.waiting(row) != 0]
+    if not rows:
+        return 0 if len(table) else None, False
+    known = [age for row in rows if (age := table.lag_ms[row]) is not None]
+    return max(known, default=None), len(known) < len(rows)
+
+
+def _is_expired(table: QueueTable, row: int) -> bool:
+    low, committed = table.min[row], table.committed[row]
+    return low is not None and committed is not None and committed < low
+
+
+def _reason(column: Column, row: int) -> Reason:
+    return column.reason(row) or Reason.NOT_ASKED
+
+
+@lru_cache(maxsize=1024)
+def _zeros(length: int) -> Column:
+    return Column(array("q", bytes(8 * length)))

@@ -1,0 +1,84 @@
+"""Asks how old the first unconsumed messages of some groups are (303), and no more.
+
+To tell, a broker reads one message of each queue, which in a group that lags is old and
+often on disk only. So questions leave a few at a time, and what a broker has not told
+when time is up is left out. Nothing else that is known of it changes for that: a broker
+that reads slowly is not silent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from rmqcore.errors import ProtocolError, RmqError
+from rmqcore.model.columns import QueueKey
+from rmqcore.protocol.bodies import decode_consume_time_spans
+from rmqcore.protocol.codes import RequestCode, ResponseCode
+from rmqcore.protocol.command import RemotingCommand
+
+from .line import Line
+from .queue_times import delay_of
+
+Pair = tuple[str, str]
+"""Group and topic."""
+
+GroupAges = dict[str, dict[QueueKey, int]]
+"""Ages in ms by group and queue."""
+
+AT_ONCE: Final = 8
+"""Of the sixteen threads that a broker answers such questions with."""
+
+
+async def ask_ages(
+    lines: Mapping[str, Line],
+    wanted: Mapping[str, Collection[Pair]],
+    *,
+    limit_s: float,
+) -> GroupAges:
+    """Return the ages that brokers told within the limit.
+
+    `lines` and `wanted` are by broker name; a broker without a line is not asked. A
+    queue whose first unconsumed message is gone, or that has none, has no age.
+    """
+    found: GroupAges = {}
+    asking = [
+        asyncio.ensure_future(_ask_broker(lines[name], name, sorted(pairs), found))
+        for name, pairs in wanted.items()
+        if name in lines
+    ]
+    if asking:
+        _done, late = await asyncio.wait(asking, timeout=limit_s)
+        for task in late:
+            task.cancel()
+        told = await asyncio.gather(*asking, return_exceptions=True)
+        for error in told:
+            if isinstance(error, Exception) and not isinstance(error, RmqError):
+                raise error
+    return found
+
+
+async def _ask_broker(
+    line: Line, name: str, pairs: Sequence[Pair], into: GroupAges
+) -> None:
+    def take(pair: Pair, answer: RemotingCommand) -> None:
+        if answer.code != ResponseCode.SUCCESS:
+            return
+        group, topic = pair
+        try:
+            spans = decode_consume_time_spans(answer.body)
+        except ProtocolError:
+            return
+        for span in spans:
+            age = delay_of(span)
+            if isinstance(age, int):
+                key = topic, name, span.message_queue.queue_id
+                into.setdefault(group, {})[key] = age
+
+    code = RequestCode.QUERY_CONSUME_TIME_SPAN
+    requests = (
+        (pair, RemotingCommand.request(code, {"group": pair[0], "topic": pair[1]}))
+        for pair in pairs
+    )
+    await line.ask_each(requests, take, window=AT_ONCE)
