@@ -3,8 +3,10 @@
 Seeded, so that two runs give the same rows. Each group has a mean rate, a daily wave
 with its own hour, a hot queue in some, members that join and leave (a new epoch each
 time, the division of that epoch by AVG), and a consumer capacity that is sometimes not
-enough, so that lag builds up and drains. Brokers and members stand in two rooms. Rows
-go through the collector's own writer, then through compaction, as they would in life.
+enough, so that lag builds up and drains. Brokers and members stand in two rooms. Queues
+become samples when the collector's sampler would take them, and claim the time that it
+would. Rows go through the collector's own writer, then through compaction, as they
+would in life.
 """
 
 from __future__ import annotations
@@ -14,21 +16,21 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.storage import open_storage
 from analytics.lake.writer import LandingWriter
+from dashboard.collector.samples import BUSY_MS, QUIET_MS, SLACK_MS
 
 SWEEP_MS: Final = 10_000
 START_MS: Final = 1_773_360_000_000  # 2026-03-13 00:00:00 UTC
 DAY_MS: Final = 86_400_000
-QUIET_EVERY: Final = 6
-"""A queue without lag or traffic is sampled in every sixth sweep."""
 ROOMS: Final = ("hz1", "hz2")
 OPTIONS: Final = "options.json"
 NEARBY: Final = "MACHINE_ROOM_NEARBY-AVG"
@@ -137,6 +139,70 @@ class Groups:
         }
 
 
+class Looks(NamedTuple):
+    """How queues stood at one sweep, in arrays with a value for each."""
+
+    top: npt.NDArray[np.int64]
+    done: npt.NDArray[np.int64]
+    epoch: npt.NDArray[np.int64]
+
+    @classmethod
+    def at(cls, groups: Groups) -> Looks:
+        """Look at all queues, group by group."""
+        return cls(
+            groups.top.ravel().astype(np.int64),
+            groups.done.ravel().astype(np.int64),
+            np.repeat(groups.epoch, groups.shape.queues),
+        )
+
+
+class Taken(NamedTuple):
+    """The queues that are sampled at a sweep: what they claim, and of which epoch."""
+
+    is_taken: npt.NDArray[np.bool_]
+    seconds: npt.NDArray[np.float64]
+    epoch: npt.NDArray[np.int64]
+
+
+class Sampling:
+    """The collector's `Sampler` for the queues of all groups at once.
+
+    All of them are there at every sweep, and their lags are known.
+    """
+
+    def __init__(self) -> None:
+        self._last: Looks | None = None
+        self._sampled_ms: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._taken_ms = 0
+
+    def take(self, looks: Looks, now_ms: int) -> Taken:
+        """Choose the queues to sample now; `seconds` and `epoch` are of those alone."""
+        last = self._last
+        if last is None:
+            size = len(looks.top)
+            self._last, self._taken_ms = looks, now_ms
+            self._sampled_ms = np.full(size, now_ms)
+            return Taken(np.ones(size, bool), np.zeros(size), looks.epoch)
+        waited_ms = now_ms - self._sampled_ms
+        next_ms = 2 * now_ms - self._taken_ms + SLACK_MS
+        has_moved = (looks.top != last.top) | (looks.done != last.done)
+        is_taken = np.where(
+            has_moved | (looks.top > looks.done),
+            waited_ms + SLACK_MS >= BUSY_MS,
+            next_ms - self._sampled_ms >= QUIET_MS,
+        ) | (looks.epoch != last.epoch)
+        self._sampled_ms = np.where(is_taken, now_ms, self._sampled_ms)
+        self._taken_ms = now_ms
+        self._last = Looks(
+            np.where(is_taken, looks.top, last.top),
+            np.where(is_taken, looks.done, last.done),
+            looks.epoch,
+        )
+        seconds = np.minimum(waited_ms[is_taken], QUIET_MS) / 1000
+        # What is claimed was time of the epoch that ran until now.
+        return Taken(is_taken, seconds, last.epoch[is_taken])
+
+
 def generate(lake: str, shape: Shape) -> int:
     """Write the lake, and its strategies' options beside it; return the samples."""
     rows = land(lake, shape)
@@ -155,15 +221,16 @@ def land(lake: str, shape: Shape) -> int:
     samples = LandingWriter(lake, c.SAMPLES, run_id=f"seed{shape.seed}")
     epochs = LandingWriter(lake, c.EPOCHS, run_id=f"seed{shape.seed}")
     names = key_columns(shape)
+    sampling = Sampling()
     rows = 0
     epochs.append(epochs_of(groups, range(shape.groups), shape.start_ms))
     for sweep in range(shape.sweeps):
         now_ms = shape.start_ms + sweep * SWEEP_MS
         groups.step(now_ms)
-        changed = groups.change_members()
+        changed = groups.change_members() if sweep else []
         if changed:
             epochs.append(epochs_of(groups, changed, now_ms))
-        rows += samples.append(_samples(groups, names, now_ms, sweep))
+        rows += samples.append(_samples(groups, names, now_ms, sampling))
         for writer in (samples, epochs):
             _checked(writer.flush(now_ms))
     _checked(samples.close(shape.start_ms))
@@ -212,16 +279,14 @@ def _member(group: int, number: int) -> str:
 
 
 def _samples(
-    groups: Groups, names: dict[str, Any], now_ms: int, sweep: int
+    groups: Groups, names: dict[str, Any], now_ms: int, sampling: Sampling
 ) -> dict[str, Any]:
     shape = groups.shape
-    top = groups.top.ravel().astype(np.int64)
-    done = groups.done.ravel().astype(np.int64)
-    busy = np.repeat(groups.mean > 0, shape.queues) | (top > done)
-    taken = busy | (sweep % QUIET_EVERY == 0)
-    mask = pa.array(taken)
-    lag = (top - done)[taken]
-    rate = np.maximum(np.repeat(groups.capacity, shape.queues)[taken], 1e-9)
+    looks = Looks.at(groups)
+    taken = sampling.take(looks, now_ms)
+    mask = pa.array(taken.is_taken)
+    top, done = looks.top[taken.is_taken], looks.done[taken.is_taken]
+    capacity = np.repeat(groups.capacity, shape.queues)[taken.is_taken]
     return {
         c.CLUSTER: shape.cluster,
         **{
@@ -229,12 +294,12 @@ def _samples(
             for name in (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
         },
         c.TIME: now_ms,
-        c.WEIGHT: np.where(busy[taken], 10.0, 60.0),
-        c.MIN: np.zeros(int(taken.sum()), dtype=np.int64),
-        c.MAX: top[taken],
-        c.COMMITTED: done[taken],
-        c.EPOCH: np.repeat(groups.epoch, shape.queues)[taken],
-        c.LAG_MS: (lag / rate * shape.queues * 1000).astype(np.int64),
+        c.WEIGHT: taken.seconds,
+        c.MIN: np.zeros(len(top), dtype=np.int64),
+        c.MAX: top,
+        c.COMMITTED: done,
+        c.EPOCH: taken.epoch,
+        c.LAG_MS: ((top - done) / capacity * shape.queues * 1000).astype(np.int64),
     }
 
 
