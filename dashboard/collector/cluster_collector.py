@@ -2,9 +2,10 @@
 
 Three things make it look at the cluster: the tick of the watched groups (1 s), the
 tick of all groups (10 s), and notices that a group changed (a fleet member's word, or
-a changed group's turn to be looked at again). A sweep that would overlap the last of
-its kind is skipped and counted. Whatever fails outside is logged, counted and over
-with that sweep; the next one starts afresh.
+a changed group's turn to be looked at again). A look that hears a broker which the
+list shows as away makes it look at all groups at once. A sweep that would overlap the
+last of its kind is skipped and counted. Whatever fails outside is logged, counted and
+over with that sweep; the next one starts afresh.
 
 Sweeps look at the lease without asking for it (`lease.Renewals` keeps it). A write that
 is refused ends its sweep. Then the lease is asked for, and only where another collector
@@ -28,6 +29,7 @@ from dashboard.live.holdings import decode_holding
 from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
 from dashboard.live.state import LeaderState
+from dashboard.live.tasks import end_tasks
 from rmqcore.errors import RmqError
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
@@ -135,12 +137,16 @@ class ClusterCollector:
         self._noticed: set[str] = set()
         self._notice = asyncio.Event()
         self._keeping: asyncio.Future[None] | None = None
+        self._early: asyncio.Task[None] | None = None
+        """The sweep of all that came before its tick; one at most between two."""
 
     async def sweep_all(self, late: Lateness | None = None) -> None:
         """Look at every group, write the overview, and ask some members.
 
         `late` says how far behind its time this sweep is, if it is.
         """
+        if self._early is not None and self._early.done():
+            self._early = None
         await self._once(ALL, lambda: self._sweep_all(late))
 
     async def sweep_watched(self) -> None:
@@ -176,6 +182,8 @@ class ClusterCollector:
 
     async def close(self) -> None:
         """Give the lead up and write what is left."""
+        if self._early is not None:
+            await end_tasks(self._early)
         with suppress(redis.RedisError, OSError):
             await self.lease.release()
         self._lead = None
@@ -283,6 +291,11 @@ class ClusterCollector:
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)
+        # The list would tell of a broker's silence for up to ten seconds after its end.
+        if lead.list_is_behind and self._early is None and ALL not in self._running:
+            self._early = asyncio.create_task(
+                self._once(ALL, lambda: self._sweep_all(None))
+            )
 
     async def _ask_some(
         self,

@@ -121,6 +121,23 @@ class Lead:
         """The run that updates are numbered in."""
         return self._numbering.run
 
+    @property
+    def list_is_behind(self) -> bool:
+        """Whether the list shows a process as away that has answered everything since.
+
+        It is made by sweeps of all groups; looks at single ones hear of it earlier.
+        """
+        if self._overview is None:
+            return False
+        listed = self._overview
+        servers = listed.get("nameservers", [])
+        away = {b["name"] for b in listed["brokers"] if not b["answered"]}
+        deaf = {each["address"] for each in servers if not each["answered"]}
+        now = self._presence.now
+        return any(each.whole and each.name in away for each in now.brokers) or any(
+            each["answered"] and each["address"] in deaf for each in now.nameservers
+        )
+
     async def load_holdings(self) -> None:
         """Read what fleet members said before this lead began; remove what is old."""
         key = allocation_key(self.cluster)

@@ -25,13 +25,18 @@ from dashboard.live.names import (
 )
 from dashboard.live.state import live_state, make_async_client
 from rmqcore.errors import ConnectError
-from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot, KnownBroker
+from rmqcore.model.snapshot import (
+    BrokerSnapshot,
+    ClusterSnapshot,
+    GroupSnapshot,
+    KnownBroker,
+)
 from tests.support.collectors import BrokersOfASource, make_collector, now_ms
 from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
 
+from .sights import broker, group, keys, member, table
 from .sights import cluster as cluster_of
-from .sights import group, keys, member, table
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,6 +51,8 @@ class Seen(BrokersOfASource):
         self.groups_now = groups
         self.fails: Exception | None = None
         self.asked: list[frozenset[str]] = []
+        self.brokers_now: list[BrokerSnapshot] | None = None
+        self.brokers_of_all: list[BrokerSnapshot] | None = None
         self.gate: asyncio.Event | None = None
         self.reached = asyncio.Event()
 
@@ -53,16 +60,21 @@ class Seen(BrokersOfASource):
         self.reached.set()
         if self.gate is not None:
             await self.gate.wait()
-        return self._taken([without_reports(each) for each in self.groups_now])
+        groups = [without_reports(each) for each in self.groups_now]
+        return self._taken(groups, self.brokers_of_all)
 
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         self.asked.append(frozenset(names))
         return self._taken([each for each in self.groups_now if each.name in names])
 
-    def _taken(self, groups: list[GroupSnapshot]) -> ClusterSnapshot:
+    def _taken(
+        self,
+        groups: list[GroupSnapshot],
+        brokers: list[BrokerSnapshot] | None = None,
+    ) -> ClusterSnapshot:
         if self.fails is not None:
             raise self.fails
-        seen = cluster_of(*groups)
+        seen = cluster_of(*groups, brokers=brokers or self.brokers_now)
         return ClusterSnapshot(now_ms(), seen.brokers, seen.topics, seen.groups)
 
 
@@ -137,6 +149,12 @@ def owners(name: str = "g") -> list[list[str]]:
     return [queue["owners"] for queue in shown(name)["queues"]]
 
 
+async def answered_by_the_list() -> dict[str, bool]:
+    overview = live_state().overview("east")
+    assert overview is not None
+    return {each["name"]: each["answered"] for each in overview["brokers"]}
+
+
 async def test_a_sweep_of_all_writes_documents_and_the_overview(make: Make) -> None:
     await make(Seen(divided("c1", name="a"), divided("c1", "c2", name="b"))).sweep_all()
     overview = live_state().overview("east")
@@ -205,6 +223,42 @@ async def test_unwatched_groups_are_not_swept_each_second(make: Make) -> None:
     source.asked.clear()
     await collector.sweep_watched()
     assert source.asked == []
+
+
+async def test_the_list_tells_at_once_that_a_broker_answers_again(make: Make) -> None:
+    source = Seen(divided("c1"))
+    source.brokers_now = [broker("a"), broker("b", answered=False)]
+    collector = make(source)
+    await collector.sweep_all()
+    live_state().watch("east", "g", time.time())
+    await collector.sweep_watched()
+    assert await answered_by_the_list() == {"a": True, "b": False}
+    source.brokers_now = [broker("a"), broker("b")]
+    await collector.sweep_watched()
+    await eventually(answered_by_the_list, {"a": True, "b": True})
+    await collector.sweep_watched()
+    assert collector.figures.sweeps == 2
+
+
+async def test_a_broker_that_looks_alone_hear_costs_one_sweep_a_tick(
+    make: Make,
+) -> None:
+    async def sweeps() -> int:
+        return collector.figures.sweeps
+
+    source = Seen(divided("c1"))
+    source.brokers_now = [broker("a")]
+    source.brokers_of_all = [broker("a", answered=False)]
+    collector = make(source)
+    live_state().watch("east", "g", time.time())
+    await collector.sweep_all()
+    await collector.sweep_watched()
+    await eventually(sweeps, 2)
+    await collector.sweep_watched()
+    await collector.sweep_all()
+    assert collector.figures.sweeps == 3
+    await collector.sweep_watched()
+    await eventually(sweeps, 4)
 
 
 async def test_an_overlapping_sweep_is_skipped_and_counted(make: Make) -> None:
