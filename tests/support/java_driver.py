@@ -71,7 +71,8 @@ class JavaDriver(JsonLines):
         Options: tag, mode, orderly, instance, from, delay_ms, threads, access_key and
         secret_key, strategy with config (`broker:id,…`) or rooms; with `exact` each
         change of its process queue table is an event `change`; with `pop` it takes
-        messages by POP where the broker is set to that. `nameserver` names
+        messages by POP where the broker is set to that; with `quiet` it does not tell
+        its messages, which for long runs are too many. `nameserver` names
         another cluster than the driver's, `tls` encrypts. Values hold no spaces (`+`
         in a tag expression stands for one).
         """

@@ -100,7 +100,7 @@ class JsonLines:
         return found[0]
 
     def wait_until(
-        self, settled: Callable[[], bool], *, timeout: float = ANSWER_SECONDS
+        self, settled: Callable[[], object], *, timeout: float = ANSWER_SECONDS
     ) -> None:
         """Return when `settled`, asked after every event, says so."""
         with self._arrived:

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -47,6 +48,7 @@ public final class Driver {
   private static final Map<String, DefaultMQProducer> producers = new ConcurrentHashMap<>();
   private static final Map<String, List<String>> lastQueues = new ConcurrentHashMap<>();
   private static final Map<String, Gate> gates = new ConcurrentHashMap<>();
+  private static final Set<String> quiet = ConcurrentHashMap.newKeySet();
 
   public static void main(String[] args) throws Exception {
     nameServer = args[0];
@@ -135,6 +137,9 @@ public final class Driver {
       consumer.subscribe(topic, options.getOrDefault("tag", "*").replace('+', ' '));
     }
     gates.put(name, new Gate(Long.parseLong(options.getOrDefault("delay_ms", "0"))));
+    if (options.containsKey("quiet")) {
+      quiet.add(name);
+    }
     listen(consumer, name, Boolean.parseBoolean(options.getOrDefault("orderly", "false")));
     consumer.start();
     consumers.put(name, consumer);
@@ -237,6 +242,9 @@ public final class Driver {
 
   private static void report(String name, List<MessageExt> messages) {
     gates.get(name).pass();
+    if (quiet.contains(name)) {
+      return;
+    }
     for (MessageExt message : messages) {
       say(
           "message", "name", name, "topic", message.getTopic(), "broker", message.getBrokerName(),
