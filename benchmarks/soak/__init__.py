@@ -1,0 +1,1 @@
+"""How the whole stack bears a crowded cluster on a crowded machine."""

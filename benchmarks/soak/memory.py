@@ -1,0 +1,121 @@
+"""What every process of the stack keeps in memory, sampled, and whether it is level."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from benchmarks.usage import family
+
+MB: Final = 1024 * 1024
+LEVEL_SHARE: Final = 0.05
+LEVEL_BYTES: Final = 8 * MB
+"""Below either of the two a growth is none: allocators breathe."""
+
+_HOSTNAME: Final = re.compile(r"--hostname\s(\S+)@")
+_MODULES: Final = {
+    "uvicorn": "web",
+    "beat": "beat",
+    "dashboard.supervisor": "supervisor",
+    "analytics": "analytics-child",
+    "rmqcore": "embedded-cluster",
+    "valkey-server": "state",
+    "pyspark.daemon": "spark-python",
+    "java": "spark-java",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The bytes of each process at a moment, by its name; pages shared count in parts.
+
+    A process with several of one name counts as their sum.
+    """
+
+    at_s: float
+    bytes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How much one process kept: first, last, most, and in two quarters' means."""
+
+    name: str
+    first: int
+    last: int
+    most: int
+    third_quarter: float
+    last_quarter: float
+    is_steady: bool = True
+    """Whether it was there at every look of the second half."""
+
+    @property
+    def growth(self) -> float:
+        """Bytes that the last quarter has more than the one before."""
+        return self.last_quarter - self.third_quarter
+
+    @property
+    def is_level(self) -> bool:
+        """Whether the second half does not grow."""
+        return self.growth <= max(LEVEL_BYTES, LEVEL_SHARE * self.third_quarter)
+
+
+def look(pid: int, at_s: float) -> Look:
+    """Look at a process and all its descendants."""
+    found: dict[str, int] = defaultdict(int)
+    for each in family(pid):
+        with suppress(OSError):
+            size = proportional_bytes(each)
+            if size:  # else it has ended, and nobody has waited for it yet
+                found[_name(each)] += size
+    return Look(at_s, dict(found))
+
+
+def proportional_bytes(pid: int) -> int:
+    """Return a process's memory, a page shared by n of them counted as 1/n (PSS)."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def courses(looks: Iterable[Look]) -> list[Course]:
+    """Return the course of every process that was there in the second half."""
+    taken = list(looks)
+    return list(_courses(taken)) if taken else []
+
+
+def _courses(looks: list[Look]) -> Iterator[Course]:
+    begin, end = looks[0].at_s, looks[-1].at_s
+    half, quarter = (begin + end) / 2, (begin + 3 * end) / 4
+    looks_of_half = sum(each.at_s >= half for each in looks)
+    for name in sorted({name for each in looks for name in each.bytes}):
+        points = [(each.at_s, each.bytes[name]) for each in looks if name in each.bytes]
+        third = [size for at, size in points if half <= at < quarter]
+        last = [size for at, size in points if at >= quarter]
+        if third and last:
+            sizes = [size for _, size in points]
+            yield Course(
+                name,
+                *(sizes[0], sizes[-1], max(sizes)),
+                *(fmean(third), fmean(last)),
+                is_steady=len(third) + len(last) == looks_of_half,
+            )
+
+
+def _name(pid: int) -> str:
+    words = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
+    worker = _HOSTNAME.search(" ".join(words))
+    if worker is not None:
+        return worker[1]
+    for word in words:
+        short = word.partition(" ")[0].rsplit("/", 1)[-1]
+        if short in _MODULES:
+            return _MODULES[short]
+    return words[0].rsplit("/", 1)[-1] or str(pid)
