@@ -10,6 +10,7 @@ a class of somebody's own).
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -176,7 +177,7 @@ class Divider:
             before = self._before.get(candidate.name)
             # Those who are taken away leave their places empty.
             listed = ids if candidate.added < 0 else members
-            places.append(_places(owners, queues, listed))
+            places.append(_places(owners, queues, _places_of(listed, members)))
             moved.append(_moved(owners, before, queues))
             if owners is not None:
                 self._before[candidate.name] = owners
@@ -251,20 +252,32 @@ def _with(ids: Sequence[str], added: int) -> list[str]:
     return sorted_client_ids(ids)[:added]
 
 
+def _places_of(listed: Sequence[str], members: Sequence[str]) -> dict[str, list[int]]:
+    """Return the places of each member's processes in the list, of those still there.
+
+    Each process of a client id that is listed twice takes the whole share.
+    """
+    there = Counter(members)
+    found: dict[str, list[int]] = defaultdict(list)
+    for place, client_id in enumerate(listed):
+        if len(found[client_id]) < there[client_id]:
+            found[client_id].append(place)
+    return found
+
+
 def _places(
-    owners: Owners | None, queues: Sequence[MessageQueue], members: Sequence[str]
+    owners: Owners | None,
+    queues: Sequence[MessageQueue],
+    places_of: Mapping[str, Sequence[int]],
 ) -> list[Any]:
     """Return each queue's owner as a place; a tuple of places where it has several."""
     if owners is None:
         return [None] * len(queues)
-    place = {member: number for number, member in enumerate(members)}
     found: list[Any] = []
     for queue in queues:
         holders = owners.get(queue, ())
-        if len(holders) == 1:
-            found.append(place[holders[0]])
-        else:
-            found.append(tuple(place[holder] for holder in holders) or NOBODY)
+        places = tuple(place for holder in holders for place in places_of[holder])
+        found.append(places[0] if len(places) == 1 else places or NOBODY)
     return found
 
 

@@ -64,13 +64,14 @@ def _batch(columns: list[list[object]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def owners_in_use(divided: DataFrame, epochs: DataFrame) -> DataFrame:
-    """Return queue key, epoch and client id of the strategy that was in use."""
+    """Return queue key, epoch and client id of the strategy that was in use, once."""
     owner = Candidate(IN_USE, IN_USE).column
     return (
         divided.where(F.col(owner) >= 0)
         .withColumnRenamed(owner, MEMBER)
         .join(members(epochs), on=[*EPOCH_KEY, MEMBER], how="inner")
         .select(*c.QUEUE_KEY, c.EPOCH, c.CLIENT_ID)
+        .distinct()
     )
 
 

@@ -37,8 +37,9 @@ def told_epochs(epochs: DataFrame) -> DataFrame:
 def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
     """Return the epochs of CLUSTERING groups that were not over then, once each.
 
-    `member_ids` lists each client id once. In BROADCASTING nothing is divided; where
-    nobody knows the strategy it is taken to be AVG, and `strategy_source` says so.
+    `member_ids` lists a client id as often as there are processes with it. In
+    BROADCASTING nothing is divided; where nobody knows the strategy it is taken to be
+    AVG, and `strategy_source` says so.
     """
     since = F.timestamp_millis(F.lit(since_ms))
     divides = F.coalesce(F.col(c.MODE), F.lit(_CLUSTERING)) == _CLUSTERING
@@ -54,9 +55,9 @@ def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
             .otherwise(F.col(c.STRATEGY_SOURCE))
             .alias(c.STRATEGY_SOURCE),
             c.OPTIONS,
-            F.array_distinct(
-                F.transform(c.MEMBERS, lambda member: member[c.CLIENT_ID])
-            ).alias(MEMBER_IDS),
+            F.transform(c.MEMBERS, lambda member: member[c.CLIENT_ID]).alias(
+                MEMBER_IDS
+            ),
             c.QUEUES,
         )
     )

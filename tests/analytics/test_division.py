@@ -168,6 +168,14 @@ def test_members_more_or_fewer_are_compared() -> None:
     assert owners(Candidate("none", IN_USE, added=-2), document) == [[]] * 4
 
 
+def test_each_process_of_a_shared_client_id_takes_the_whole_share() -> None:
+    document = epoch("b", "a", "b", queues=3)
+    # AVG counts three members and finds "b" at the second place only.
+    assert owners(Candidate(IN_USE, IN_USE), document) == [[1], [0, 2], [NOBODY]]
+    fewer = Candidate("fewer", IN_USE, added=-1)
+    assert owners(fewer, document) == [[1], [1], [0]]
+
+
 def test_a_queue_that_is_listed_twice_has_a_row_for_each_owner() -> None:
     lists = {"a": [["orders", "broker-a", 0]], "b": [["orders", "broker-a", 0]]}
     candidate = Candidate("CONFIG", "CONFIG", {"config": lists})
