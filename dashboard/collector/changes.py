@@ -1,7 +1,8 @@
 """What a reader of one document needs to have the next: the body of an update.
 
 Top-level members that differ are replaced whole, except the queues: of those only the
-rows that differ are sent, under the key topic|broker|id; a queue that is gone is null.
+rows that differ are sent, under the key topic|broker|id. What is gone is null, a queue
+or a member that the new document does not have.
 Rows new to the reader go where (topic, broker, id) puts them. Names may have a bar of
 their own: where two queues have one key, all queues are sent, as a list.
 """
@@ -23,6 +24,7 @@ def changes_between(before: GroupState, after: GroupState) -> dict[str, Any]:
         for name, value in after.items()
         if name not in IDENTITY and name != "queues" and before.get(name) != value
     }
+    changes.update(dict.fromkeys(before.keys() - after.keys()))
     queues = _queue_changes(before["queues"], after["queues"])
     if queues is not None:
         changes["queues"] = queues

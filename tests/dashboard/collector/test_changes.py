@@ -60,6 +60,13 @@ def test_a_queue_that_is_gone_is_null() -> None:
     assert changes["queues"]["orders|a|1"] is None
 
 
+def test_a_member_that_only_the_document_before_has_is_null() -> None:
+    after = document([0])
+    before = copy.deepcopy(after)
+    before["nameservers"] = []
+    assert changes_between(before, after) == {"nameservers": None}
+
+
 def test_queues_whose_keys_are_one_text_are_sent_whole() -> None:
     alike = (("a", "b|c", 0), ("a|b", "c", 0))
 
