@@ -108,6 +108,8 @@ class Lead:
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
         self._trends: dict[str, LagTrend] = {}
+        self._unmet: set[str] = set()
+        """Groups that the leader before listed and that were not met in this lead."""
         self._holdings: dict[str, dict[str, Holding]] = {}
         self._presence = Presence()
         self.faults = Faults(cluster)
@@ -163,6 +165,7 @@ class Lead:
             points = row.get("lag_trend", [])
             restored = LagTrend.restored(points, last["taken_at"])
             self._trends[row["group"]] = restored
+            self._unmet.add(row["group"])
         left = await load_inheritance(self._client, self.cluster, self._now_ms())
         self._inheritance = left
         if left is not None and left.run == last["run"]:
@@ -281,8 +284,19 @@ class Lead:
             self._trends.pop(name, None)
             self.faults.forget(name)
             self._numbering.forget(self.cluster, name)
+        gone += self._gone_before(snapshot)
         self._end_epochs(snapshot)
         _checked(await self._publisher.remove_groups(self.cluster, gone))
+
+    def _gone_before(self, snapshot: ClusterSnapshot) -> list[str]:
+        """Return the groups that went while nobody led, once all brokers are heard."""
+        if not all(broker.whole for broker in snapshot.brokers):
+            return []
+        gone = [name for name in self._unmet if name not in self.groups]
+        self._unmet.clear()
+        for name in gone:
+            self._trends.pop(name, None)
+        return gone
 
     def _end_epochs(self, snapshot: ClusterSnapshot) -> None:
         """End the epochs of groups that are gone, also of those gone before this lead.

@@ -493,6 +493,23 @@ async def test_a_group_deleted_while_nobody_led_ends_its_epoch(make: Make) -> No
     assert await epochs("a") == [(1, True)]
 
 
+@pytest.mark.parametrize("answered", [True, False])
+async def test_a_group_deleted_while_nobody_led_loses_its_document(
+    make: Make, answered: bool
+) -> None:
+    first = make(Seen(divided("c1", name="a"), divided("c1", name="b")), "one")
+    await first.sweep_all()
+    await first.close()
+    source = Seen(divided("c1", name="a"))
+    source.brokers_now = [broker(), broker("b", answered=answered)]
+    second = make(source, "two")
+    await second.sweep_all()
+    assert (live_state().group("east", "b") is None) is answered
+    source.brokers_now = [broker()]
+    await second.sweep_all()
+    assert live_state().group("east", "b") is None
+
+
 async def test_brokers_are_known_to_the_next_collector(make: Make) -> None:
     source = Seen(divided("c1"))
     source.known["a"] = KnownBroker("a", "C", {0: "10.0.0.1:10911"}, {}, now_ms())
