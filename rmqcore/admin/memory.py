@@ -43,6 +43,8 @@ class Memory:
     """The topics that a sweep of everything asked about."""
     group_names: frozenset[str] = frozenset()
     """The groups that it showed."""
+    queue_ids: dict[str, list[int]] = field(default_factory=dict)
+    """The queues of each topic, which may be others than the listing said."""
     committed: GroupOffsets = field(default_factory=dict)
     members: dict[str, ConsumerConnection] = field(default_factory=dict)
     silent_since_ms: int | None = None

@@ -49,7 +49,7 @@ from .nameservers import NameServers
 from .naming import NamedBroker, NameServerRound, Register
 from .running_info import RunningInfos
 from .sweep import BrokerAnswers, BrokerSweep, Question
-from .tables import GroupOffsets, Listing
+from .tables import GroupOffsets, Listing, TopicOffsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +228,11 @@ class SnapshotTaker:
             memory.note_answer(now_ms)
             if question.groups is None:
                 memory.topic_names = frozenset(answer.stats)
+                memory.queue_ids = {
+                    name: offsets.queue_ids
+                    for name, offsets in answer.stats.items()
+                    if isinstance(offsets, TopicOffsets)
+                }
                 memory.group_names = frozenset(answer.members)
         elif not answer.faults:
             memory.note_silence(now_ms)

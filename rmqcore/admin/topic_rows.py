@@ -124,8 +124,11 @@ def _segment(name: str, answer: BrokerAnswers, data: QueueData) -> Segment:
             Column(offsets.max),
         )
     count = max(data.read_queue_nums, data.write_queue_nums)
-    unknown = Column.unknown(count, offsets)
-    return Segment(name, answer.name, list(range(count)), unknown, unknown)
+    queue_ids = list(range(count))
+    if answer.topics is None:
+        queue_ids = answer.memory.queue_ids.get(name, queue_ids)
+    unknown = Column.unknown(len(queue_ids), offsets)
+    return Segment(name, answer.name, queue_ids, unknown, unknown)
 
 
 def unlisted(segment: Segment, queue_ids: Iterable[int]) -> Segment:

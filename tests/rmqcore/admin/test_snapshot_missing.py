@@ -9,6 +9,7 @@ import pytest
 from rmqcore.admin import Admin
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import ClusterSnapshot, GroupKind
+from rmqcore.model.topic import TopicConfig
 from rmqcore.protocol.codes import RequestCode as Code
 
 from .lab import PATIENT, Lab, rows
@@ -166,6 +167,23 @@ async def test_a_queue_that_only_a_missing_broker_held_offsets_of_stays(
     before = await lab.take()
     first.fault_everywhere(silent)
     after = await lab.take()
+    assert after.groups["G"].queues.keys == before.groups["G"].queues.keys
+
+
+async def test_queues_that_a_listing_lacked_stay_while_their_broker_is_silent(
+    lab: Lab,
+) -> None:
+    first = await lab.broker(
+        "broker-a",
+        topics={"T": {0: (0, 5), 1: (0, 5)}},
+        configs={"T": TopicConfig("T", 1, 1)},
+        committed={"T@G": {0: 2}},
+    )
+    await lab.broker("broker-b", **GOOD)
+    before = await lab.take()
+    first.fault_everywhere(silent)
+    after = await lab.take()
+    assert ("T", "broker-a", 1) in before.groups["G"].queues.keys
     assert after.groups["G"].queues.keys == before.groups["G"].queues.keys
 
 
