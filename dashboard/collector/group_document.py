@@ -133,18 +133,19 @@ def group_totals(sight: Sight) -> GroupTotals:
     """Return the sums of a group; unknown where nothing is known."""
     table = sight.group.queues
     rows = sight.ownership.rows
-    unheard = "members" in sight.group.unknown and not sight.group.members
+    nobody = "members" in sight.group.unknown and not sight.group.members
+    unheard = any(broker.unheard(sight.taken_at_ms) for broker in sight.brokers)
     oldest_ms, oldest_partial = oldest_of(table)
     return {
-        "members": None if unheard else len(sight.group.members),
+        "members": None if nobody else len(sight.group.members),
         "queues": len(table),
         "queues_known": table.lag.known_rows,
         "owned": sum(bool(row.owners) for row in rows),
         "unowned": sight.ownership.count("unowned"),
         "lag": known_total(table.lag),
-        "lag_partial": table.lag_partial,
+        "lag_partial": table.lag_partial or unheard,
         "oldest_ms": oldest_ms,
-        "oldest_partial": oldest_partial,
+        "oldest_partial": oldest_partial or unheard,
         "rate_in": _rounded(sight.rates.rate_in),
         "rate_out": _rounded(sight.rates.rate_out),
         "rate_partial": rate_is_partial(sight.rates),

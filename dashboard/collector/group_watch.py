@@ -216,12 +216,16 @@ class GroupWatch:
         return turns
 
     def _needed(self, look: Look) -> list[BrokerState]:
-        """Return the brokers that know something of the group."""
+        """Return the brokers that know something of the group, or may know of it."""
         needed = {broker for _topic, broker, _queue_id in look.group.queues.keys}
         needed.update(name for m in look.group.members for name in m.brokers)
         if self.book.current is not None:
             needed |= self.book.current.membership.brokers
-        return [broker for broker in look.standing.brokers if broker.name in needed]
+        return [
+            broker
+            for broker in look.standing.brokers
+            if broker.name in needed or broker.unheard(look.taken_at_ms)
+        ]
 
     def _find(
         self, look: Look, facts: Sight, handovers: Collection[Handover]

@@ -57,6 +57,10 @@ class BrokerState:
         """True while nothing that it knows is missing."""
         return self.condition == "answered"
 
+    def unheard(self, now_ms: int) -> bool:
+        """Say whether it never answered, so that it may have queues of any group."""
+        return self.answered_at_ms is None and not self.snapshot.withdrawn(now_ms)
+
     def tolerated(self, now_ms: int) -> bool:
         """Say whether its silence is too short to be told of."""
         away_ms = now_ms - (self.away_since_ms or now_ms)
@@ -96,11 +100,13 @@ class Presence:
         """As they were last seen."""
         self._at_ms = 0
         self._restored: dict[str, OverviewBroker] = {}
+        self._restored_ms = 0
         self._silent_since: dict[str, int | None] = {}
 
     def restore(self, last: Overview) -> None:
         """Go on from what an earlier leader published."""
         self._restored = {broker["name"]: broker for broker in last["brokers"]}
+        self._restored_ms = last["taken_at"]
         self._silent_since = {
             each["address"]: each.get("since") for each in last.get("nameservers", [])
         }
@@ -163,7 +169,11 @@ class Presence:
 
     def _earlier(self, broker: BrokerSnapshot, at_ms: int) -> BrokerState:
         known = self._restored.get(broker.name)
-        if known is None or known.get("state", "answered") == "answered":
+        if known is None:
             return BrokerState(broker, "answered")
-        since_ms = known.get("since")
-        return BrokerState(broker, known["state"], since_ms, since_ms or at_ms)
+        age_ms, since_ms = known["age_ms"], known.get("since")
+        heard_ms = None if age_ms is None else self._restored_ms - age_ms
+        if known.get("state", "answered") == "answered":
+            return BrokerState(broker, "answered", answered_at_ms=heard_ms)
+        state = known["state"]
+        return BrokerState(broker, state, since_ms, since_ms or at_ms, heard_ms)

@@ -166,6 +166,18 @@ def test_a_broker_that_is_only_silent_holds_the_epoch_for_as_long_as_it_is() -> 
         assert sight is None or sight.epoch == {"number": 1, "began_at": NOW}
 
 
+def test_a_broker_that_is_silent_from_the_beginning_may_have_queues() -> None:
+    watched = Watched()
+    seen = group(table(ON_B), [member("c1", ON_B)], expected=["c1"] * 2)
+    first = watched.shown(0, seen, A_SILENT)
+    assert (first["complete"], first["epoch"]) == (False, None)
+    assert first["totals"]["lag_partial"]
+    second = watched.shown(10, whole())
+    assert second["complete"]
+    assert second["epoch"] == {"number": 1, "began_at": NOW + 10_000}
+    assert not second["totals"]["lag_partial"]
+
+
 def test_queues_of_a_broker_that_is_away_are_not_said_to_be_without_owner() -> None:
     watched = Watched()
     watched.look(0, whole())

@@ -108,6 +108,31 @@ def test_a_new_leader_goes_on_from_what_was_published() -> None:
     assert [each.get("since") for each in now.nameservers] == [NOW - 60_000]
 
 
+def test_a_broker_that_never_answered_may_have_queues_of_any_group() -> None:
+    presence = Presence()
+    (never,) = presence.take(at(NOW, SILENT)).brokers
+    assert never.unheard(NOW)
+    (gone,) = presence.take(at(NOW, MISSING)).brokers
+    assert not gone.unheard(NOW + HELD_MS)
+    presence.take(at(NOW, WHOLE))
+    (heard,) = presence.take(at(NOW, SILENT)).brokers
+    assert not heard.unheard(NOW)
+
+
+def test_a_new_leader_knows_who_ever_answered() -> None:
+    presence = Presence()
+    snapshot = at(NOW, WHOLE)
+    presence.take(snapshot)
+    stamp = Stamp("r", 1)
+    published = overview_document(
+        "east", snapshot, (), stamp, NOW, standing=presence.now
+    )
+    successor = Presence()
+    successor.restore(published)
+    (silent,) = successor.take(at(NOW + 1000, SILENT)).brokers
+    assert silent.answered_at_ms == WHOLE.answered_at_ms
+
+
 def test_name_servers_tell_which_brokers_they_do_not_list() -> None:
     other = broker("b")
     nameservers = (
