@@ -66,7 +66,8 @@ TOLD: Final[Mapping[str, Mapping[str, Collection[str]]]] = {
             c.LOAD,
         ),
     },
-    # Its rates are of one epoch alone, so that no load can be compared.
+    # Its rates are of one epoch alone, so that no load can be compared; and of members
+    # over a period it leaves out those without queues.
     "pandas": {
         c.SKEW_BY_TIME: (
             *_TIME,
@@ -75,7 +76,6 @@ TOLD: Final[Mapping[str, Mapping[str, Collection[str]]]] = {
             c.UNOWNED_COUNT,
             *_EVENNESS_OF_LAG,
         ),
-        c.LOAD_BY_MEMBER: (*_TIME, c.QUEUE_COUNT, c.LAG_MEAN, c.LAG_PEAK),
         c.MEMBER_BY_TIME: (*_TIME, c.QUEUE_COUNT, c.LAG_MEAN),
     },
 }

@@ -171,9 +171,10 @@ WITH samples AS (
     epoch_ms("time") AS "at", "at" - 1 - ("at" - 1) % $step AS step,
     "max", committed, greatest("max" - committed, 0) AS behind,
     CASE WHEN "max" - committed IS NOT NULL THEN behind::DOUBLE END AS lag,
-    CASE WHEN lag IS NOT NULL THEN least(round(weight * 1000), {REACH_MS}) END
-      AS claim,
-    least(claim, "at" - step) AS own, claim - own AS spilled
+    least(round(weight * 1000), {REACH_MS}) AS claim,
+    -- Not for nulls, which `least` skips.
+    CASE WHEN lag IS NOT NULL THEN least(claim, "at" - step) END AS own,
+    claim - own AS spilled
   FROM read_parquet($files)
 ), there AS (
   SELECT cluster, "group", epoch, unnest(queues, recursive := true), step,
