@@ -147,7 +147,7 @@ def _compare(folder: Path, size: float, without: Collection[str]) -> None:
         if wrong:
             raise SystemExit(f"ours and {NAMES[name]} differ in " + "; ".join(wrong))
         for dataset, each in found.items():
-            print(f"{dataset}: {each} like {NAMES[name]}", flush=True)
+            print(f"{dataset}: {each} in {NAMES[name]}", flush=True)
 
 
 def _print_usage(name: str, size: float, usage: Usage) -> None:
