@@ -6,7 +6,8 @@ or "assumed" where the strategy itself is a guess. Members answer one after anot
 while queues move between them, so one round may show a queue with no owner or two
 when it only changed hands. Such a queue is claimed to be so only after two complete
 rounds at least 2 s apart that both show it; until then the expected owner is shown,
-as inferred.
+as inferred. Where processes share a client id, one word stands for all of them, and a
+queue that it does not name is nobody's only if nobody commits for it (`unheard`).
 
 Pure: rounds come in with their time, and the tracker keeps only since when a queue
 looks wrong. Cost: linear in queues plus members, per round.
@@ -32,6 +33,8 @@ from rmqcore.model.snapshot import (
     OwnerSource,
     StrategySource,
 )
+
+from .unheard import Unheard
 
 CONFIRM_AFTER_MS: Final = 2000
 
@@ -92,12 +95,17 @@ class Ownership:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One queue in one round; `heard` when its expected owner answered."""
+    """One queue in one round.
+
+    `heard` when its expected owner answered, `read` when somebody else may have it who
+    has no word of his own.
+    """
 
     key: QueueKey
     holders: tuple[str, ...]
     expected: str | None
     heard: bool
+    read: bool
     source: Source
 
 
@@ -106,6 +114,7 @@ class OwnershipTracker:
     """Judges the rounds of one group, one after another."""
 
     _suspects: dict[QueueKey, tuple[str, int]] = field(default_factory=dict)
+    _unheard: Unheard = field(default_factory=Unheard)
 
     @classmethod
     def restored(cls, dumped: Iterable[Any]) -> OwnershipTracker:
@@ -130,12 +139,13 @@ class OwnershipTracker:
         """
         told = sum(member.queues is not None for member in group.members)
         # Two processes with one client id are two members with one word.
+        read = self._unheard.take(group, now_ms)
         complete = bool(group.members) and told == len(group.members)
         divided = group.kind in DIVIDED
         reason = UNSPOKEN.get(group.kind) or (None if told else group.owners.reason)
         if divided and reason is None:
             judge = self._judge_complete if complete else self._judge_partly
-            judged = (judge(look, now_ms) for look in _looks(group))
+            judged = (judge(look, now_ms) for look in _looks(group, read))
             rows = _claimed(group, judged, away)
             self._forget_but(group.queues.keys)
         else:
@@ -149,6 +159,9 @@ class OwnershipTracker:
         if len(look.holders) == 1:
             self._suspects.pop(look.key, None)
             return RowOwners(look.holders, "reported", look.expected)
+        if look.read and not look.holders:
+            self._suspects.pop(look.key, None)
+            return _inferred(look)
         wrong = "double" if look.holders else "unowned"
         since = self._since(look.key, wrong, now_ms)
         if now_ms - since >= CONFIRM_AFTER_MS:
@@ -167,7 +180,8 @@ class OwnershipTracker:
             return RowOwners(look.holders[:1], "reported", look.expected)
         # It was nobody's when all answered, and whoever should hold it still says
         # that it does not.
-        if wrong == "unowned" and look.heard and now_ms - since >= CONFIRM_AFTER_MS:
+        denied = look.heard and not look.read
+        if wrong == "unowned" and denied and now_ms - since >= CONFIRM_AFTER_MS:
             return RowOwners(NOBODY, "reported", look.expected, wrong, since)
         return _inferred(look)
 
@@ -238,14 +252,14 @@ def _holders(group: GroupSnapshot) -> Iterator[RowOwners]:
         yield RowOwners(holders, source if holders else None)
 
 
-def _looks(group: GroupSnapshot) -> Iterator[_Look]:
+def _looks(group: GroupSnapshot, read: Collection[QueueKey]) -> Iterator[_Look]:
     held = _held(group)
     reporters = {m.client_id for m in group.members if m.queues is not None}
     assumed = group.strategy_source is StrategySource.ASSUMED
     source: Source = "assumed" if assumed else "inferred"
     for key, expected in zip(group.queues.keys, _expected(group), strict=True):
         holders = held.get(key, NOBODY)
-        yield _Look(key, holders, expected, expected in reporters, source)
+        yield _Look(key, holders, expected, expected in reporters, key in read, source)
 
 
 def _held(group: GroupSnapshot) -> dict[QueueKey, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from dashboard.collector.ownership import (
     OwnershipTracker,
     RowOwners,
 )
+from dashboard.collector.unheard import READ_MS
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import GroupKind, GroupSnapshot, StrategySource
 
@@ -150,6 +151,42 @@ def test_one_word_for_two_processes_is_owned_twice_and_the_rest_by_nobody() -> N
     assert ownership.reporting == 2
     assert ownership.rows[0].owners == ("c1", "c1")
     assert [row.wrong for row in ownership.rows] == ["double"] * 2 + ["unowned"] * 2
+
+
+def shared(*committed: int) -> GroupSnapshot:
+    both = [member("c1", A), member("c1", A)]
+    seen = table(QUEUES, high=[900] * 4, committed=committed)
+    return group(seen, both, expected=["c1"] * 4)
+
+
+def test_what_a_process_without_a_word_reads_is_not_nobodys() -> None:
+    tracker = OwnershipTracker()
+
+    def wrong(at_ms: int, *committed: int) -> list[str | None]:
+        rows = tracker.judge(shared(*committed), NOW + at_ms).rows
+        assert (rows[2].owners == ()) == (rows[2].wrong is not None)
+        return [row.wrong for row in rows[2:]]
+
+    wrong(0, 5, 5, 5, 5)
+    assert wrong(3_000, 9, 9, 5, 5) == ["unowned", "unowned"]
+    assert wrong(6_000, 9, 9, 8, 5) == [None, "unowned"]
+    assert wrong(6_000 + READ_MS, 9, 9, 8, 5) == [None, "unowned"]
+    # Again two rounds have to show it.
+    assert wrong(7_000 + READ_MS, 9, 9, 8, 5) == [None, "unowned"]
+    assert wrong(9_000 + READ_MS, 9, 9, 8, 5) == ["unowned", "unowned"]
+    # Who sets offsets back reads nothing.
+    assert wrong(10_000 + READ_MS, 9, 9, 2, 5) == ["unowned", "unowned"]
+
+
+def test_where_everybody_has_a_word_nobodys_queue_may_still_be_committed() -> None:
+    # The last commit of who gave it up comes when it is nobody's already.
+    tracker = OwnershipTracker()
+    for at_ms, committed in ((0, 5), (3_000, 8)):
+        lost = replace(
+            divided(A, B[1:]), queues=table(QUEUES, committed=[committed] * 4)
+        )
+        rows = tracker.judge(lost, NOW + at_ms).rows
+    assert rows[2].wrong == "unowned"
 
 
 def test_queues_of_a_static_topic_are_never_missing_an_owner() -> None:

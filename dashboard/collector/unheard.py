@@ -1,0 +1,50 @@
+"""Queues that somebody reads of whom nothing is heard.
+
+Of several processes with one client id a broker asks one, and its word stands for all.
+Mostly they hold the same queues. While they know different routes they do not, and
+what the others hold looks like nobody's. A queue whose committed offset moves on is
+read by somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from rmqcore.model.columns import QueueKey
+from rmqcore.model.snapshot import GroupSnapshot
+
+READ_MS: Final = 15_000
+"""For so long after a commit a queue counts as read: clients commit every 5 s."""
+
+
+class Unheard:
+    """Looks at one group's committed offsets, round after round."""
+
+    def __init__(self) -> None:
+        self._committed: dict[QueueKey, int] = {}
+        self._read_ms: dict[QueueKey, int] = {}
+
+    def take(self, group: GroupSnapshot, now_ms: int) -> Collection[QueueKey]:
+        """Take one round; return the queues that are read, where ids are shared.
+
+        Of other groups everybody is heard, and nothing is returned.
+        """
+        if len({member.client_id for member in group.members}) == len(group.members):
+            self._committed, self._read_ms = {}, {}
+            return ()
+        before = self._committed
+        table = group.queues
+        self._committed = {
+            key: before.get(key, 0) if committed is None else committed
+            for key, committed in zip(table.keys, table.committed, strict=True)
+        }
+        for key, committed in self._committed.items():
+            if key in before and committed > before[key]:
+                self._read_ms[key] = now_ms
+        self._read_ms = {
+            key: at_ms
+            for key, at_ms in self._read_ms.items()
+            if now_ms - at_ms <= READ_MS and key in self._committed
+        }
+        return self._read_ms.keys()
