@@ -36,7 +36,7 @@ from typing import Final
 from benchmarks.seven_groups import BY_NAME
 from tests.support.jars import missing_tool
 
-from .accounting import Account, accounts_of
+from .accounting import STEP_S, Account, accounts_of
 from .memory import Look, courses, look
 from .surroundings import CLUSTER, Surroundings, Wish
 from .verdict import (
@@ -49,8 +49,8 @@ from .verdict import (
 )
 
 LOOK_EVERY_S: Final = 15.0
-MINUTE_MS: Final = 60_000
-REACH_MS: Final = 2 * MINUTE_MS + 30_000
+STEP_MS: Final = 1000 * STEP_S
+REACH_MS: Final = 150_000
 """Samples of quiet queues come once a minute, and files with them as often."""
 
 
@@ -88,7 +88,7 @@ class _Soak:
         self._lasts_s = lasts_s
         self._every_s = every_s
         self._began_s = time.monotonic()
-        self._since_ms = (_now_ms() // MINUTE_MS + 1) * MINUTE_MS
+        self._since_ms = (_now_ms() // STEP_MS + 1) * STEP_MS
         self._looks: list[Look] = []
 
     def run(self) -> int:
@@ -125,7 +125,7 @@ class _Soak:
         return accounts
 
     def _accounts(self) -> list[Account]:
-        until_ms = (_now_ms() - REACH_MS) // MINUTE_MS * MINUTE_MS
+        until_ms = (_now_ms() - REACH_MS) // STEP_MS * STEP_MS
         if until_ms <= self._since_ms:
             return []
         return accounts_of(

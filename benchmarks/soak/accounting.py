@@ -26,7 +26,7 @@ from analytics.lake.storage import Storage, open_storage
 from analytics.presence import EpochSpan
 from tests.support.database import rows_of
 
-STEP_S: Final = 60
+STEP_S: Final = 10
 SLACK_S: Final = 1.0
 """Claims are written down to the millisecond, and added up."""
 
@@ -61,7 +61,7 @@ class Account:
 def accounts_of(
     var_dir: Path, cluster: str, groups: Collection[str], since_ms: int, until_ms: int
 ) -> list[Account]:
-    """Account for the queues of groups in [since, until); both on whole minutes.
+    """Account for the queues of groups in [since, until); both on whole steps.
 
     A queue's period begins with the first epoch that names it.
     """
