@@ -145,8 +145,9 @@ class ClusterCollector:
 
         `late` says how far behind its time this sweep is, if it is.
         """
-        if self._early is not None and self._early.done():
-            self._early = None
+        if self._early is not None and not self._early.done():
+            return  # it does what this tick is for
+        self._early = None
         await self._once(ALL, lambda: self._sweep_all(late))
 
     async def sweep_watched(self) -> None:

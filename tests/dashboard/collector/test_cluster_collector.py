@@ -261,6 +261,26 @@ async def test_a_broker_that_looks_alone_hear_costs_one_sweep_a_tick(
     await eventually(sweeps, 4)
 
 
+async def test_a_sweep_before_its_tick_stands_for_the_tick(make: Make) -> None:
+    source = Seen(divided("c1"))
+    source.brokers_now = [broker("a", answered=False)]
+    collector = make(source)
+    live_state().watch("east", "g", time.time())
+    await collector.sweep_all()
+    source.brokers_now = [broker("a")]
+    source.gate = asyncio.Event()
+    source.reached.clear()
+    await collector.sweep_watched()
+    await source.reached.wait()
+    await collector.sweep_all()
+    source.gate.set()
+    await eventually(answered_by_the_list, {"a": True})
+    overview = live_state().overview("east")
+    assert overview is not None
+    assert "late" not in overview
+    assert collector.figures.skipped == 0
+
+
 async def test_an_overlapping_sweep_is_skipped_and_counted(make: Make) -> None:
     source = Seen(divided("c1"))
     collector = make(source)
