@@ -180,16 +180,31 @@ def sums_are_true(story: Story) -> Iterator[str]:
 
 
 def sums_of_members_are_true(story: Story) -> Iterator[str]:
-    """A member's lag is that of all its queues, or not known."""
+    """A member's lag is that of all its queues, or says that it is a part."""
     for _seen, group, state in moments(story):
-        queues = state["queues"]
         for member in state["members"]:
-            mine = [q["lag"] for q in queues if member["client_id"] in q["owners"]]
-            if member["lag"] is not None and None in mine:
+            mine = [
+                _waiting(queue)
+                for queue in state["queues"]
+                if member["client_id"] in queue["owners"]
+            ]
+            known = [lag for lag in mine if lag is not None]
+            lag, partial = member["lag"], member.get("lag_partial")
+            if mine and (lag, partial) != (
+                sum(known) if known else None,
+                len(known) < len(mine),
+            ):
                 yield (
-                    f"{group}: {member['client_id']!r} has a lag of {member['lag']}, "
-                    f"its queues {mine}"
+                    f"{group}: {member['client_id']!r} has a lag of {lag} "
+                    f"(a part: {partial}), its queues {mine}"
                 )
+
+
+def _waiting(queue: Queue) -> int | None:
+    """A queue's lag; one that is empty and was never committed hides nothing."""
+    lag, low, high = queue["lag"], queue["min"], queue["max"]
+    empty = low is not None and high is not None and high <= low
+    return 0 if lag is None and empty else lag
 
 
 def _sum(seen: Seen, group: str, at: int) -> int:

@@ -27,6 +27,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     facts.what_was_there_is_not_gone,
     facts.what_is_not_all_says_so,
     facts.sums_are_true,
+    facts.sums_of_members_are_true,
     claims.wrong_only_after_two_rounds,
     claims.broadcasting_is_never_wrong,
     claims.modes_are_not_mixed_up,
@@ -53,9 +54,3 @@ def test_what_is_shown_is_true_whatever_happens(tell: Tell, history: History) ->
 @pytest.mark.parametrize("history", SMALLEST.values(), ids=SMALLEST)
 def test_what_once_was_wrong_is_right(tell: Tell, history: History) -> None:
     assert complaints(tell(history)) == []
-
-
-@pytest.mark.xfail(strict=True, reason="a member's lag does not say that it is a part")
-def test_sums_of_members_are_true(tell: Tell) -> None:
-    story = tell(SMALLEST["a queue of a member was never committed"])
-    assert list(facts.sums_of_members_are_true(story)) == []

@@ -11,8 +11,9 @@ Each history has a cluster name of its own, so that none has to be wiped away.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -36,6 +37,7 @@ from dashboard.live.names import (
     watch_key,
 )
 from dashboard.live.state import WATCH_SECONDS, make_async_client
+from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
 from .brokers import NAME_SERVER_ADDRESSES, StrangeCluster
@@ -87,6 +89,13 @@ class _Source:
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         wanted = frozenset(names)
         return await self._take(wanted, lambda: self._connection.groups(wanted))
+
+    async def ages(
+        self, wanted: Mapping[str, Collection[tuple[str, str]]]
+    ) -> Mapping[str, Mapping[QueueKey, int]]:
+        work = partial(self._connection.ages, wanted)
+        told = await self._network.run(work)
+        return cast(Mapping[str, Mapping[QueueKey, int]], told)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         return self._connection.known_brokers()
@@ -189,6 +198,7 @@ class _Driver:
             self._overtaken = await self._begin_sweep()
         else:
             await self._collector.sweep_all()
+        await self._collector.at_rest()
         if overtaken is not None:
             task, released = overtaken
             released.set()
