@@ -116,15 +116,24 @@ def join_members(
         return replace(OFFLINE, reason=cast("Reason", unheard[-1]))
     everyone = [*connected, *absent.items()]
     since = {view.broker: view.memory.silent_since_ms or now_ms for view in views}
+    settled = (
+        view.listed
+        for view in views
+        if view.sure and isinstance(view.listed, ConsumerConnection)
+    )
+    # Where a broker has kept its connections, one that may have lost some is not asked.
+    processes = _processes(each for _, each in connected) | _processes(settled)
     members = [
-        *_members(group, connected, reports),
+        *_members(group, connected, reports, processes),
         *(
             replace(
                 member,
                 reason=Reason.MISSING,
                 missing_since_ms=max(since[broker] for broker in member.brokers),
             )
-            for member in _members(group, absent.items(), {})
+            for member in _members(
+                group, absent.items(), {}, _processes(absent.values())
+            )
         ),
     ]
     return Membership(
@@ -163,9 +172,8 @@ def _members(
     group: str,
     connected: Iterable[tuple[str, ConsumerConnection]],
     reports: Mapping[tuple[str, str], MemberReport],
+    processes: Mapping[str, int],
 ) -> Iterable[MemberSnapshot]:
-    connected = list(connected)
-    processes = _processes(connection for _, connection in connected)
     seen: dict[tuple[str, int], tuple[ClientConnection, list[str]]] = {}
     for broker, connection in connected:
         times: Counter[str] = Counter()

@@ -9,7 +9,8 @@ A broker that was started again knows its topics and offsets at once, its member
 after they have connected again, with their next heartbeat. Until then it is *settling*:
 who it lists is there, who it does not list is missing, not gone. That it was started
 again is seen from its connections, which have all ended; one that was only slow kept
-them, and is believed at once.
+them, and is believed at once. One that stood still for long has let some members go
+when it wakes, and settles, too.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ from .tables import GroupOffsets
 
 SETTLING_MS: Final = 40_000
 """Clients send heartbeats every 30 s."""
+
+LET_GO_MS: Final = 60_000
+"""A broker lets members go of whom it read nothing for 120 s. Before it stood still the
+last heartbeat may have been 30 s old, and one more may have been late."""
 
 Listed = ConsumerConnection | Reason
 
@@ -66,12 +71,26 @@ class Memory:
 
     def note_answer(self, now_ms: int) -> None:
         """Take that it answered a sweep."""
+        if self._stood_still(now_ms):
+            self.settled_ms = now_ms + SETTLING_MS
         if not self.settling(now_ms):
             self.silent_since_ms = None
 
     def settling(self, now_ms: int) -> bool:
         """Say whether members that it does not list may not have connected yet."""
-        return now_ms < self.settled_ms
+        return now_ms < self.settled_ms or self._stood_still(now_ms)
+
+    def _stood_still(self, now_ms: int) -> bool:
+        """Say whether it has not answered since a silence in which it lets members go.
+
+        Once it has, it settles, and that silence counts no more.
+        """
+        since_ms = self.silent_since_ms
+        return (
+            since_ms is not None
+            and self.settled_ms <= since_ms
+            and now_ms - since_ms >= LET_GO_MS
+        )
 
 
 def heard(listed: Listed) -> bool:

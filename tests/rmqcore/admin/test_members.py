@@ -10,6 +10,7 @@ from rmqcore.admin.members import (
     _processes,
     join_members,
 )
+from rmqcore.admin.memory import SETTLING_MS, Memory
 from rmqcore.admin.sweep import BrokerAnswers
 from rmqcore.model import BrokerData, MessageModel
 from rmqcore.model.snapshot import GroupKind
@@ -38,6 +39,32 @@ def test_two_processes_are_listed_twice_by_every_broker() -> None:
 
 def test_a_broker_that_does_not_list_an_id_says_nothing_of_it() -> None:
     assert _processes([listed("a", "a"), listed("b")]) == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize(("silent_ms", "members"), [(10_000, 1), (90_000, 2)])
+def test_a_broker_that_stood_still_for_long_may_have_let_a_process_go(
+    silent_ms: int, members: int
+) -> None:
+    answers = [
+        BrokerAnswers(BrokerData("c", name, {}), None) for name in ("one", "two")
+    ]
+    for answer, ids in zip(answers, (("a", "a"), ("a",)), strict=True):
+        answer.members["g"] = listed(*ids)
+    answers[1].memory.note_silence(1_000)
+    found = join_members("g", answers, {}, now_ms=1_000 + silent_ms)
+    assert [each.client_id for each in found.members] == ["a"] * members
+
+
+def test_a_broker_that_stood_still_settles_until_the_next_heartbeats() -> None:
+    memory = Memory()
+    memory.note_silence(1_000)
+    assert not memory.settling(30_000)
+    assert memory.settling(91_000)
+    memory.note_answer(91_000)
+    assert memory.settling(91_000 + SETTLING_MS - 1)
+    memory.note_answer(91_000 + SETTLING_MS)
+    assert not memory.settling(91_000 + SETTLING_MS)
+    assert memory.silent_since_ms is None
 
 
 CLUSTERING, BROADCASTING = MessageModel.CLUSTERING, MessageModel.BROADCASTING
