@@ -132,7 +132,8 @@ class SevenGroups:
         for group in self._groups:
             for name, part in _members(group):
                 if part.process == process:
-                    options = {"instance": name, "quiet": "1", **part.options}
+                    quiet = {} if group is OFFLINE else {"quiet": "1"}
+                    options = {"instance": name, **quiet, **part.options}
                     driver.start_consumer(
                         name, group=group.name, topic=group.topic, **options
                     )
@@ -165,11 +166,20 @@ class SevenGroups:
         return sorted(found, key=lambda each: each.at_ms)
 
     def _leave(self, group: Group) -> None:
-        """Let a group's members leave once they have committed something."""
+        """Let a group's members leave once they have read of every broker.
+
+        What was sent before a member's first pull may be nothing to it.
+        """
         driver = self._drivers[HOME]
         for name, _part in _members(group):
             driver.wait_until(partial(driver.queues, name))
-            driver.produce(group.topic, 2 * QUEUES_PER_BROKER)
+            read: set[str] = set()
+            sent = {""}
+            while not sent <= read:
+                produced = driver.produce(group.topic, 2 * QUEUES_PER_BROKER)
+                sent = {broker for broker, *_ in produced}
+                time.sleep(_PAUSE_S)
+                read = {str(told["broker"]) for told in driver.messages(name)}
             driver.stop_consumer(name)
             self._end(group, name, driver.events("allocation"), _now_ms())
 
