@@ -6,6 +6,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from http.cookiejar import CookieJar
 from typing import Final
 from urllib.parse import urlencode
@@ -36,7 +37,7 @@ class Session:
             ).close()
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """Return the status and the body of a page."""
+        """Return the status and the body of a page; raises `OSError` without one."""
         return self._answer(self._request(self.address + path))
 
     def post(self, path: str, body: object) -> tuple[int, bytes]:
@@ -63,3 +64,5 @@ class Session:
                 return int(answer.status), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
+        except HTTPException as error:
+            raise ConnectionError(f"{request.full_url}: {error!r}") from error

@@ -18,6 +18,8 @@ from .watching import NAMESERVER, Document, now_ms
 LOOK_EVERY_S: Final = 1.0
 RECOVERY_S: Final = 180.0
 QUIET_S: Final = 15.0
+READ_MS: Final = 2_000
+"""By so much earlier brokers that answer have told what was true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +127,12 @@ class Campaign:
         truth = self._all.truth
         shown = {name: _summary(each, look.at_ms) for name, each in look.groups.items()}
         window = look.at_ms - 2 * round(self._tolerance_s * 1000), look.at_ms
+        read = window[0], look.at_ms - READ_MS
         true = {
             name: {
                 "members": _text(truth.members(name, *window)),
                 "queues": len(truth.keys(group.topic)),
+                "lag": _text(truth.lag_of_all(name, group.topic, *read)),
                 "answered_s_ago": {
                     broker: (look.at_ms - truth.answered_ms.get(broker, 0)) / 1000
                     for broker in (*BROKERS, NAMESERVER)

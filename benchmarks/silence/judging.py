@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any, Final
 
 from benchmarks.seven_groups import BY_NAME, QUEUES_PER_BROKER, Group, QueueKey
@@ -130,16 +128,10 @@ class Judge:
 
     def _lag(self, group: Group, totals: Document, at_ms: int) -> Iterator[Fault]:
         span = at_ms - self.tolerance_ms, at_ms + self.tolerance_ms
-        parts = [
-            self.truth.lag(group.name, key, *span)
-            for key in self.truth.keys(group.topic)
-            if (group.name, key) in self.truth.committed
-        ]
-        known = [part for part in parts if part is not None]
+        bounds = self.truth.lag_of_all(group.name, group.topic, *span)
         shown = totals["lag"]
-        if shown is None or not known or len(known) < len(parts):
+        if shown is None or bounds is None:
             return
-        bounds = reduce(add, known)
         if totals["lag_partial"]:
             # It is said to be at least so much.
             bounds = Bounds(0, bounds.high)

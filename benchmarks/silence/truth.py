@@ -11,6 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import Final
 
 from benchmarks.seven_groups import Hold, QueueKey
@@ -111,6 +113,18 @@ class Truth:
         ends = self.maxima[key].between(from_ms, to_ms)
         done = course.between(from_ms, to_ms) if course else None
         return ends.minus(done) if ends and done else None
+
+    def lag_of_all(
+        self, group: str, topic: str, from_ms: int, to_ms: int
+    ) -> Bounds | None:
+        """Return the bounds of what waits in all queues that were ever committed."""
+        parts = [
+            self.lag(group, key, from_ms, to_ms)
+            for key in self.keys(topic)
+            if (group, key) in self.committed
+        ]
+        known = [part for part in parts if part is not None]
+        return reduce(add, known) if known and len(known) == len(parts) else None
 
     def was_silent(self, who: str, at_ms: int, slack_ms: int) -> bool:
         """Tell whether somebody cannot have answered at a moment."""

@@ -181,6 +181,11 @@ class ClusterCollector:
             self._notice.clear()
             await self._guarded("noticed", self._look_at(names))
 
+    async def at_rest(self) -> None:
+        """Wait for the looks that were begun beside others."""
+        if self._early is not None:
+            await asyncio.wait({self._early})
+
     async def close(self) -> None:
         """Give the lead up and write what is left."""
         if self._early is not None:
