@@ -182,9 +182,10 @@ def _left_out(state: GroupState, standing: Standing) -> str:
     if lags:
         lag = count(sum(lag for _name, lag in lags))
         return word("ui", "brokers_had", n=len(lags), lag=lag)
-    known = totals.get("queues_known")
-    if totals["lag_partial"] and known is not None:
-        return word("ui", "queues_known", n=known, all=totals["queues"])
+    known, queues = totals.get("queues_known"), totals["queues"]
+    # All that are known of, where a broker that was never heard may have more.
+    if totals["lag_partial"] and known is not None and known < queues:
+        return word("ui", "queues_known", n=known, all=queues)
     return ""
 
 

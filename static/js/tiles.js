@@ -104,7 +104,8 @@ function leftOut(totals, { troubles }) {
   if (lags.length === 1) return ui("broker_had", { name: lags[0].name, lag });
   if (lags.length) return ui("brokers_had", { n: lags.length, lag });
   const { queues_known: n, queues: all } = totals;
-  return totals.lag_partial && n !== undefined ? ui("queues_known", { n, all }) : "";
+  // All that are known of, where a broker that was never heard may have more.
+  return totals.lag_partial && n < all ? ui("queues_known", { n, all }) : "";
 }
 
 function growthNote({ rate_in: rateIn, rate_out: rateOut }) {

@@ -94,8 +94,7 @@ class _Source:
         self, wanted: Mapping[str, Collection[tuple[str, str]]]
     ) -> Mapping[str, Mapping[QueueKey, int]]:
         work = partial(self._connection.ages, wanted)
-        told = await self._network.run(work)
-        return cast(Mapping[str, Mapping[QueueKey, int]], told)
+        return await self._network.run(work)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         return self._connection.known_brokers()
