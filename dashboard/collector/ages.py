@@ -48,10 +48,13 @@ class Ages:
         self._asked: dict[tuple[str, str], int] = {}
 
     def tell(self, table: QueueTable, told: Mapping[QueueKey, int], at_ms: int) -> None:
-        """Take the ages that brokers told; `table` is what was committed then."""
+        """Take the ages that brokers told; `table` is what was committed then.
+
+        Where nothing waited there was no message, and the next one begins at 0.
+        """
         for row, key in enumerate(table.keys):
             age = told.get(key)
-            if age is not None:
+            if age is not None and table.lag[row]:
                 self._known[key] = _Measure(at_ms, age, table.committed[row])
 
     def fill(self, table: QueueTable, at_ms: int) -> QueueTable:
@@ -64,8 +67,11 @@ class Ages:
             self._asked.clear()
             if table.lag.complete:
                 return replace(table, lag_ms=_zeros(len(table)))
-        ages = zip(table.keys, table.lag_ms, strict=True)
-        self.tell(table, {key: age for key, age in ages if age is not None}, at_ms)
+        known = self._known
+        self._known = {key: known[key] for key in table.keys if key in known}
+        if table.lag_ms.known_rows:
+            ages = zip(table.keys, table.lag_ms, strict=True)
+            self.tell(table, {key: age for key, age in ages if age is not None}, at_ms)
         return replace(table, lag_ms=Column.of(self._rows(table, at_ms)))
 
     def due(self, table: QueueTable, at_ms: int) -> dict[tuple[str, str], int]:

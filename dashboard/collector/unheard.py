@@ -8,11 +8,11 @@ read by somebody.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from rmqcore.model.columns import QueueKey
-from rmqcore.model.snapshot import GroupSnapshot
+from rmqcore.model.columns import QueueKey, Reason
+from rmqcore.model.snapshot import GroupSnapshot, QueueTable
 
 READ_MS: Final = 15_000
 """For so long after a commit a queue counts as read: clients commit every 5 s."""
@@ -34,11 +34,7 @@ class Unheard:
             self._committed, self._read_ms = {}, {}
             return ()
         before = self._committed
-        table = group.queues
-        self._committed = {
-            key: before.get(key, 0) if committed is None else committed
-            for key, committed in zip(table.keys, table.committed, strict=True)
-        }
+        self._committed = dict(_known_commits(group.queues, before))
         for key, committed in self._committed.items():
             if key in before and committed > before[key]:
                 self._read_ms[key] = now_ms
@@ -48,3 +44,17 @@ class Unheard:
             if now_ms - at_ms <= READ_MS and key in self._committed
         }
         return self._read_ms.keys()
+
+
+def _known_commits(
+    table: QueueTable, before: Mapping[QueueKey, int]
+) -> Iterator[tuple[QueueKey, int]]:
+    """Yield what is committed, or was when that was last known."""
+    for row, key in enumerate(table.keys):
+        committed = table.committed[row]
+        if committed is not None:
+            yield key, committed
+        elif table.committed.reason(row) is Reason.NOTHING_COMMITTED:
+            yield key, 0
+        elif key in before:
+            yield key, before[key]

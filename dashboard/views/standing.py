@@ -56,6 +56,7 @@ class TileNotes:
     lag: str
     lag_grows: bool
     lag_reason: str | None
+    oldest_reason: str | None
     rates: str
     rates_partial: bool
     rate_reason: str
@@ -85,6 +86,7 @@ def tile_notes(state: GroupState, standing: Standing) -> TileNotes:
         lag=left_out or _growth_note(growth),
         lag_grows=not left_out and (growth or 0) > 0,
         lag_reason=standing.reason,
+        oldest_reason=_oldest_reason(state, standing),
         rates=_rates_note(standing),
         rates_partial=partial,
         rate_reason=standing.reason or "first_sample",
@@ -187,6 +189,18 @@ def _left_out(state: GroupState, standing: Standing) -> str:
     if totals["lag_partial"] and known is not None and known < queues:
         return word("ui", "queues_known", n=known, all=queues)
     return ""
+
+
+def _oldest_reason(state: GroupState, standing: Standing) -> str | None:
+    """Return why no age is known; the queues that have messages say so."""
+    if state["totals"]["lag"] is None:
+        return standing.reason
+    unknown = (
+        queue["unknown"].get("lag_ms")
+        for queue in state["queues"]
+        if queue["lag"] != 0 and queue["lag_ms"] is None
+    )
+    return next(unknown, None)
 
 
 def _growth(state: GroupState) -> float | None:

@@ -32,7 +32,7 @@ export class Tiles {
       known(
         totals.oldest_ms,
         atLeast(totals.oldest_partial, duration),
-        totals.lag === null ? standing.reason : "not_asked",
+        oldestReason(state, standing),
       ),
       oldestNote(state),
     );
@@ -128,6 +128,13 @@ function skew({ kind, totals }) {
   if (kind !== "owned") return known(null, ratio, "shared");
   const nothing = totals.lag === 0 && !totals.lag_partial;
   return known(totals.skew, ratio, nothing ? "no_lag" : "not_every_queue");
+}
+
+/** Why no age is known; the queues that have messages say so. */
+function oldestReason({ totals, queues }, standing) {
+  if (totals.lag === null) return standing.reason;
+  const queue = queues.find(({ lag, lag_ms: age }) => lag !== 0 && age === null);
+  return queue?.unknown.lag_ms ?? null;
 }
 
 function oldestNote(state) {

@@ -173,6 +173,16 @@ def waiting_for_locks(at: int = NOW_MS, **changes: Any) -> GroupState:
     return group_state(members, queues, **{**made, **changes})
 
 
+def messages_lost(at: int = NOW_MS) -> GroupState:
+    """Return a group whose oldest messages brokers have deleted."""
+    made = waiting_for_locks(at)
+    made["totals"].update(oldest_ms=None, oldest_partial=True)
+    for each in made["queues"]:
+        each["lag_ms"] = 0 if each["lag"] == 0 else None
+        each["unknown"]["lag_ms"] = "expired"
+    return made
+
+
 def hosted_group(at: int = NOW_MS, count: int = 3, **changes: Any) -> GroupState:
     """Return 16 queues divided by AVG among members that our fleet hosts."""
     group = changes.get("group", "order-settlement")

@@ -16,6 +16,7 @@ from tests.dashboard.documents import (
     group_state,
     large_group,
     member,
+    messages_lost,
     now_ms,
     queue,
     shared_client_ids,
@@ -180,7 +181,14 @@ def held(at: int) -> Any:
 
 # So long ago that the span reads the same some seconds later.
 LONG_AGO = 260_000_000
-STANDINGS = [waiting_for_locks, held, many_troubles, all_silent, older_document]
+STANDINGS = [
+    waiting_for_locks,
+    held,
+    many_troubles,
+    all_silent,
+    messages_lost,
+    older_document,
+]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh-CN"])

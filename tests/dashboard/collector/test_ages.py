@@ -79,6 +79,24 @@ def test_who_does_not_tell_is_not_asked_again_at_once() -> None:
     assert ages.due(lagging(90), NOW + ASKED_AGAIN_MS) == {("orders", "a"): NOW}
 
 
+def test_the_age_of_no_message_is_not_that_of_the_next() -> None:
+    ages = Ages()
+    asked = table(TWO, committed=[90, 100], lag_ms=[7_000, 0])
+    ages.fill(asked, NOW)
+    later = table(TWO, high=[100, 101], committed=[90, 100])
+    filled = ages.fill(later, NOW + 600_000)
+    assert column(filled) == [607_000, Reason.NOT_ASKED]
+    assert ages.due(later, NOW + 600_000) == {("orders", "a"): 0}
+
+
+def test_a_queue_that_was_away_begins_anew() -> None:
+    ages = Ages()
+    ages.tell(lagging(90, 90), {TWO[0]: 5_000, TWO[1]: 5_000}, NOW)
+    ages.fill(lagging(90), NOW + 1_000)
+    filled = ages.fill(lagging(90, 90), NOW + 2_000)
+    assert column(filled) == [7_000, Reason.NOT_ASKED]
+
+
 def test_the_age_of_a_message_that_is_gone_is_never_known() -> None:
     ages = Ages()
     ages.tell(lagging(-5), {TWO[0]: 5_000}, NOW)

@@ -153,10 +153,20 @@ def test_one_word_for_two_processes_is_owned_twice_and_the_rest_by_nobody() -> N
     assert [row.wrong for row in ownership.rows] == ["double"] * 2 + ["unowned"] * 2
 
 
-def shared(*committed: int) -> GroupSnapshot:
+def shared(*committed: int | Reason) -> GroupSnapshot:
     both = [member("c1", A), member("c1", A)]
     seen = table(QUEUES, high=[900] * 4, committed=committed)
     return group(seen, both, expected=["c1"] * 4)
+
+
+def test_a_commit_that_becomes_known_is_no_commit() -> None:
+    tracker = OwnershipTracker()
+    tracker.judge(shared(5, 5, Reason.NO_ANSWER, Reason.NOTHING_COMMITTED), NOW)
+    rows = tracker.judge(shared(5, 5, 400, 400), NOW + 1_000).rows
+    later = tracker.judge(shared(5, 5, 400, 400), NOW + 4_000).rows
+    assert [row.wrong for row in rows[2:]] == [None, None]
+    # The other queue was committed for the first time: somebody reads it.
+    assert [row.wrong for row in later[2:]] == ["unowned", None]
 
 
 def test_what_a_process_without_a_word_reads_is_not_nobodys() -> None:

@@ -17,6 +17,7 @@ from tests.dashboard.documents import (
     group_state,
     lock_finding,
     member,
+    messages_lost,
     now_ms,
     queue,
     waiting_for_locks,
@@ -209,6 +210,12 @@ def test_where_nothing_is_known_the_reason_stands_for_the_number(
     assert tile(answer, "lag") == "— No answer in time hz1@broker-a had 5,600"
     for name in ("oldest", "in", "out"):
         assert tile(answer, name).startswith("— No answer in time")
+
+
+def test_an_age_that_nobody_can_tell_says_why(viewer: Client, write: Write) -> None:
+    write(messages_lost())
+    said = tile(viewer.get(PAGE), "oldest")
+    assert said.startswith("— The committed offset is below the broker")
 
 
 def test_a_group_known_in_part_for_no_named_reason_says_so(
