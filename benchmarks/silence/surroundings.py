@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from benchmarks.live_latency import launched
+from benchmarks.running import Running, looping
 from benchmarks.session import Session
 from benchmarks.seven_groups import BY_NAME, GUEST, SevenGroups, send_traffic
-from dashboard.gateway.bridge import LoopThread
 from tests.support.apache import (
     start_broker,
     start_cluster,
@@ -41,7 +39,7 @@ _START_S: Final = 180.0
 
 
 @dataclass
-class Surroundings:
+class Surroundings(Running):
     """Everything that runs; a context manager that ends it all.
 
     `messages` are those a second to each topic. Belongs to the main thread, which
@@ -51,23 +49,6 @@ class Surroundings:
     folder: Path
     messages: float
     truth: Truth = field(default_factory=Truth)
-
-    def __enter__(self) -> Self:
-        self._ended = ExitStack()
-        try:
-            self._start()
-        except BaseException:
-            self._ended.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ended.close()
 
     def _start(self) -> None:
         enter = self._ended.enter_context
@@ -91,7 +72,7 @@ class Surroundings:
         session.sign_in(self.stack.sign_in_link())
         self.page = Page(session, CLUSTER)
         self.reader = Reader(self.truth, self.apache.nameserver, self.apache.brokers)
-        loop = enter(_running(LoopThread("silence")))
+        loop = enter(looping("silence"))
         self._tasks = [
             loop.submit(self.reader.run()),
             loop.submit(self.page.run()),
@@ -127,15 +108,6 @@ class Surroundings:
                 return False
             time.sleep(0.1)
         return True
-
-
-@contextmanager
-def _running(loop: LoopThread) -> Iterator[LoopThread]:
-    loop.start()
-    try:
-        yield loop
-    finally:
-        loop.stop()
 
 
 @dataclass(frozen=True, slots=True)

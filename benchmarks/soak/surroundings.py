@@ -9,18 +9,15 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from benchmarks import snapshot
+from benchmarks.running import Running, looping
 from benchmarks.session import Session
 from benchmarks.seven_groups import BY_NAME, SevenGroups, send_traffic
 from benchmarks.silence.watching import Page
-from dashboard.gateway.bridge import LoopThread
 from tests.support.apache import start_cluster
 from tests.support.launched import LaunchedStack
 from tests.support.process import Process
@@ -56,30 +53,13 @@ class Wish:
     report_every_s: float
 
 
-class Surroundings:
+class Surroundings(Running):
     """Everything that runs; a context manager that ends it all. For the main thread."""
 
     def __init__(self, folder: Path, wish: Wish) -> None:
         self._folder = folder
         self._wish = wish
-        self._ended = ExitStack()
         self.visitors: list[Visitor] = []
-
-    def __enter__(self) -> Self:
-        try:
-            self._start()
-        except BaseException:
-            self._ended.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ended.close()
 
     @property
     def var_dir(self) -> Path:
@@ -140,7 +120,7 @@ class Surroundings:
         self._ended.callback(self.stack.stop)
         self._session = self._signed_in()
         pages = [Page(self._session, CLUSTER) for _ in range(self._wish.sockets)]
-        loop = enter(_running(LoopThread("soak")))
+        loop = enter(looping("soak"))
         names = tuple(apache.brokers)
         self._tasks = [
             loop.submit(send_traffic(apache.nameserver, names, self._wish.messages)),
@@ -177,12 +157,3 @@ class Surroundings:
 
 def _listed(page: Page) -> int:
     return len(page.overview["groups"]) if page.overview else 0
-
-
-@contextmanager
-def _running(loop: LoopThread) -> Iterator[LoopThread]:
-    loop.start()
-    try:
-        yield loop
-    finally:
-        loop.stop()

@@ -146,8 +146,8 @@ def group_totals(sight: Sight) -> GroupTotals:
         "lag_partial": table.lag_partial or unheard,
         "oldest_ms": oldest_ms,
         "oldest_partial": oldest_partial or unheard,
-        "rate_in": _rounded(sight.rates.rate_in),
-        "rate_out": _rounded(sight.rates.rate_out),
+        "rate_in": rounded(sight.rates.rate_in),
+        "rate_out": rounded(sight.rates.rate_out),
         "rate_partial": rate_is_partial(sight.rates),
         "skew": _skew(sight),
         "retry_lag": None
@@ -259,9 +259,9 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         "slot": sight.slots[member.client_id],
         "queues": len(mine),
         "idle": None if mine else _idle_reason(sight, member),
-        "lag": 0 if nothing else _known_sum(lags),
+        "lag": 0 if nothing else known_sum(lags),
         "lag_partial": None in lags,
-        "rate_out": 0.0 if nothing else _rounded(_known_sum(rates)),
+        "rate_out": 0.0 if nothing else rounded(known_sum(rates)),
         "rate_partial": None in rates,
         "in_hand": member.in_hand,
         "reported_at": member.answered_at_ms,
@@ -271,7 +271,8 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
     }
 
 
-def _known_sum(values: Sequence[N | None]) -> N | None:
+def known_sum(values: Sequence[N | None]) -> N | None:
+    """Return the sum of what is known, None when nothing is."""
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known else None
 
@@ -316,8 +317,8 @@ def _queue(sight: Sight, row: int, read: frozenset[str] | None) -> Queue:
         "owner_source": owners.source,
         "expected": owners.expected,
         "moved_at": sight.moved_at_ms.get(key),
-        "rate_in": _rounded(_row(sight.rates.rows_in, row)),
-        "rate_out": _rounded(_row(sight.rates.rows_out, row)),
+        "rate_in": rounded(_row(sight.rates.rows_in, row)),
+        "rate_out": rounded(_row(sight.rates.rows_out, row)),
         "unknown": unknown,
         "last": sight.last.get(key),
     }
@@ -360,5 +361,6 @@ def _row(rates: tuple[float | None, ...], row: int) -> float | None:
     return rates[row] if rates else None
 
 
-def _rounded(rate: float | None) -> float | None:
+def rounded(rate: float | None) -> float | None:
+    """Return a rate as documents show it, messages per second."""
     return None if rate is None else round(rate, 1)

@@ -21,7 +21,14 @@ from rmqcore.model.snapshot import (
     TopicKind,
 )
 
-from .group_document import Sight, group_totals, orderly, sight_status
+from .group_document import (
+    Sight,
+    group_totals,
+    known_sum,
+    orderly,
+    rounded,
+    sight_status,
+)
 from .presence import BrokerState, Standing
 from .trend import LagTrend
 
@@ -170,7 +177,7 @@ def _totals(snapshot: ClusterSnapshot, rows: Sequence[OverviewRow]) -> OverviewT
         "oldest_partial": any(row["oldest_partial"] for row in rows),
         "oldest_group": oldest["group"] if oldest else None,
         "rate_in": _topic_rate(rows),
-        "rate_out": _sum_known([row["rate_out"] for row in rows]),
+        "rate_out": rounded(known_sum([row["rate_out"] for row in rows])),
         "brokers": len(snapshot.brokers),
         "brokers_answered": sum(broker.whole for broker in snapshot.brokers),
     }
@@ -183,9 +190,4 @@ def _topic_rate(rows: Sequence[OverviewRow]) -> float | None:
         if row["rate_in"] is not None:
             topics = tuple(row["topics"])
             by_topics[topics] = max(by_topics.get(topics, 0.0), row["rate_in"])
-    return _sum_known(list(by_topics.values()))
-
-
-def _sum_known(rates: Sequence[float | None]) -> float | None:
-    known = [rate for rate in rates if rate is not None]
-    return round(sum(known), 1) if known else None
+    return rounded(known_sum(list(by_topics.values())))

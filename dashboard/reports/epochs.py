@@ -9,6 +9,8 @@ from django.db.models import Q, QuerySet
 from analytics.presence import EpochSpan
 from dashboard.models import Epoch
 
+from .periods import as_ms
+
 
 def epochs_between(
     cluster: str, group: str, since: datetime, until: datetime
@@ -30,13 +32,9 @@ def spans_between(
         EpochSpan(
             name,
             number,
-            _ms(began),
-            None if ended is None else _ms(ended),
+            as_ms(began),
+            None if ended is None else as_ms(ended),
             [(topic, broker, queue_id) for topic, broker, queue_id in queues],
         )
         for name, number, began, ended, queues in rows.iterator()
     ]
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

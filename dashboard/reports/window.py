@@ -27,7 +27,7 @@ from dashboard.models import Grouping, JobRun
 
 from .epochs import spans_between
 from .figures import figure_of
-from .periods import axis_of
+from .periods import as_ms, axis_of
 from .results import QUEUE_KEY
 from .series import heat_lines, lines_of, shown_grouping
 from .steps import epoch_bands, peaks_of, steps_of
@@ -137,7 +137,7 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
 
     storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
     own = round(axis_of(run, zone).step.total_seconds())
-    span = _ms(window.since), _ms(window.until)
+    span = as_ms(window.since), as_ms(window.until)
     try:
         finest = finest_step(
             storage,
@@ -165,7 +165,7 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
                 cluster=run.cluster,
                 group=run.group,
                 topic=run.topic,
-                since_ms=_ms(since),
+                since_ms=as_ms(since),
                 until_ms=span[1],
                 step_seconds=seconds,
                 there=there,
@@ -223,7 +223,3 @@ def _moment(text: str, zone: tzinfo) -> datetime:
             _("“%(text)s” is no date and time.") % {"text": text[:40]}
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from rmqcore.errors import ProtocolError, RmqError
-from rmqcore.model.columns import QueueKey
+from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.protocol.bodies import decode_consume_time_spans
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 
 from .line import Line
-from .queue_times import delay_of
+from .queue_times import delays_of
 
 Pair = tuple[str, str]
 """Group and topic."""
@@ -43,19 +44,14 @@ async def ask_ages(
     queue whose first unconsumed message is gone, or that has none, has no age.
     """
     found: GroupAges = {}
-    asking = [
-        asyncio.ensure_future(_ask_broker(lines[name], name, sorted(pairs), found))
-        for name, pairs in wanted.items()
-        if name in lines
-    ]
-    if asking:
-        _done, late = await asyncio.wait(asking, timeout=limit_s)
-        for task in late:
-            task.cancel()
-        told = await asyncio.gather(*asking, return_exceptions=True)
-        for error in told:
-            if isinstance(error, Exception) and not isinstance(error, RmqError):
-                raise error
+
+    async def ask(name: str, pairs: Collection[Pair]) -> None:
+        with suppress(RmqError, TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await _ask_broker(lines[name], name, sorted(pairs), found)
+
+    asked = (ask(name, pairs) for name, pairs in wanted.items() if name in lines)
+    await asyncio.gather(*asked)
     return found
 
 
@@ -66,15 +62,13 @@ async def _ask_broker(
         if answer.code != ResponseCode.SUCCESS:
             return
         group, topic = pair
-        try:
+        with suppress(ProtocolError):
             spans = decode_consume_time_spans(answer.body)
-        except ProtocolError:
-            return
-        for span in spans:
-            age = delay_of(span)
-            if isinstance(age, int):
-                key = topic, name, span.message_queue.queue_id
-                into.setdefault(group, {})[key] = age
+            into.setdefault(group, {}).update(
+                (key, delay)
+                for key, delay in delays_of(name, topic, spans)
+                if not isinstance(delay, Reason)
+            )
 
     code = RequestCode.QUERY_CONSUME_TIME_SPAN
     requests = (

@@ -84,10 +84,14 @@ class QueueTimes:
         return spans if isinstance(spans, Reason) else Reason.NOT_LISTED
 
 
-def delay_of(span: ConsumeTimeSpan) -> Row:
-    """Return the age that a broker tells of a queue's first unconsumed message."""
-    gone = span.delay_time > _NO_LONGER
-    return Reason.EXPIRED if gone else max(span.delay_time, 0)
+def delays_of(
+    broker: str, topic: str, spans: Iterable[ConsumeTimeSpan]
+) -> Iterable[tuple[QueueKey, Row]]:
+    """Yield the ages that a broker tells of first unconsumed messages, by queue."""
+    for span in spans:
+        gone = span.delay_time > _NO_LONGER
+        delay = Reason.EXPIRED if gone else max(span.delay_time, 0)
+        yield (topic, broker, span.message_queue.queue_id), delay
 
 
 def _delays_by_group(
@@ -98,10 +102,8 @@ def _delays_by_group(
         for (group, topic), spans in answer.spans.items():
             if isinstance(spans, Reason):
                 continue
-            delays = groups.setdefault(group, {})
-            for span in spans:
-                key = topic, answer.name, span.message_queue.queue_id
-                delays[key] = delay_of(span)
+            told = delays_of(answer.name, topic, spans)
+            groups.setdefault(group, {}).update(told)
     return groups
 
 

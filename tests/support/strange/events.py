@@ -35,96 +35,88 @@ class Produced:
 
 
 @dataclass(frozen=True)
-class Consumed:
-    """A group commits so many more on each queue that a member holds."""
+class _OfGroup:
+    """Something that happens in a group, if it is there."""
 
     group: str
-    count: int
 
     def apply(self, truth: Truth) -> Truth:
         group = truth.groups.get(self.group)
-        if group is None:
-            return truth
+        return truth if group is None else truth.with_group(self.turned(group, truth))
+
+    def turned(self, group: Group, truth: Truth) -> Group:
+        """Return the group as it is afterwards."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Consumed(_OfGroup):
+    """A group commits so many more on each queue that a member holds."""
+
+    count: int
+
+    def turned(self, group: Group, truth: Truth) -> Group:
         committed = dict(group.committed)
         for key in (key for each in group.processes for key in each.holds):
             low, high = truth.offsets(key) or (0, 0)
             committed[key] = min(high, committed.get(key, low) + self.count)
-        return truth.with_group(replace(group, committed=committed))
+        return replace(group, committed=committed)
 
 
 @dataclass(frozen=True)
-class Committed:
+class Committed(_OfGroup):
     """A group commits any offset on any queue, there or not, high or low."""
 
-    group: str
     key: QueueKey
     offset: int
 
-    def apply(self, truth: Truth) -> Truth:
-        group = truth.groups.get(self.group)
-        if group is None:
-            return truth
-        committed = {**group.committed, self.key: self.offset}
-        return truth.with_group(replace(group, committed=committed))
+    def turned(self, group: Group, truth: Truth) -> Group:
+        return replace(group, committed={**group.committed, self.key: self.offset})
 
 
 @dataclass(frozen=True)
-class Divided:
+class Divided(_OfGroup):
     """The members of a group divide their queues anew."""
 
-    group: str
-
-    def apply(self, truth: Truth) -> Truth:
-        group = truth.groups.get(self.group)
-        return truth if group is None else truth.with_group(divided(group, truth))
+    def turned(self, group: Group, truth: Truth) -> Group:
+        return divided(group, truth)
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(_OfGroup):
     """A process joins a group; it holds what it says it holds."""
 
-    group: str
     process: Process
 
-    def apply(self, truth: Truth) -> Truth:
-        group = truth.groups.get(self.group)
-        if group is None:
-            return truth
-        members = (*group.processes, self.process)
-        return truth.with_group(replace(group, processes=members))
+    def turned(self, group: Group, truth: Truth) -> Group:
+        return replace(group, processes=(*group.processes, self.process))
 
 
 @dataclass(frozen=True)
-class Left:
+class Left(_OfGroup):
     """A process leaves its group; what it held is nobody's until the next division."""
 
-    group: str
     place: int
 
-    def apply(self, truth: Truth) -> Truth:
-        group = truth.groups.get(self.group)
-        if group is None or not group.processes:
-            return truth
-        gone = self.place % len(group.processes)
-        members = (*group.processes[:gone], *group.processes[gone + 1 :])
-        return truth.with_group(replace(group, processes=members))
+    def turned(self, group: Group, truth: Truth) -> Group:
+        members = list(group.processes)
+        if members:
+            del members[self.place % len(members)]
+        return replace(group, processes=tuple(members))
 
 
 @dataclass(frozen=True)
-class Fell:
+class Fell(_OfGroup):
     """A process falls silent, or speaks again: it lives, and does not answer."""
 
-    group: str
     place: int
 
-    def apply(self, truth: Truth) -> Truth:
-        group = truth.groups.get(self.group)
-        if group is None or not group.processes:
-            return truth
+    def turned(self, group: Group, truth: Truth) -> Group:
         members = list(group.processes)
-        at = self.place % len(members)
-        members[at] = replace(members[at], answers=not members[at].answers)
-        return truth.with_group(replace(group, processes=tuple(members)))
+        if members:
+            at = self.place % len(members)
+            members[at] = replace(members[at], answers=not members[at].answers)
+        return replace(group, processes=tuple(members))
 
 
 @dataclass(frozen=True)
