@@ -176,7 +176,8 @@ def waiting_for_locks(at: int = NOW_MS, **changes: Any) -> GroupState:
 def messages_lost(at: int = NOW_MS) -> GroupState:
     """Return a group whose oldest messages brokers have deleted."""
     made = waiting_for_locks(at)
-    made["totals"].update(oldest_ms=None, oldest_partial=True)
+    made["totals"]["oldest_ms"] = None
+    made["totals"]["oldest_partial"] = True
     for each in made["queues"]:
         each["lag_ms"] = 0 if each["lag"] == 0 else None
         each["unknown"]["lag_ms"] = "expired"
