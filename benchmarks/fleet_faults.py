@@ -58,7 +58,7 @@ _DELIVERY: Final = re.compile(
     r"queue=(\d+) offset=(\d+) "
 )
 _SAVE: Final = """
-from dashboard.services.fleet import GroupWish, save_group
+from dashboard.hosting.writes import GroupWish, save_group
 save_group(None, GroupWish(
     cluster="embedded", name="{group}", topics=(("{topic}", "*"),), orderly=True,
     start_position="CONSUME_FROM_FIRST_OFFSET", listener="log",

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from dashboard.whatif import (
+from dashboard.whatif.model import (
     Comparison,
     RoomRule,
     Scenario,

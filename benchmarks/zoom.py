@@ -2,9 +2,9 @@
 
 Writes rungs of the ladder as a week of many groups leaves them (seeded, without Spark:
 the columns that a page reads, the sizes of files that carrying makes), then reads
-spans of it as `dashboard.reports.window` does, and prints processor seconds, wall time
-and the rows that had to be read. Ten minutes reach over all of it, minutes over its
-end.
+spans of it as `dashboard.reports.figures.window` does, and prints processor seconds,
+wall time and the rows that had to be read. Ten minutes reach over all of it, minutes
+over its end.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ class DashboardConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from .services.clusters import sync_clusters_after_migrate
+        from dashboard.config.words import bring_words_together
+        from dashboard.gateway.clusters import sync_clusters_after_migrate
 
+        bring_words_together()
         post_migrate.connect(sync_clusters_after_migrate, sender=self)

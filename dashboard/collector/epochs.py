@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from dashboard.fleet.names import member_number
+from dashboard.wording.names import member_number
 from rmqcore.model import SubscriptionData
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import GroupKind, GroupSnapshot

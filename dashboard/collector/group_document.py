@@ -30,6 +30,7 @@ from dashboard.live.documents import (
     Text,
 )
 from dashboard.live.numbering import Stamp
+from dashboard.wording.names import label_of
 from rmqcore.allocation import skew
 from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import (
@@ -176,22 +177,6 @@ def figures(sight: Sight, totals: GroupTotals) -> Figures:
         rate_out=totals["rate_out"],
         complete=sight.complete,
     )
-
-
-def label_of(client_id: str) -> str:
-    """Return a client id as short as it stays telling.
-
-    Java's own instance names are process id and nano time: address and process remain.
-    Chosen names remain without the address.
-    """
-    address, _at, instance = client_id.partition("@")
-    instance = instance.partition("@")[0]
-    process, hash_sign, nanos = instance.partition("#")
-    if hash_sign and process.isdigit() and nanos.isdigit():
-        return f"{address}@{process}"
-    if not instance or instance == "DEFAULT":
-        return address
-    return instance
 
 
 def orderly(group: GroupSnapshot) -> bool | None:

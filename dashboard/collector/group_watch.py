@@ -33,12 +33,13 @@ from dashboard.live.documents import (
     Status,
     Text,
 )
+from dashboard.wording.names import label_of
 from rmqcore.model.snapshot import GroupSnapshot
 
 from .ages import Ages
 from .epochs import EpochBook, EpochTurn, Wish, membership_of
 from .frames import digest_of
-from .group_document import Sight, group_totals, label_of, sight_status
+from .group_document import Sight, group_totals, sight_status
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
 from .inheritance import NOTHING, Inherited

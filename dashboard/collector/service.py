@@ -25,17 +25,17 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from dashboard.config.slots import Slots
-from dashboard.config.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
+from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
 from dashboard.gateway.bridge import LoopThread
+from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
-from dashboard.live.figures import FIGURES_KEPT_SECONDS
 from dashboard.live.hearing import hear
+from dashboard.live.metrics import FIGURES_KEPT_SECONDS
 from dashboard.live.names import allocation_channel, figures_key
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from dashboard.models import Cluster
-from dashboard.services.clusters import sync_clusters
+from rmqcore.timers import Schedule
 
 from .cluster_collector import ClusterCollector
 from .epochs import Wish
@@ -77,7 +77,7 @@ class CollectorService:
         self._name = worker_name
         self._thread = LoopThread("collector")
         self._chance = SystemRandom()
-        self._slots = Slots(COLLECTOR_PERIOD_S, time.time())
+        self._schedule = Schedule(time.time(), COLLECTOR_PERIOD_S)
         self._collectors: dict[str, ClusterCollector] = {}
         self._connections: list[ClusterConnection] = []
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -156,8 +156,8 @@ class CollectorService:
         task.add_done_callback(self._tasks.discard)
 
     def _take(self, tick: Tick) -> None:
-        now, missed = time.time(), self._slots.left_out(tick)
-        if not self._slots.take(tick, now):
+        now, missed = time.time(), self._schedule.left_out(tick)
+        if not self._schedule.claim(tick, now):
             return
         self._timing.missed += missed
         if tick.timer == SWEEP_ALL:
@@ -184,8 +184,8 @@ class CollectorService:
         while True:
             await asyncio.sleep(LOOK_FOR_LATE_SECONDS)
             self._loop_watch.beat()
-            for tick in self._slots.late(time.time()):
-                self._take(tick)
+            for slot in self._schedule.overdue(time.time()):
+                self._take(asked(slot, FALLBACK))
 
     async def _hear_holdings(self, client: redis.asyncio.Redis) -> None:
         """Pass fleet members' words on to the collector of their cluster, for ever."""

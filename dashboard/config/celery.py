@@ -32,6 +32,8 @@ ANALYTICS_QUEUE: Final = "analytics"
 DEFAULT_QUEUE: Final = "rocketscope"
 
 app = Celery("rocketscope")
+# Features send tasks by `celery.current_app`, from whichever thread they run in.
+app.set_default()
 app.conf.update(
     broker_url=settings.ROCKETSCOPE_REDIS_URL or "memory://",
     result_backend=settings.ROCKETSCOPE_REDIS_URL or "cache+memory://",
@@ -47,7 +49,7 @@ app.conf.update(
     worker_hijack_root_logger=False,
     worker_cancel_long_running_tasks_on_connection_loss=False,
     result_expires=24 * 3600,
-    beat_scheduler="dashboard.config.beat:TickScheduler",
+    beat_scheduler="dashboard.clock.beat:TickScheduler",
     beat_schedule={
         "maintain-lake": {
             "task": "dashboard.jobs.maintain_lake",

@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,28 +20,10 @@ from django.core.exceptions import ImproperlyConfigured
 from analytics.errors import LakeError
 from analytics.lake.s3 import SCHEMES, S3Settings, split_address
 from analytics.switches import read_switch
+from dashboard.gateway.settings import ClusterSettings
 
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSettings:
-    """One cluster of `ROCKETSCOPE_CLUSTERS`; keys are only in the environment.
-
-    `name_servers` holds `host:port` strings. The cluster called `embedded` is the
-    one that RocketScope brings itself.
-    """
-
-    name: str
-    name_servers: tuple[str, ...]
-    access_key: str = ""
-    secret_key: str = ""
-    tls: bool = False
-
-    @property
-    def embedded(self) -> bool:
-        return self.name == "embedded"
 
 
 def text(key: str, default: str = "") -> str:

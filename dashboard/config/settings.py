@@ -93,9 +93,18 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.views.layout.layout",
+                "dashboard.frame.context.layout",
             ],
-            "builtins": ["dashboard.templatetags.display"],
+            "builtins": [
+                "dashboard.frame.tags",
+                "dashboard.findings.tags",
+                "dashboard.overview.tags",
+                "dashboard.whatif.tags",
+            ],
+            "libraries": {
+                "reports": "dashboard.reports.tags",
+                "timeline": "dashboard.timeline.tags",
+            },
         },
     }
 ]
@@ -143,7 +152,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "rocketscope_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "dashboard.frame.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # Headers. ROCKETSCOPE_HTTPS says that a proxy in front speaks TLS to the browser.

@@ -16,12 +16,19 @@ from typing import Any, Final, Protocol
 from celery import bootsteps
 from celery.worker.control import control_command
 
+from dashboard.clock.ticks import (
+    TICK_COMMAND,
+    Tick,
+    add_receiver,
+    deliver,
+    remove_receiver,
+)
+
 from .celery import app
-from .ticks import TICK_COMMAND, Tick, add_receiver, deliver, remove_receiver
 
 logger = logging.getLogger(__name__)
 
-TASKS: Final = "dashboard.jobs.tasks"
+TASKS: Final = ("dashboard.jobs.tasks", "dashboard.reports.tasks")
 
 
 class Role(Protocol):
@@ -56,7 +63,7 @@ def make_labs(worker_name: str) -> Role:
 
 
 def make_schedules(worker_name: str) -> Role:
-    from dashboard.jobs.schedules import ReportSchedules
+    from dashboard.reports.starting import ReportSchedules
 
     return ReportSchedules(worker_name)
 
@@ -79,7 +86,8 @@ class Roles(bootsteps.StartStopStep):
     ) -> None:
         super().__init__(parent, **options)
         if not roles:
-            app.loader.import_task_module(TASKS)
+            for module in TASKS:
+                app.loader.import_task_module(module)
         self._wanted = roles
         self._running: list[Role] = []
 

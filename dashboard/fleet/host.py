@@ -22,11 +22,10 @@ from typing import Any, Final
 
 from django.db import DatabaseError
 
-from dashboard.config.environment import ClusterSettings
-from dashboard.config.slots import Slots
-from dashboard.config.ticks import Tick
-from rmqcore.client import PERIOD_S, Slot, Timer
+from dashboard.clock.ticks import FALLBACK, Tick, asked
+from dashboard.gateway.settings import ClusterSettings
 from rmqcore.errors import RmqError
+from rmqcore.timers import Schedule, Timer
 
 from . import claims
 from .claims import Claim
@@ -42,7 +41,6 @@ PLAN_SECONDS: Final = 1.0
 WATCH_SECONDS: Final = 0.25
 RETRY_START_SECONDS: Final = 5.0
 SAVE_RUNS_SECONDS: Final = 5.0
-TIMERS: Final[Mapping[str, float]] = {str(t): period for t, period in PERIOD_S.items()}
 
 
 class FleetHost:
@@ -66,7 +64,7 @@ class FleetHost:
         self._words = words
         self._database = database
         self._now = now
-        self._slots = Slots(TIMERS, now())
+        self._schedule = Schedule(now())
         self._runs: list[SlotRun] = []
         self._saved_at = now()
         self._busy: dict[int, asyncio.Task[None]] = {}
@@ -105,8 +103,8 @@ class FleetHost:
         """Abandon members whose claim ran out, and run late slots, for ever."""
         while True:
             self.look_at_claims()
-            for tick in self._slots.late(self._now()):
-                self.take(tick)
+            for slot in self._schedule.overdue(self._now()):
+                self.take(asked(slot, FALLBACK))
             await asyncio.sleep(WATCH_SECONDS)
 
     def look_at_claims(self) -> None:
@@ -117,11 +115,13 @@ class FleetHost:
 
     def take(self, tick: Tick) -> None:
         """Run a slot, if it is one of ours and was not run before."""
-        if not self._slots.take(tick, self._now()):
+        if not self._schedule.claim(tick, self._now()):
             return
         before = self._timers.get(tick.timer)
         if before is not None and not before.done():
-            logger.warning("timer=%s slot=%s: the last one runs", tick.timer, tick.slot)
+            logger.warning(
+                "timer=%s slot=%s: the last one runs", tick.timer, tick.number
+            )
             self._runs.append(skipped_run(tick, self._now()))
             return
         self._timers[tick.timer] = _spawn(self._run_timer(tick))
@@ -282,12 +282,11 @@ class FleetHost:
 
     async def _run_timer(self, tick: Tick) -> None:
         started, began = self._now(), time.monotonic()
-        slot = Slot(Timer(tick.timer), tick.slot, tick.due)
         members = list(self.hosted.values())
         answers = await asyncio.gather(
-            *(member.run_timer(slot, tick.asked_by) for member in members)
+            *(member.run_timer(tick, tick.asked_by) for member in members)
         )
-        if slot.timer is Timer.PERSIST_OFFSETS:
+        if tick.timer == Timer.PERSIST_OFFSETS:
             for member in members:
                 if member.started and member.may_act:
                     member.vouch()

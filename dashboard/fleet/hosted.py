@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import signing_hooks, tls_of
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.holdings import Holding
 from rmqcore.allocation import AllocateStrategy
 from rmqcore.client import (
@@ -29,7 +29,6 @@ from rmqcore.client import (
     Event,
     Listener,
     PushConsumer,
-    Slot,
     TimerRun,
     run_slot,
 )
@@ -37,6 +36,7 @@ from rmqcore.client.listener import Call, is_async
 from rmqcore.model import MessageExt
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX
+from rmqcore.timers import Slot
 
 from .claims import Claim
 from .listeners import make_listener

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from dashboard import models
-from dashboard.config.ticks import Tick
+from dashboard.clock.ticks import Tick
 from rmqcore.client import TimerRun
 
 KEPT: Final = timedelta(hours=24)
@@ -60,7 +60,7 @@ def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
             models.TimerRun(
                 worker=worker,
                 timer=run.tick.timer,
-                slot=run.tick.slot,
+                slot=run.tick.number,
                 due=datetime.fromtimestamp(run.tick.due, UTC),
                 started=datetime.fromtimestamp(run.started, UTC),
                 took_ms=run.took_ms,

@@ -20,7 +20,7 @@ from typing import Any, Final
 import redis.asyncio
 from django.conf import settings
 
-from dashboard.config.ticks import Tick
+from dashboard.clock.ticks import Tick
 from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import FLEET_WAKE_CHANNEL

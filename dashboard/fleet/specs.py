@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.models import ManagedMember
+from dashboard.wording.names import instance_name
 
 from .claims import Claim
-from .names import instance_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from dashboard.whatif.lists import from_lists
+from dashboard.wording.lists import from_lists
+from dashboard.wording.names import member_number
 from rmqcore.allocation import AllocateStrategy, make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue
 from rmqcore.model.columns import QueueKey
-
-from .names import member_number
 
 MAX_QUEUES: Final = 100_000
 MAX_NODES: Final = 1_000

@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import Admin
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageQueue
 
 from .connections import open_admin
+from .settings import ClusterSettings
 
 SERVED: Final = frozenset({"AVG", "AVG_BY_CIRCLE"})
 MAX_QUESTIONS: Final = 400

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ssl
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from dashboard.config.environment import ClusterSettings
 from rmqcore.admin import AclCredentials, Admin
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import Clock, RequestHook
+
+from .settings import ClusterSettings
 
 
 class ClusterConnection:

@@ -1,17 +1,11 @@
-"""What the analytics worker does: run a job, keep the lake in order.
-
-Tasks take ids and call one function. The Spark process is kept between tasks of one
-worker; `maintain_lake` needs none.
-"""
+"""What the analytics worker does by the clock: roll up, keep the lake in order."""
 
 from __future__ import annotations
 
 import time
 
 from celery import shared_task
-from celery.signals import task_postrun, worker_shutdown
 from django.conf import settings
-from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
@@ -22,34 +16,16 @@ from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.source_log import CHECKPOINT
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
-from dashboard.models import JobRun
-from dashboard.reports.files import keep_files
-from dashboard.services.report_retention import expire_reports
 
-from .child import AnalyticsChild, child_environment
-from .memory import give_memory_back
+from .kept import CHILD
 from .rolling import run_rollup
-from .runner import run_claimed
 from .unread import note_given_up
-
-_child = AnalyticsChild(
-    child_environment() | {"ROCKETSCOPE_VAR_DIR": str(settings.ROCKETSCOPE_VAR_DIR)}
-)
-
-
-@shared_task(name="dashboard.jobs.run", ignore_result=True)
-def run(pk: int) -> bool:
-    """Run the job of that key, unless another worker has it, and make its files."""
-    has_run = run_claimed(pk, _child)
-    if has_run:
-        keep_files(JobRun.objects.get(pk=pk))
-    return has_run
 
 
 @shared_task(name="dashboard.jobs.roll_up", ignore_result=True)
 def roll_up() -> bool:
     """Bring the roll-ups up to what has landed; True when they are."""
-    return run_rollup(settings.ROCKETSCOPE_LAKE_URL, _child)
+    return run_rollup(settings.ROCKETSCOPE_LAKE_URL, CHILD)
 
 
 @shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
@@ -79,19 +55,3 @@ def maintain_lake() -> dict[str, int]:
 
 def _rollup_kept_ms() -> list[int]:
     return [days * 24 * 3_600_000 for days in settings.ROCKETSCOPE_ROLLUP_DAYS]
-
-
-@shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)
-def expire_old_reports() -> int:
-    """Delete the reports whose time is over; return how many."""
-    return expire_reports(timezone.now())
-
-
-@task_postrun.connect
-def _rest(**_signal: object) -> None:
-    give_memory_back()
-
-
-@worker_shutdown.connect
-def _end_child(**_signal: object) -> None:
-    _child.stop()

@@ -22,7 +22,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError
 
-from dashboard.config.ticks import Tick
+from dashboard.clock.ticks import Tick
 from dashboard.gateway.bridge import DatabaseThread, LoopThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name

@@ -15,8 +15,8 @@ import redis
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from .figures import SOCKETS
 from .messages import MessageError, Ping, Unwatch, Watch, parse_message
+from .metrics import SOCKETS
 from .names import live_group_name, live_labs_name, live_overview_name
 from .relay import Outbox, relay
 from .watching import watch_list

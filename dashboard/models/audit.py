@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar
+import logging
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
+
+from .user import User
+
+logger = logging.getLogger(__name__)
+
+SYSTEM: Final = "rocketscope"
+"""Who acted when it was the program itself."""
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
@@ -25,7 +36,7 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One write through `dashboard.services`.
+    """One write that somebody asked for.
 
     Names are kept beside the user, so that an entry outlives the account; `action` is
     a dotted word such as `member.add`, `target` what it was done to.
@@ -62,3 +73,41 @@ class AuditEntry(models.Model):
     def details_text(self) -> str:
         """The details on one line; empty when there are none."""
         return json.dumps(self.details, ensure_ascii=False) if self.details else ""
+
+
+def record(
+    actor: User | AnonymousUser | None,
+    action: str,
+    *,
+    target: str = "",
+    cluster: str = "",
+    reason: str = "",
+    outcome: AuditEntry.Outcome = AuditEntry.Outcome.DONE,
+    details: Mapping[str, Any] | None = None,
+) -> AuditEntry:
+    """Add one entry; without a user the actor is the program itself.
+
+    Call it in the transaction that holds the write, so that neither exists without
+    the other. `details` must be JSON; never put secrets into it.
+    """
+    known = actor if isinstance(actor, User) else None
+    entry = AuditEntry.objects.create(
+        at=timezone.now(),
+        actor=known,
+        actor_name=known.get_username() if known else SYSTEM,
+        action=action,
+        cluster=cluster,
+        target=target[:255],
+        reason=reason,
+        outcome=outcome,
+        details=dict(details or {}),
+    )
+    logger.info(
+        "audit actor=%s action=%s cluster=%s target=%s outcome=%s",
+        entry.actor_name,
+        action,
+        cluster,
+        entry.target,
+        outcome,
+    )
+    return entry

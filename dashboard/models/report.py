@@ -71,9 +71,9 @@ class ReportContent(models.Model):
 class ReportDefinition(ReportContent):
     """A report by name, run when asked or by its schedule.
 
-    `period` is a key of `dashboard.reports.periods.LAST`. `next_at` is null without a
-    schedule; it is only moved on by an UPDATE whose WHERE names the time that was
-    read, so that of two schedulers exactly one makes the run.
+    `period` is a key of `dashboard.reports.request.periods.LAST`. `next_at` is null
+    without a schedule; it is only moved on by an UPDATE whose WHERE names the time that
+    was read, so that of two schedulers exactly one makes the run.
     """
 
     class Every(models.TextChoices):

@@ -28,10 +28,8 @@ from .registry import PROCESS_REGISTRY, InstanceRegistry
 from .selectors import Selector, by_hash, by_machine_room, by_random
 from .sending import SendResult, SendStatus
 from .timer_driver import TimerDriver, TimerRun, run_slot
-from .timers import PERIOD_S, Schedule, Slot, Timer, slot_of
 
 __all__ = [
-    "PERIOD_S",
     "PROCESS_REGISTRY",
     "AclCredentials",
     "AllocationChanged",
@@ -55,17 +53,13 @@ __all__ = [
     "PushConsumer",
     "PushSettings",
     "QueueLimits",
-    "Schedule",
     "Selector",
     "SendResult",
     "SendStatus",
-    "Slot",
-    "Timer",
     "TimerDriver",
     "TimerRun",
     "by_hash",
     "by_machine_room",
     "by_random",
     "run_slot",
-    "slot_of",
 ]

@@ -25,6 +25,7 @@ from rmqcore.model import BrokerData, HeartbeatData
 from rmqcore.model.route import MASTER_ID
 from rmqcore.model.topic import AUTO_CREATE_TOPIC
 from rmqcore.protocol.command import RemotingCommand, SerializeType
+from rmqcore.timers import Timer
 from rmqcore.transport import Channel, ChannelPool, Clock, RequestHook, SystemClock
 
 from .calls import BrokerCalls
@@ -32,7 +33,6 @@ from .member import GroupMember
 from .nameservers import NameServers
 from .processors import answer_broker
 from .routes import DEFAULT_TOPIC_QUEUE_NUMS, RouteTable
-from .timers import Timer
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,9 @@ that an administrator asked a broker, which relayed them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Final, Protocol
 
 from rmqcore.errors import RmqError
 from rmqcore.protocol.bodies import (
@@ -31,19 +32,36 @@ from rmqcore.protocol.headers import (
 from rmqcore.protocol.message import decode_records
 from rmqcore.transport import Channel
 
-if TYPE_CHECKING:
-    from .instance import ClientInstance
+from .member import GroupMember
 
 logger = logging.getLogger(__name__)
 
+
+class Served(Protocol):
+    """What is asked of a client: an instance, as far as brokers can reach it."""
+
+    client_id: str
+    notices: Counter[str]
+    """How often brokers said that a group's members changed, by group."""
+
+    @property
+    def members(self) -> Mapping[str, GroupMember]:
+        """The groups that joined through this client, by name."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> object:
+        """Run work beside whatever runs now."""
+        ...
+
+
 Processor = Callable[
-    ["ClientInstance", RemotingCommand],
+    [Served, RemotingCommand],
     Awaitable[RemotingCommand | None] | RemotingCommand | None,
 ]
 
 
 def answer_broker(
-    instance: ClientInstance, channel: Channel, command: RemotingCommand
+    instance: Served, channel: Channel, command: RemotingCommand
 ) -> Awaitable[RemotingCommand | None] | RemotingCommand | None:
     """Answer a broker's request, or do what it says."""
     processor = PROCESSORS.get(command.code)
@@ -58,7 +76,7 @@ def answer_broker(
     return processor(instance, command)
 
 
-def members_changed(instance: ClientInstance, command: RemotingCommand) -> None:
+def members_changed(instance: Served, command: RemotingCommand) -> None:
     """Rebalance the group whose members changed (40)."""
     header = decode_header(NotifyConsumerIdsChangedRequestHeader, command.ext_fields)
     member = instance.members.get(header.consumer_group)
@@ -67,7 +85,7 @@ def members_changed(instance: ClientInstance, command: RemotingCommand) -> None:
         member.rebalance_soon()
 
 
-def reset_offsets(instance: ClientInstance, command: RemotingCommand) -> None:
+def reset_offsets(instance: Served, command: RemotingCommand) -> None:
     """Let a group go on from the offsets given (220)."""
     header = decode_header(ResetOffsetRequestHeader, command.ext_fields)
     offsets = decode_queue_offsets(command.body)
@@ -76,9 +94,7 @@ def reset_offsets(instance: ClientInstance, command: RemotingCommand) -> None:
         instance.spawn(member.reset_offsets(header.topic, offsets))
 
 
-def consumer_status(
-    instance: ClientInstance, command: RemotingCommand
-) -> RemotingCommand:
+def consumer_status(instance: Served, command: RemotingCommand) -> RemotingCommand:
     """Tell the offsets of a group as this client knows them (221)."""
     header = decode_header(GetConsumerStatusRequestHeader, command.ext_fields)
     member = instance.members.get(header.group)
@@ -88,7 +104,7 @@ def consumer_status(
     return command.response(body=encode_consumer_status(status))
 
 
-def running_info(instance: ClientInstance, command: RemotingCommand) -> RemotingCommand:
+def running_info(instance: Served, command: RemotingCommand) -> RemotingCommand:
     """Tell what a group is doing on this client (307)."""
     header = decode_header(GetConsumerRunningInfoRequestHeader, command.ext_fields)
     member = instance.members.get(header.consumer_group)
@@ -99,7 +115,7 @@ def running_info(instance: ClientInstance, command: RemotingCommand) -> Remoting
 
 
 async def consume_directly(
-    instance: ClientInstance, command: RemotingCommand
+    instance: Served, command: RemotingCommand
 ) -> RemotingCommand:
     """Let a group's listener consume the message in the body now (309)."""
     header = decode_header(ConsumeMessageDirectlyRequestHeader, command.ext_fields)
@@ -125,7 +141,7 @@ PROCESSORS: Final[dict[int, Processor]] = {
 
 
 def _no_such_group(
-    instance: ClientInstance, command: RemotingCommand, group: str
+    instance: Served, command: RemotingCommand, group: str
 ) -> RemotingCommand:
     return command.response(
         ResponseCode.SYSTEM_ERROR,

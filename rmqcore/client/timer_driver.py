@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rmqcore.errors import RmqError
+from rmqcore.timers import Schedule, Slot, Timer
 
 from .instance import ClientInstance
-from .timers import Schedule, Slot, Timer
 
 logger = logging.getLogger(__name__)
 
@@ -47,16 +47,17 @@ async def run_slot(
     clock = instance.clock
     started_ms, began = instance.now_ms(), clock.monotonic()
     problem: str | None = None
+    timer = Timer(slot.timer)
     try:
-        await instance.run_timer(slot.timer)
+        await instance.run_timer(timer)
     except RmqError as error:
         problem = str(error)
-        logger.warning("client=%s timer=%s: %s", instance.client_id, slot.timer, error)
+        logger.warning("client=%s timer=%s: %s", instance.client_id, timer, error)
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
-        logger.exception("client=%s timer=%s failed", instance.client_id, slot.timer)
+        logger.exception("client=%s timer=%s failed", instance.client_id, timer)
     return TimerRun(
-        slot.timer,
+        timer,
         slot.number,
         int(slot.due * 1000),
         started_ms,
@@ -77,7 +78,7 @@ class TimerDriver:
         self._instance = instance
         self._on_run = on_run
         self._schedule = Schedule(instance.now_ms() / 1000)
-        self._running: dict[Timer, asyncio.Task[None]] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
         self._loop: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -96,7 +97,7 @@ class TimerDriver:
         while True:
             now = instance.now_ms() / 1000
             for slot in self._schedule.due(now):
-                self._schedule.claim(slot)
+                self._schedule.claim(slot, now)
                 self._begin(slot)
             wait = self._schedule.next_due(now) - now
             # A millisecond more, or rounding would wake it just before the slot.

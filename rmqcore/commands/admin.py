@@ -15,6 +15,7 @@ from rmqcore.admin import AclCredentials, Admin
 from rmqcore.admin.names import is_system_topic
 from rmqcore.errors import ArgumentError
 from rmqcore.model.snapshot import ClusterSnapshot
+from rmqcore.model.snapshot_document import document
 from rmqcore.model.topic import SubscriptionGroupConfig
 
 from .joining import ACCESS_KEY_VARIABLE, SECRET_KEY_VARIABLE, tls_context
@@ -131,7 +132,7 @@ async def _snapshot(admin: Admin, args: argparse.Namespace) -> str:
             f"no broker at {snapshot.nameserver} knows a consumer group {args.group!r}"
         )
     if args.json:
-        return orjson.dumps(snapshot.to_json(), option=orjson.OPT_INDENT_2).decode()
+        return orjson.dumps(document(snapshot), option=orjson.OPT_INDENT_2).decode()
     if args.group is not None:
         return group_text(snapshot, snapshot.groups[args.group])
     return snapshot_text(snapshot)

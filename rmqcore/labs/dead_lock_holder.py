@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from rmqcore.client import ConsumeResult, LockGained, Timer
+from rmqcore.client import ConsumeResult, LockGained
 from rmqcore.client.rebalance import BROKER_LOCK_MS
 from rmqcore.model import MessageExt, MessageQueue
+from rmqcore.timers import Timer
 
 from .lab import Lab, check_range
 from .member import Handle, Member, Role, succeed

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from rmqcore.client import Timer
 from rmqcore.model import MessageModel
 from rmqcore.offsets import LocalFileOffsetStore
+from rmqcore.timers import Timer
 
 from .lab import Lab, check_range
 from .member import Member, Role

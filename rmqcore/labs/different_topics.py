@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from rmqcore.client import Timer
 from rmqcore.model import MessageQueue
 from rmqcore.model.topic import RETRY_PREFIX
+from rmqcore.timers import Timer
 
 from .lab import Lab, check_range
 from .member import Member, Role

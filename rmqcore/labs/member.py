@@ -16,9 +16,9 @@ from rmqcore.client import (
     Event,
     InstanceRegistry,
     PushConsumer,
-    Timer,
 )
 from rmqcore.model import ConsumeFromWhere, MessageExt, MessageModel, MessageQueue
+from rmqcore.timers import Timer
 from rmqcore.transport import Clock
 
 from .results import Delivery, Part

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from rmqcore.admin import Admin
-from rmqcore.client import InstanceRegistry, Producer, Timer, by_hash
+from rmqcore.client import InstanceRegistry, Producer, by_hash
 from rmqcore.errors import LabError
 from rmqcore.model import Message, MessageQueue
 from rmqcore.offsets import LocalFileOffsetStore
+from rmqcore.timers import Timer
 from rmqcore.transport import Clock
 
 from .leftovers import delete_leftovers, run_prefix

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from .columns import Column, QueueKey, Reason
 from .route import QueueData
@@ -310,12 +310,6 @@ class ClusterSnapshot:
             broker.answered and broker.missing_since_ms is None
             for broker in self.brokers
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the snapshot as the document of `admin snapshot --json`."""
-        from .snapshot_document import document
-
-        return document(self)
 
 
 def topic_kind(topic: str) -> TopicKind:

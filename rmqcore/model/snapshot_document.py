@@ -6,22 +6,20 @@ Unknown values are null, and the map `unknown` beside them names the reason of e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .columns import Column, Reason
+from .snapshot import (
+    BrokerSnapshot,
+    ClusterSnapshot,
+    GroupSnapshot,
+    MemberSnapshot,
+    NameServerSnapshot,
+    Owners,
+    QueueTable,
+    TopicSnapshot,
+)
 from .subscription import SubscriptionData
-
-if TYPE_CHECKING:
-    from .snapshot import (
-        BrokerSnapshot,
-        ClusterSnapshot,
-        GroupSnapshot,
-        MemberSnapshot,
-        NameServerSnapshot,
-        Owners,
-        QueueTable,
-        TopicSnapshot,
-    )
 
 Document = dict[str, Any]
 

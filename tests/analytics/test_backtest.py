@@ -13,8 +13,13 @@ from analytics import contracts as c
 from analytics.jobs import run_job
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
-from dashboard.whatif import QueueState, Scenario, Situation, compare
-from dashboard.whatif.rows import NOT_KNOWN
+from dashboard.whatif.model import (
+    QueueState,
+    Scenario,
+    Situation,
+    compare,
+)
+from dashboard.whatif.model.rows import NOT_KNOWN
 from rmqcore.allocation import NEVER
 from rmqcore.model import MessageQueue
 from tests.analytics.rows import SECOND, START_MS

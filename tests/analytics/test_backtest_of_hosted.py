@@ -24,11 +24,11 @@ from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.keeping import Keeper
 from dashboard.collector.records import load_wishes
 from dashboard.fleet.strategies import hosted_strategy
-from dashboard.jobs.runner import request_of
 from dashboard.live.state import make_async_client
 from dashboard.models import Cluster, JobRun, ManagedGroup
-from dashboard.reports.comparisons import with_known_options
-from dashboard.reports.output import output_of
+from dashboard.reports.data.output import output_of
+from dashboard.reports.request.comparisons import with_known_options
+from dashboard.reports.runner import request_of
 from rmqcore.model import MessageQueue
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot

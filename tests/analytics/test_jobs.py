@@ -167,7 +167,7 @@ def test_the_summary_is_written_last_and_tells_the_period(output: Output) -> Non
 
 
 def test_reports_find_the_columns_that_they_show(output: Output) -> None:
-    from dashboard.reports.tables import TABLES
+    from dashboard.reports.data.tables import TABLES
 
     for key, table in TABLES.items():
         names = set(parquet.read_schema(_any_part(output.folder / key)).names)

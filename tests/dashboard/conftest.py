@@ -11,10 +11,10 @@ import redis
 from django.test import Client
 from django.utils import timezone, translation
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import group_key, overview_key
 from dashboard.models import Role, User
-from dashboard.services.clusters import sync_clusters
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 __all__ = ["valkey", "valkey_server"]

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from rmqcore.admin import Admin
 from rmqcore.protocol.bodies import encode_set_request_mode
 from rmqcore.protocol.bodies.assignment import SetRequestMode

@@ -26,8 +26,8 @@ from benchmarks.silence.judging import (
 from benchmarks.silence.truth import Silence, Truth
 from benchmarks.silence.watching import Reader, now_ms
 from dashboard import models
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import ClusterConnection
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from tests.support.apache import ApacheCluster, start_cluster

@@ -16,6 +16,7 @@ from rmqcore.model.snapshot import (
     OwnerSource,
     StrategySource,
 )
+from rmqcore.model.snapshot_document import document as snapshot_document
 from rmqcore.model.subscription import MessageModel
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver, Queue
@@ -218,7 +219,7 @@ async def test_without_asking_members_owners_are_inferred_and_marked(
     await admin.create_topic(name, 2)
     clients = start(java, name, ("a", "b"))
     settled(java, clients, 4)
-    document = (await admin.snapshot(groups=[name])).to_json()
+    document = snapshot_document(await admin.snapshot(groups=[name]))
     (group,) = document["groups"]
     assert group["strategy"] == {"name": "AVG", "source": "assumed"}
     assert {queue["owner_source"] for queue in group["queues"]} == {"inferred"}

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from rmqcore.client import ConsumeContext, ConsumeResult, Producer, PushConsumer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt

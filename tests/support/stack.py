@@ -179,7 +179,7 @@ django.setup()
 
 _WANT_MEMBERS: Final = """
 from dashboard.models import ManagedGroup
-from dashboard.services.fleet import add_member, remove_member
+from dashboard.hosting.writes import add_member, remove_member
 group = ManagedGroup.objects.get(name="demo-consumers")
 for _ in range({count} - group.members_wanted):
     add_member(None, "embedded", group.name)

@@ -12,9 +12,9 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.hosting.writes import GroupWish, save_group
 from dashboard.models import ManagedGroup
-from dashboard.services.clusters import sync_clusters
-from dashboard.services.fleet import GroupWish, save_group
 
 CLUSTER: Final = "embedded"
 DEMO: Final = GroupWish(

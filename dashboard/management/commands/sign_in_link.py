@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.accounts.links import first_user, make_sign_in_token
 from dashboard.models import User
-from dashboard.services.sign_in_links import first_user, make_sign_in_token
 
 
 class Command(BaseCommand):

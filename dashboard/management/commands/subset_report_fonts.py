@@ -1,7 +1,7 @@
 """Make the fonts of PDF reports: a part of Noto Sans CJK SC, as TrueType.
 
-The result is kept in the repository (`dashboard/reports/fonts`), so nobody who runs
-RocketScope needs this command. The regular face has Latin and every character of
+The result is kept in the repository (`dashboard/reports/writers/fonts`), so nobody who
+runs RocketScope needs this command. The regular face has Latin and every character of
 GB 2312; the bold one, for headings, has Latin and the characters of our own words.
 Outlines become quadratic, because text in PDF files with such fonts is found and
 copied by every reader.
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.reports.fonts import BOLD, FOLDER, REGULAR
+from dashboard.reports.writers.fonts import BOLD, FOLDER, REGULAR
 
 from .compile_catalogs import catalog_sources
 

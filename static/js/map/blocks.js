@@ -3,9 +3,9 @@
  * The number is queues, heat the worst lag among them; a block opens as cells.
  */
 
-import { s } from "../dom.js";
-import { shown } from "../standing.js";
-import { ui } from "../words.js";
+import { s } from "../frame/dom.js";
+import { shown } from "../groups/standing.js";
+import { ui } from "../frame/words.js";
 import { ground, stripes } from "./cell.js";
 import { worstOf } from "./model.js";
 import { patterns } from "./patterns.js";

@@ -3,14 +3,14 @@
  * opens after 150 ms, stands under or over its row, and Escape closes it.
  */
 
-import { known, ownerCell, queueState } from "../cells.js";
-import { membersById } from "../document.js";
-import { h } from "../dom.js";
-import { clock, count, duration, rate } from "../format.js";
-import { inHand, queueName } from "../queues.js";
-import { lastOf, shown } from "../standing.js";
-import { isUnowned, reasonOf } from "../status.js";
-import { ui } from "../words.js";
+import { known, ownerCell, queueState } from "../groups/cells.js";
+import { membersById } from "../groups/document.js";
+import { h } from "../frame/dom.js";
+import { clock, count, duration, rate } from "../frame/format.js";
+import { inHand, queueName } from "../groups/queues.js";
+import { lastOf, shown } from "../groups/standing.js";
+import { isUnowned, reasonOf } from "../groups/status.js";
+import { ui } from "../frame/words.js";
 
 const OPEN_AFTER_MS = 150;
 const WIDTH = 260;

@@ -1,6 +1,6 @@
 /** One cell of the map: tint and level, marks for moved and owned twice, ghosts. */
 
-import { s } from "../dom.js";
+import { s } from "../frame/dom.js";
 import { FRACTIONS, levelOf } from "./scale.js";
 import { cellNumber } from "./text.js";
 

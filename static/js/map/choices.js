@@ -3,7 +3,7 @@
  * address, so that a view can be linked and survives a reload.
  */
 
-import { find, findAll } from "../dom.js";
+import { find, findAll } from "../frame/dom.js";
 import { MEASURES } from "./scale.js";
 
 export class Choices {

@@ -1,6 +1,6 @@
 /** The queues that a finding is about, framed in the map until asked for again. */
 
-import { find, findAll } from "../dom.js";
+import { find, findAll } from "../frame/dom.js";
 
 export class Found {
   /** @param {Element} frame @param {(key: string) => Element|null} cellOf */

@@ -5,9 +5,9 @@
  * last row at all times, so that nothing jumps when it fills.
  */
 
-import { hasHues, LETTERS } from "../document.js";
-import { s } from "../dom.js";
-import { word } from "../words.js";
+import { hasHues, LETTERS } from "../groups/document.js";
+import { s } from "../frame/dom.js";
+import { word } from "../frame/words.js";
 import { drawCell, drawGhost } from "./cell.js";
 import { drawHeads } from "./heads.js";
 import { marginBars, marginHeads } from "./margin.js";

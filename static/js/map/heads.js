@@ -1,8 +1,8 @@
 /** The heads of the grid: topic, broker, queue ids; a broker in trouble says so. */
 
-import { s } from "../dom.js";
-import { clock } from "../format.js";
-import { ui } from "../words.js";
+import { s } from "../frame/dom.js";
+import { clock } from "../frame/format.js";
+import { ui } from "../frame/words.js";
 import { oldestOf } from "./model.js";
 import { cutMiddle } from "./text.js";
 

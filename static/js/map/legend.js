@@ -1,8 +1,8 @@
 /** What the marks of the form shown mean; only those that can be seen. */
 
-import { h, icon, s } from "../dom.js";
-import { clock } from "../format.js";
-import { ui } from "../words.js";
+import { h, icon, s } from "../frame/dom.js";
+import { clock } from "../frame/format.js";
+import { ui } from "../frame/words.js";
 import { stripes } from "./cell.js";
 import { lastLagOf, oldestOf } from "./model.js";
 import { patterns } from "./patterns.js";

@@ -3,9 +3,9 @@
  * answers pointer and keyboard. The active cell and an open block survive every redraw.
  */
 
-import { find, findAll, h, icon } from "../dom.js";
-import { UNMEASURED } from "../status.js";
-import { ui, word } from "../words.js";
+import { find, findAll, h, icon } from "../frame/dom.js";
+import { UNMEASURED } from "../groups/status.js";
+import { ui, word } from "../frame/words.js";
 import { drawBlocks, partOf } from "./blocks.js";
 import { Card } from "./card.js";
 import { Choices } from "./choices.js";

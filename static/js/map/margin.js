@@ -1,8 +1,8 @@
 /** The bars at the right of each row: messages per second with their mean, and lag. */
 
-import { s } from "../dom.js";
-import { compact, rate } from "../format.js";
-import { ui } from "../words.js";
+import { s } from "../frame/dom.js";
+import { compact, rate } from "../frame/format.js";
+import { ui } from "../frame/words.js";
 import { lastLagOf, rowSum } from "./model.js";
 import { sumText } from "./text.js";
 

@@ -3,10 +3,10 @@
  * RocketMQ sorts them, columns are queues by topic, broker and id.
  */
 
-import { serverNow } from "../clock.js";
-import { sortedMembers } from "../members.js";
-import { holdersOf, lastOf, standingOf } from "../standing.js";
-import { isTwice, isUnowned, queueKey, queueOrder } from "../status.js";
+import { serverNow } from "../frame/clock.js";
+import { sortedMembers } from "../groups/members.js";
+import { holdersOf, lastOf, standingOf } from "../groups/standing.js";
+import { isTwice, isUnowned, queueKey, queueOrder } from "../groups/status.js";
 
 const MOVED_MS = 5 * 60 * 1000;
 /** A sweep sees a new epoch up to a second after the moves that it brought. */

@@ -1,7 +1,7 @@
 /** The last row of the grid: queues without an owner, or a quiet tick. */
 
-import { s } from "../dom.js";
-import { ui } from "../words.js";
+import { s } from "../frame/dom.js";
+import { ui } from "../frame/words.js";
 import { drawHatch } from "./cell.js";
 import { marginBars } from "./margin.js";
 import { rowSum } from "./model.js";

@@ -1,10 +1,10 @@
 /** The packed form, for narrow places: each member with its own queues under it. */
 
-import { ownerBadge } from "../cells.js";
-import { hasHues } from "../document.js";
-import { h, icon } from "../dom.js";
-import { compact } from "../format.js";
-import { ui, word } from "../words.js";
+import { ownerBadge } from "../groups/cells.js";
+import { hasHues } from "../groups/document.js";
+import { h, icon } from "../frame/dom.js";
+import { compact } from "../frame/format.js";
+import { ui, word } from "../frame/words.js";
 import { rowSum } from "./model.js";
 import { levelOf } from "./scale.js";
 import {

@@ -3,7 +3,7 @@
  * the SVG that has them, so each drawing brings its own.
  */
 
-import { s } from "../dom.js";
+import { s } from "../frame/dom.js";
 
 /** @returns {SVGElement} everything that cells and bars may be filled with */
 export function patterns() {

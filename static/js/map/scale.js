@@ -5,7 +5,7 @@
  * six steps, because a level survives greyscale and eight pixels, intensity does not.
  */
 
-import { shown } from "../standing.js";
+import { shown } from "../groups/standing.js";
 
 export const NARROW = 560;
 const LARGE = { most: 24, narrowest: 26, widest: 33 };

@@ -3,10 +3,10 @@
  * first, its queues packed worst first. Hue says lag here; the owner is the line.
  */
 
-import { s } from "../dom.js";
-import { compact } from "../format.js";
-import { shown } from "../standing.js";
-import { ui } from "../words.js";
+import { s } from "../frame/dom.js";
+import { compact } from "../frame/format.js";
+import { shown } from "../groups/standing.js";
+import { ui } from "../frame/words.js";
 import { stripes } from "./cell.js";
 import { lastLagOf, rowSum } from "./model.js";
 import { patterns } from "./patterns.js";

@@ -1,9 +1,9 @@
 /** Words and short names that several forms of the map share. */
 
-import { clock, compact, count, duration, rate } from "../format.js";
-import { queueName } from "../queues.js";
-import { lastOf, shown } from "../standing.js";
-import { plural, ui, word } from "../words.js";
+import { clock, compact, count, duration, rate } from "../frame/format.js";
+import { queueName } from "../groups/queues.js";
+import { lastOf, shown } from "../groups/standing.js";
+import { plural, ui, word } from "../frame/words.js";
 
 /** Cut in the middle and keep the tail, where names differ. */
 export function cutMiddle(text, most) {

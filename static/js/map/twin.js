@@ -1,11 +1,11 @@
 /** The map as a table: the same facts for screen readers, for copying and for reading. */
 
-import { known, ownerBadge } from "../cells.js";
-import { hasHues } from "../document.js";
-import { h } from "../dom.js";
-import { clock, count, rate } from "../format.js";
-import { reasonOf } from "../status.js";
-import { ui, word } from "../words.js";
+import { known, ownerBadge } from "../groups/cells.js";
+import { hasHues } from "../groups/document.js";
+import { h } from "../frame/dom.js";
+import { clock, count, rate } from "../frame/format.js";
+import { reasonOf } from "../groups/status.js";
+import { ui, word } from "../frame/words.js";
 import { lastLagOf, oldestOf, rowSum } from "./model.js";
 import { nobodyText, sumText, underName } from "./text.js";
 

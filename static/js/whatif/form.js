@@ -1,7 +1,7 @@
 /** The form of a scenario: tells of edits, adds and removes members by a stepper. */
 
-import { find, findAll, h, readJson } from "../dom.js";
-import { ui } from "../words.js";
+import { find, findAll, h, readJson } from "../frame/dom.js";
+import { ui } from "../frame/words.js";
 
 /**
  * @param {HTMLFormElement} form

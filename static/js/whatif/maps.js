@@ -3,7 +3,7 @@
  * vertical jump. Members that would be new get hues that nobody has.
  */
 
-import { find, readJson } from "../dom.js";
+import { find, readJson } from "../frame/dom.js";
 import { drawBlocks } from "../map/blocks.js";
 import { drawGrid, labelWidth } from "../map/grid.js";
 import { drawLegend } from "../map/legend.js";

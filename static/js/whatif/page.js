@@ -3,8 +3,8 @@
  * dimmed, until the new ones are there; the address is always the scenario shown.
  */
 
-import { find, note } from "../dom.js";
-import { ui } from "../words.js";
+import { find, note } from "../frame/dom.js";
+import { ui } from "../frame/words.js";
 import { tendForm } from "./form.js";
 import { drawMaps } from "./maps.js";
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import AuditEntry, Role
-from dashboard.views.layout import zone_label
+from dashboard.wording.zones import zone_label
 from tests.dashboard.conftest import SignIn
 
 

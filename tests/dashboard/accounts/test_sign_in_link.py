@@ -9,14 +9,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from dashboard.models import AuditEntry, Role, SignInLink, User
-from dashboard.services.sign_in_links import (
+from dashboard.accounts.links import (
     SignInLinkError,
     first_user,
     lifetime,
     make_sign_in_token,
     use_sign_in_token,
 )
+from dashboard.models import AuditEntry, Role, SignInLink, User
 
 NOW = timezone.now()
 

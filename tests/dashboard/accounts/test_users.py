@@ -4,8 +4,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
+from dashboard.accounts.users import LastAdminError, add_user, change_user
 from dashboard.models import AuditEntry, Role, User
-from dashboard.services.users import LastAdminError, add_user, change_user
 from tests.dashboard.conftest import SignIn
 
 NEW = "a long and unlikely one"

@@ -22,7 +22,8 @@ from django.test import Client
 from playwright.async_api import BrowserContext, Page, async_playwright, expect
 
 from dashboard.config.asgi import application
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import (
     group_key,
     live_group_name,
@@ -30,7 +31,6 @@ from dashboard.live.names import (
     overview_key,
 )
 from dashboard.models import Role, User
-from dashboard.services.clusters import sync_clusters
 from tests.support.browser import _ARGUMENTS, PATIENCE_MS, find_chromium
 from tests.support.process import Process
 from tests.support.valkey import Valkey

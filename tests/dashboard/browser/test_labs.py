@@ -9,9 +9,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from playwright.async_api import expect
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.labs.service import LabService
-from dashboard.services.clusters import sync_clusters
 from rmqcore.cluster import LocalCluster
 
 from .conftest import Open

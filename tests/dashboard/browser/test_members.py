@@ -103,6 +103,6 @@ async def test_rows_with_one_key_are_matched_in_order(
             return shown.rows.length;
           });
         }""",
-        [static("js/morph.js"), times],
+        [static("js/frame/morph.js"), times],
     )
     assert counts == [times] * 3

@@ -32,8 +32,8 @@ from tests.dashboard.missing import (
 from .conftest import Open
 
 FOLDER = Path(__file__).resolve().parents[1]
-FIGURES = json.loads((FOLDER / "views" / "figures.json").read_text())
-STATUSES = json.loads((FOLDER / "selectors" / "queue_status.json").read_text())
+FIGURES = json.loads((FOLDER / "wording" / "figures.json").read_text())
+STATUSES = json.loads((FOLDER / "groups" / "queue_status.json").read_text())
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 
 CELLS = """root => [...root.querySelectorAll("tbody tr")].map(row =>
@@ -65,7 +65,7 @@ async def test_figures_are_written_as_listed(open_page: Open) -> None:
           return Object.entries(examples).flatMap(([name, cases]) =>
             cases.map(([value]) => [name, value, format[name](value)]));
         }""",
-        [static("js/format.js"), FIGURES],
+        [static("js/frame/format.js"), FIGURES],
     )
     assert written == [
         [name, *case] for name, cases in FIGURES.items() for case in cases
@@ -90,7 +90,7 @@ async def test_queues_get_the_words_listed(open_page: Open) -> None:
             return { level, word, drain: ms ?? reason ?? kind };
           });
         }""",
-        [static("js/status.js"), examples],
+        [static("js/groups/status.js"), examples],
     )
     wanted = [
         {key: example[key] for key in ("level", "word", "drain")}

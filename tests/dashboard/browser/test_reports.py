@@ -16,7 +16,7 @@ from asgiref.sync import sync_to_async
 from playwright.async_api import Page, Route, expect
 
 from dashboard.models import ReportDefinition
-from tests.dashboard.charts.drawn import values
+from tests.dashboard.reports.drawn import values
 from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.dashboard.reports.zoomable import zoomable_run
 

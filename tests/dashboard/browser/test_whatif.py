@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from dashboard.models import GroupChange, ManagedGroup, SavedScenario
 from tests.dashboard.documents import hosted_group, large_group, now_ms
-from tests.dashboard.services.hosting import NAME, host
+from tests.dashboard.hosting.managed import NAME, host
 
 from .conftest import Open, Publish
 

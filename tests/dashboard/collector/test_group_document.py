@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.collector.group_document import group_document, label_of
+from dashboard.collector.group_document import group_document
 from dashboard.collector.ownership import OwnershipTracker
 from dashboard.collector.rates import Rates
 from dashboard.live.numbering import Stamp
+from dashboard.wording.names import label_of
 from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import GroupKind
 

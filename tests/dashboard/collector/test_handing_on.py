@@ -101,7 +101,7 @@ class Growing(BrokersOfASource):
 
 
 class Page:
-    """A page as `static/js/live.js` has it: applies what follows, else loads anew."""
+    """A page as `js/frame/live.js` has it: applies what follows, else loads anew."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self.loads = 0

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
+from dashboard.clock.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
 from dashboard.collector.service import CollectorService
-from dashboard.config.environment import ClusterSettings
-from dashboard.config.slots import Slots
-from dashboard.config.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
-from dashboard.live.figures import worker_figures
+from dashboard.gateway.settings import ClusterSettings
+from dashboard.live.metrics import worker_figures
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
+from rmqcore.timers import Schedule
 from tests.support.eventually import until
 from tests.support.valkey import Valkey
 
@@ -85,7 +85,7 @@ def test_tells_how_late_it_is_and_what_it_missed(service: CollectorService) -> N
     now = time.time()
 
     def late() -> None:
-        service._slots = Slots(COLLECTOR_PERIOD_S, now - 3 * ALL_S)
+        service._schedule = Schedule(now - 3 * ALL_S, COLLECTOR_PERIOD_S)
         slot = floor(now / ALL_S)
         service._take(Tick(SWEEP_ALL, slot, slot * ALL_S, "beat"))
 

@@ -32,7 +32,7 @@ def test_files_may_be_kept_for_a_year_by_our_pages_only() -> None:
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again() -> None:
-    address = static("js/app.js")
+    address = static("js/frame/app.js")
     changed = Client().get(address)["Last-Modified"]
     again = Client().get(address, headers={"if-modified-since": changed})
     assert (again.status_code, again.content) == (304, b"")

@@ -13,7 +13,7 @@ from dashboard.management.commands.compile_catalogs import (
     catalog_sources,
     compile_catalog,
 )
-from dashboard.views.words import WORDS
+from dashboard.wording.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = catalog_sources()

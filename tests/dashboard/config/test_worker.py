@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from celery.worker.control import Panel
 
+from dashboard.clock.ticks import TICK_COMMAND, Tick, deliver
 from dashboard.config import worker as worker_module
 from dashboard.config.celery import ROLES, app
-from dashboard.config.ticks import TICK_COMMAND, Tick, deliver
 from dashboard.config.worker import ROLE_MAKERS, Roles
 
 
@@ -25,7 +25,7 @@ class Recorder:
         self.story.append(f"{self.name} stopped")
 
     def receive(self, tick: Tick) -> None:
-        self.story.append((self.name, tick.timer, tick.slot))
+        self.story.append((self.name, tick.timer, tick.number))
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from channels.layers import get_channel_layer
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.keeping import Keeper
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import ClusterConnection
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.documents import GroupState
 from dashboard.live.state import live_state, make_async_client
 from rmqcore.cluster import LocalCluster

@@ -10,8 +10,8 @@ from django.utils import translation
 
 from dashboard.findings import RULES, finding_document
 from dashboard.findings.finding import WORST_FIRST
-from dashboard.views.finding_words import FINDINGS
-from dashboard.views.findings import say_finding
+from dashboard.findings.said import say_finding
+from dashboard.findings.words import FINDINGS
 
 from . import faulty
 from .faulty import FAULTY, Fault

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from dashboard.models import Cluster, Epoch
-from dashboard.selectors.timeline import Timeline, read_timeline
+from dashboard.timeline.reads import Timeline, read_timeline
 from rmqcore.labs import LABS
 from tests.support.valkey import Valkey
 

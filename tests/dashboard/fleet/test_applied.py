@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from dashboard.whatif.ranges import from_ranges
+from dashboard.wording.ranges import from_ranges
 from tests.support.stack import CLUSTER, GROUP, Stack
 
 pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -21,10 +21,10 @@ pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(600)]
 APPLY: Final = """
 import json, sys
 from dashboard.models import Cluster, ManagedGroup, User
-from dashboard.selectors.documents import read_group
-from dashboard.selectors.switching import preview_of
-from dashboard.services.scenarios import save_scenario
-from dashboard.services.switching import apply_change
+from dashboard.live.reading import read_group
+from dashboard.switching.reads import preview_of
+from dashboard.whatif.writes import save_scenario
+from dashboard.switching.writes import apply_change
 cluster, name, query = sys.argv[1:]
 olga, _made = User.objects.get_or_create(username="olga", role="operator")
 saved = save_scenario(
@@ -45,7 +45,7 @@ print(json.dumps({"change": change.pk, "predicted": change.predicted}))
 UNDO: Final = """
 import sys
 from dashboard.models import GroupChange, User
-from dashboard.services.switching import undo_change
+from dashboard.switching.writes import undo_change
 undo_change(
     User.objects.get(username="olga"), GroupChange.objects.get(pk=int(sys.argv[1])),
     reason="back",

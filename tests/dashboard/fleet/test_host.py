@@ -13,19 +13,19 @@ import pytest
 import redis.asyncio
 from django.db import connections
 
-from dashboard.config.ticks import Tick, tick_at
+from dashboard.clock.ticks import Tick, tick_at
 from dashboard.fleet.claims import CLAIM_SECONDS
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
 from dashboard.fleet.words import Words
+from dashboard.hosting.writes import remove_group
 from dashboard.live.holdings import decode_holding
 from dashboard.live.names import allocation_channel, allocation_key
 from dashboard.live.state import make_async_client
 from dashboard.models import ManagedGroup, ManagedMember, TimerRun
-from dashboard.services.fleet import remove_group
 from rmqcore.admin import Admin
-from rmqcore.client import PERIOD_S, Timer
 from rmqcore.cluster import LocalCluster
+from rmqcore.timers import PERIOD_S, Timer
 from tests.support.cluster import local_cluster, produce, settings_of
 from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
@@ -278,7 +278,7 @@ async def test_a_slot_runs_once_for_all_members_and_is_recorded(make: Make) -> N
     host._saved_at = 0.0
     await host.follow_once()
     run = await TimerRun.objects.aget()
-    assert (run.slot, run.members, run.outcome) == (slot.slot, 2, "done")
+    assert (run.slot, run.members, run.outcome) == (slot.number, 2, "done")
     assert run.asked_by == "beat@test"
 
 

@@ -5,14 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dashboard import models
-from dashboard.config.ticks import Tick
+from dashboard.clock.ticks import Tick
 from dashboard.fleet.runs import (
     remove_old_runs,
     save_runs,
     skipped_run,
     slot_run,
 )
-from rmqcore.client import Timer, TimerRun
+from rmqcore.client import TimerRun
+from rmqcore.timers import Timer
 
 TICK = Tick("rebalance", 51, 1020.0, "beat@h")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from analytics.division import options_from
-from dashboard.fleet.names import instance_name, member_number
 from dashboard.fleet.strategies import hosted_strategy, simulated_options
+from dashboard.wording.names import instance_name, member_number
 from rmqcore.allocation import allocate_group, make_strategy
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue

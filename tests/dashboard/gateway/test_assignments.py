@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.assignments import NoDivisionError, ask_division
-from dashboard.selectors.verification import verify
-from dashboard.whatif import to_entries
+from dashboard.gateway.settings import ClusterSettings
+from dashboard.whatif.model import to_entries
+from dashboard.whatif.verification import verify
 from rmqcore.allocation import allocate_group
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import MessageQueue

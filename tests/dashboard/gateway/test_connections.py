@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import (
     ClusterConnection,
     credentials_of,
     signing_hooks,
     tls_of,
 )
+from dashboard.gateway.settings import ClusterSettings
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ConnectError
 from rmqcore.protocol.command import RemotingCommand

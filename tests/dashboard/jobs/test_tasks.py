@@ -13,20 +13,17 @@ from analytics.lake.storage import open_storage
 from analytics.lake.writer import LandingWriter
 from dashboard.config.celery import ANALYTICS_QUEUE, app
 from dashboard.jobs import tasks
-from dashboard.services.reports import RUN_TASK
 from tests.analytics.memory import MemoryStorage
 from tests.analytics.rows import HOUR, MINUTE, START_MS, sample_columns
 from tests.analytics.rungs import carry_peaks, put_peaks
-from tests.dashboard.reports.finished import finished_run
 
 
 def test_tasks_go_to_the_queue_of_analytics() -> None:
     app.loader.import_default_modules()
-    for task in (tasks.run, tasks.roll_up, tasks.maintain_lake):
+    for task in (tasks.roll_up, tasks.maintain_lake):
         assert task.name in app.tasks
         route = app.amqp.router.route({}, task.name)
         assert route["queue"].name == ANALYTICS_QUEUE
-    assert tasks.run.name == RUN_TASK
 
 
 def test_beat_asks_for_maintenance() -> None:
@@ -68,25 +65,3 @@ def test_maintenance_keeps_each_rung_as_long_as_the_settings_say(
     names = [dataset_of(PEAKS, level) for level in c.ROLLUP_LEVELS]
     left = [len(load_manifest(storage, name).files) for name in names]
     assert left == [10, 1, 2]
-
-
-@pytest.mark.django_db
-def test_a_run_that_was_made_gets_its_files(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
-    run = finished_run(tmp_path)
-    run.formats = ["csv"]
-    run.save()
-    monkeypatch.setattr(tasks, "run_claimed", lambda _pk, _child: True)
-    assert tasks.run(run.pk)
-    assert [file.format for file in run.files.all()] == ["csv"]
-    monkeypatch.setattr(tasks, "run_claimed", lambda _pk, _child: False)
-    run.files.all().delete()
-    assert not tasks.run(run.pk)
-    assert not run.files.exists(), "somebody else has it"
-
-
-def test_beat_asks_for_old_reports_to_go() -> None:
-    entries = app.conf.beat_schedule.values()
-    assert tasks.expire_old_reports.name in {entry["task"] for entry in entries}

@@ -9,14 +9,14 @@ from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.utils import timezone
 
-from dashboard.config.environment import ClusterSettings
-from dashboard.config.ticks import Tick
+from dashboard.clock.ticks import Tick
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.labs.service import LabService
+from dashboard.labs.writes import LabBusyError, cancel_lab, start_lab
 from dashboard.live.names import live_labs_name
 from dashboard.models import Cluster, LabRun, Role, User
 from dashboard.models.lab import LAB_LOST_AFTER
-from dashboard.services.clusters import sync_clusters
-from dashboard.services.labs import LabBusyError, cancel_lab, start_lab
 from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
 from rmqcore.labs import lab_named, run_prefix

@@ -10,7 +10,7 @@ from channels.layers import get_channel_layer
 from django.contrib.auth.models import AnonymousUser
 
 from dashboard.config.asgi import application
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import (
     live_group_name,
     live_labs_name,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
+from dashboard.hosting.writes import add_member
 from dashboard.models import ManagedGroup
-from dashboard.services.fleet import add_member
 
 pytestmark = pytest.mark.django_db
 

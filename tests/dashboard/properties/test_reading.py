@@ -12,8 +12,13 @@ from hypothesis import given
 
 from dashboard.live.documents import GroupState
 from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
-from dashboard.selectors.timeline import read_timeline, timeline_document
-from dashboard.whatif import Scenario, compare, comparison_document, read_situation
+from dashboard.timeline.reads import read_timeline, timeline_document
+from dashboard.whatif.model import (
+    Scenario,
+    compare,
+    comparison_document,
+    read_situation,
+)
 from rmqcore.errors import ArgumentError
 from tests.dashboard.conftest import SignIn, Write
 from tests.support.strange.documents import documents

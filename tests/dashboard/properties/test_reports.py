@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.reports.conftest import lake

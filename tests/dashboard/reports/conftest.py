@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.dashboard.jobs.conftest import make_child
+
+__all__ = ["make_child"]
+
 
 @pytest.fixture
 def lake(settings: Any, tmp_path: Path) -> Path:

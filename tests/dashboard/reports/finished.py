@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from dashboard.models import Cluster, Epoch, JobRun
-from dashboard.reports.tables import TABLES, Kind
+from dashboard.reports.data.tables import TABLES, Kind
 
 SINCE: Final = datetime(2026, 3, 13, tzinfo=UTC)
 STEP: Final = timedelta(minutes=1)

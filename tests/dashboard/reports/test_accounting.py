@@ -10,14 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics import contracts as c
-from dashboard.charts.lag import lag_over_time
-from dashboard.charts.series import Axis, Part
 from dashboard.models import Grouping
-from dashboard.reports.accounting import known_by_step
-from dashboard.reports.results import QUEUE_KEY
-from dashboard.reports.series import lines_of
-from dashboard.reports.steps import STEP_COLUMNS, steps_of
-from tests.dashboard.charts.drawn import hatched, values
+from dashboard.reports.data.accounting import known_by_step
+from dashboard.reports.data.results import QUEUE_KEY
+from dashboard.reports.data.series import lines_of
+from dashboard.reports.data.steps import STEP_COLUMNS, steps_of
+from dashboard.reports.data.values import Part
+from dashboard.reports.figures.lag import lag_over_time
+from dashboard.reports.request.axis import Axis
+
+from .drawn import hatched, values
 
 SINCE = datetime(2026, 3, 13, tzinfo=UTC)
 STEP = timedelta(seconds=10)

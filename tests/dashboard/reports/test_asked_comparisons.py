@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from dashboard.config.celery import app
-from dashboard.config.environment import ClusterSettings
-from dashboard.jobs.runner import request_of
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import (
     Cluster,
     Epoch,
@@ -18,6 +17,7 @@ from dashboard.models import (
     ReportDefinition,
     Role,
 )
+from dashboard.reports.runner import request_of
 from tests.dashboard.conftest import SignIn
 
 from .finished import SINCE, moment

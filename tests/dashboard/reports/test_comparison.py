@@ -15,17 +15,17 @@ import pytest
 from django.utils import translation
 
 from analytics import contracts as c
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, Role
-from dashboard.reports.csv_file import csv_pieces
-from dashboard.reports.html_file import html_text
-from dashboard.reports.parquet_file import write_parquet
-from dashboard.reports.pdf.document import write_pdf
-from dashboard.reports.strategies import strategy_rows
-from dashboard.reports.tables import MEMBERS_OVER_TIME, STRATEGIES
-from dashboard.reports.twins import twin_of
-from dashboard.reports.verdict import verdict_of
-from dashboard.reports.xlsx_file import write_xlsx
+from dashboard.reports.data.strategies import strategy_rows
+from dashboard.reports.data.tables import MEMBERS_OVER_TIME, STRATEGIES
+from dashboard.reports.data.twins import twin_of
+from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.writers.csv_file import csv_pieces
+from dashboard.reports.writers.html_file import html_text
+from dashboard.reports.writers.parquet_file import write_parquet
+from dashboard.reports.writers.pdf.document import write_pdf
+from dashboard.reports.writers.xlsx_file import write_xlsx
 from tests.dashboard.conftest import SignIn
 
 from .finished import MISSING, STEPS, STRATEGY_ROWS, finished_run

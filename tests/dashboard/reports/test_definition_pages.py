@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from dashboard.config.celery import app
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, ReportDefinition, Role
-from dashboard.reports.files import keep_files
+from dashboard.reports.writers.files import keep_files
 from tests.dashboard.conftest import SignIn
 
 from .finished import finished_run

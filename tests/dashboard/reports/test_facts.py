@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.reports.facts import Highest, facts_of, worst_groups
-from dashboard.reports.steps import epoch_bands, highest, mean
+from dashboard.reports.data.facts import Highest, facts_of, worst_groups
+from dashboard.reports.data.steps import epoch_bands, highest, mean
 
 from .finished import finished_run, moment, two_epochs
 

@@ -15,14 +15,20 @@ import pytest
 
 from analytics import contracts as c
 from dashboard.models import JobRun
-from dashboard.reports import results, xlsx_file
-from dashboard.reports.csv_file import csv_pieces
-from dashboard.reports.periods import axis_of
-from dashboard.reports.results import NoResultError, iterate_batches
-from dashboard.reports.series import heat_lines
-from dashboard.reports.steps import lag_steps
-from dashboard.reports.tables import BY_CONSUMER, BY_QUEUE, MEMBERS, TABLES
-from dashboard.reports.xlsx_file import write_xlsx
+from dashboard.reports.data import results
+from dashboard.reports.data.results import NoResultError, iterate_batches
+from dashboard.reports.data.series import heat_lines
+from dashboard.reports.data.steps import lag_steps
+from dashboard.reports.data.tables import (
+    BY_CONSUMER,
+    BY_QUEUE,
+    MEMBERS,
+    TABLES,
+)
+from dashboard.reports.request.periods import axis_of
+from dashboard.reports.writers import xlsx_file
+from dashboard.reports.writers.csv_file import csv_pieces
+from dashboard.reports.writers.xlsx_file import write_xlsx
 
 from .finished import MISSING, STEPS, finished_run
 

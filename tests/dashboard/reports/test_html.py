@@ -13,11 +13,11 @@ import pytest
 from django.utils import translation
 
 from dashboard.models import JobRun
-from dashboard.reports.facts import facts_of
-from dashboard.reports.figures import figure_of
-from dashboard.reports.html_file import html_text, write_html
-from dashboard.reports.stats import stats_of
-from dashboard.reports.twins import twin_of
+from dashboard.reports.data.facts import facts_of
+from dashboard.reports.data.stats import stats_of
+from dashboard.reports.data.twins import twin_of
+from dashboard.reports.figures.gallery import figure_of
+from dashboard.reports.writers.html_file import html_text, write_html
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 
 from .finished import finished_run, two_epochs

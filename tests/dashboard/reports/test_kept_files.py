@@ -7,9 +7,9 @@ import pytest
 
 from dashboard.models import JobRun
 from dashboard.models.report import FORMAT_KEYS
-from dashboard.reports import formats
-from dashboard.reports.files import keep_files, open_kept
-from dashboard.reports.formats import FORMATS, Format
+from dashboard.reports.writers import formats
+from dashboard.reports.writers.files import keep_files, open_kept
+from dashboard.reports.writers.formats import FORMATS, Format
 
 from .finished import finished_run
 
@@ -61,7 +61,9 @@ def test_one_that_fails_says_why_and_the_others_are_made(
 
     broken = Format("html", "HTML", "text/html", False, fail)
     monkeypatch.setattr(formats, "FORMATS", {**FORMATS, "html": broken})
-    monkeypatch.setattr("dashboard.reports.files.FORMATS", {**FORMATS, "html": broken})
+    monkeypatch.setattr(
+        "dashboard.reports.writers.files.FORMATS", {**FORMATS, "html": broken}
+    )
     rows = {row.format: row for row in keep_files(run)}
     assert "No space left" in rows["html"].error
     assert rows["html"].size_bytes is None

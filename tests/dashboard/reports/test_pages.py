@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from analytics import contracts as c
 from dashboard.config.celery import app
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, Role
 from tests.dashboard.conftest import SignIn
 

@@ -12,10 +12,15 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from dashboard.models import JobRun
-from dashboard.reports.facts import facts_of
-from dashboard.reports.parquet_file import UNIT, write_parquet
-from dashboard.reports.results import NoResultError
-from dashboard.reports.tables import BY_CONSUMER, BY_QUEUE, BY_TOPIC, MEMBERS
+from dashboard.reports.data.facts import facts_of
+from dashboard.reports.data.results import NoResultError
+from dashboard.reports.data.tables import (
+    BY_CONSUMER,
+    BY_QUEUE,
+    BY_TOPIC,
+    MEMBERS,
+)
+from dashboard.reports.writers.parquet_file import UNIT, write_parquet
 
 from .finished import MISSING, STEPS, finished_run
 

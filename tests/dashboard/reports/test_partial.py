@@ -23,24 +23,29 @@ from analytics import contracts as c
 from analytics.lake.compaction import absorb
 from analytics.lake.storage import open_storage
 from analytics.lake.writer import LandingWriter
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, Role
-from dashboard.reports.csv_file import csv_pieces
-from dashboard.reports.facts import facts_of, worst_groups
-from dashboard.reports.figures import figure_of
-from dashboard.reports.html_file import html_text
-from dashboard.reports.parquet_file import write_parquet
-from dashboard.reports.pdf.document import write_pdf
-from dashboard.reports.stats import stats_of
-from dashboard.reports.strategies import strategy_rows
-from dashboard.reports.tables import BY_GROUP, MEMBERS_OVER_TIME, SKEW, Table
-from dashboard.reports.twins import twin_of
-from dashboard.reports.view import seen_as
-from dashboard.reports.window import Window, figure_within
-from dashboard.reports.xlsx_file import write_xlsx
-from tests.dashboard.charts.drawn import Hatch, hatched, values
+from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.stats import stats_of
+from dashboard.reports.data.strategies import strategy_rows
+from dashboard.reports.data.tables import (
+    BY_GROUP,
+    MEMBERS_OVER_TIME,
+    SKEW,
+    Table,
+)
+from dashboard.reports.data.twins import twin_of
+from dashboard.reports.data.view import seen_as
+from dashboard.reports.figures.gallery import figure_of
+from dashboard.reports.figures.window import Window, figure_within
+from dashboard.reports.writers.csv_file import csv_pieces
+from dashboard.reports.writers.html_file import html_text
+from dashboard.reports.writers.parquet_file import write_parquet
+from dashboard.reports.writers.pdf.document import write_pdf
+from dashboard.reports.writers.xlsx_file import write_xlsx
 from tests.dashboard.conftest import SignIn
 
+from .drawn import Hatch, hatched, values
 from .finished import SINCE, finished_run, moment, write_table
 
 pytestmark = pytest.mark.django_db

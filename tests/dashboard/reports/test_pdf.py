@@ -12,16 +12,21 @@ import pypdf
 import pytest
 from django.utils import translation
 
-from dashboard.charts.series import Axis
 from dashboard.models import JobRun
-from dashboard.reports.facts import facts_of
-from dashboard.reports.fonts import BOLD, FOLDER, REGULAR
-from dashboard.reports.html_file import Chart, charts_of
-from dashboard.reports.pdf import document
-from dashboard.reports.pdf.document import write_pdf
-from dashboard.reports.pdf.scales import Box, TimeScale, count_scale, nice_step
-from dashboard.reports.stats import stats_of
-from dashboard.reports.twins import Twin, twin_of
+from dashboard.reports.data.facts import facts_of
+from dashboard.reports.data.stats import stats_of
+from dashboard.reports.data.twins import Twin, twin_of
+from dashboard.reports.request.axis import Axis
+from dashboard.reports.writers.fonts import BOLD, FOLDER, REGULAR
+from dashboard.reports.writers.html_file import Chart, charts_of
+from dashboard.reports.writers.pdf import document
+from dashboard.reports.writers.pdf.document import write_pdf
+from dashboard.reports.writers.pdf.scales import (
+    Box,
+    TimeScale,
+    count_scale,
+    nice_step,
+)
 
 from .finished import finished_run, two_epochs
 

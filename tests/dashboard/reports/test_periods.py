@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dashboard.reports.periods import LAST, PeriodError, read_period
+from dashboard.reports.request.periods import LAST, PeriodError, read_period
 
 NOW = datetime(2026, 3, 13, 12, tzinfo=UTC)
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.models import ReportDefinition
-from dashboard.reports.schedules import Plan, next_time, times_due
+from dashboard.reports.request.schedules import Plan, next_time, times_due
 
 Every = ReportDefinition.Every
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 
 from dashboard.config.celery import app
 from dashboard.models import AuditEntry, JobRun, Role, User
-from dashboard.services.reports import (
+from dashboard.reports.writes import (
     RUN_TASK,
     ReportRefusedError,
     cancel_report,

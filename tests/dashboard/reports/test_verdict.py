@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dashboard.reports.strategies import Evenness, StrategyRow
-from dashboard.reports.verdict import Answer, Verdict, judge
+from dashboard.reports.data.strategies import Evenness, StrategyRow
+from dashboard.reports.data.verdict import Answer, Verdict, judge
 
 DAY = timedelta(days=1)
 

@@ -9,10 +9,10 @@ import pytest
 
 from analytics.lake import steps
 from analytics.lake.storage import open_storage
-from dashboard.config.environment import ClusterSettings
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import Cluster, Epoch, JobRun, Role
-from dashboard.reports.view import seen_as
-from dashboard.reports.window import (
+from dashboard.reports.data.view import seen_as
+from dashboard.reports.figures.window import (
     Window,
     WindowError,
     figure_within,
@@ -20,9 +20,9 @@ from dashboard.reports.window import (
     shown_figure,
 )
 from tests.analytics.rolled import let_samples_go, roll_by_hand
-from tests.dashboard.charts.drawn import values
 from tests.dashboard.conftest import SignIn
 
+from .drawn import values
 from .finished import SINCE
 from .zoomable import zoomable_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dashboard.whatif import QueueState, Situation
+from dashboard.whatif.model import QueueState, Situation
 from rmqcore.allocation import allocate_topics
 from rmqcore.model import MessageQueue
 

@@ -6,7 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dashboard.whatif import QueueCount, RoomRule, Scenario, Weighing
+from dashboard.whatif.model import (
+    QueueCount,
+    RoomRule,
+    Scenario,
+    Weighing,
+)
 
 CLIENTS = ("10.0.0.1@a", "10.0.0.2@b", "10.0.0.3@c", "{left}<b>", "ж" * 40)
 TOPICS = ("orders", "invoices", "%RETRY%")

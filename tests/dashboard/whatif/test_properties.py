@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.selectors.switching import preview_of
-from dashboard.selectors.switching_guide import guide_of
-from dashboard.selectors.whatif import chosen_row, shown_moves, shown_rows
-from dashboard.selectors.whatif_form import form_rows
-from dashboard.selectors.whatif_members import member_rows, score_rows
-from dashboard.whatif import (
+from dashboard.switching.guide import guide_of
+from dashboard.switching.reads import preview_of
+from dashboard.whatif.forms import form_rows
+from dashboard.whatif.members import member_rows, score_rows
+from dashboard.whatif.model import (
     NEVER,
     NOW,
     STRATEGY_NAMES,
@@ -29,6 +28,7 @@ from dashboard.whatif import (
     strategy_lines,
     to_query,
 )
+from dashboard.whatif.reads import chosen_row, shown_moves, shown_rows
 from rmqcore.errors import ArgumentError
 
 from .odd import documents, scenarios

@@ -10,10 +10,11 @@ import pytest
 
 from rmqcore.allocation import AllocateStrategy
 from rmqcore.allocation.strategy import Divide
-from rmqcore.client import Producer, Timer, rebalancer
+from rmqcore.client import Producer, rebalancer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
+from rmqcore.timers import Timer
 
 from .joining import PATIENCE_S, Clients, Heard, Refused, queue_ids, send, until
 

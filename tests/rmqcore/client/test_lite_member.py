@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rmqcore.client import Producer, Timer
+from rmqcore.client import Producer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import ConsumeType, MessageQueue
+from rmqcore.timers import Timer
 
 from .joining import until
 from .records import message

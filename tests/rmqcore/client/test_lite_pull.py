@@ -10,11 +10,12 @@ import pytest
 from rmqcore.broker import server
 from rmqcore.broker.processors import HANDLERS
 from rmqcore.broker.state import Handler
-from rmqcore.client import InstanceRegistry, LitePullConsumer, Producer, Timer
+from rmqcore.client import InstanceRegistry, LitePullConsumer, Producer
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import Message, MessageQueue
 from rmqcore.protocol.codes import RequestCode
+from rmqcore.timers import Timer
 
 from .joining import FIRST, PATIENCE_S, Heard, send, until
 

@@ -14,11 +14,11 @@ from rmqcore.client import (
     LockLost,
     Producer,
     PushSettings,
-    Timer,
     by_hash,
 )
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
+from rmqcore.timers import Timer
 
 from .joining import Clients, Heard, queue_ids, send, until
 

@@ -14,11 +14,11 @@ from rmqcore.client import (
     OffsetCommitted,
     Producer,
     PushSettings,
-    Timer,
 )
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError, ConnectError, StateError, UnknownStrategyError
 from rmqcore.model import Message, MessageExt, MessageQueue
+from rmqcore.timers import Timer
 
 from .joining import Clients, Heard, queue_ids, send, until
 

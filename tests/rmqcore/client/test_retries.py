@@ -15,11 +15,11 @@ from rmqcore.client import (
     PullSettings,
     PushSettings,
     QueueLimits,
-    Timer,
 )
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
+from rmqcore.timers import Timer
 from rmqcore.transport import ManualClock
 
 from .joining import PATIENCE_S, Clients, Heard, Refused, send, until

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from rmqcore.client import ClientInstance, Schedule, Timer, TimerDriver, run_slot
+from rmqcore.client import ClientInstance, TimerDriver, run_slot
 from rmqcore.client.timer_driver import TimerRun
 from rmqcore.errors import RmqError
 from rmqcore.model import ConsumeFromWhere, ConsumerData, ConsumeType, MessageModel
+from rmqcore.timers import Schedule, Timer
 from rmqcore.transport import ManualClock
 
 START_MS = 1_700_000_040_000  # the beginning of a slot of every timer

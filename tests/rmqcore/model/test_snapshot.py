@@ -16,6 +16,7 @@ from rmqcore.model.snapshot import (
     TopicKind,
     topic_kind,
 )
+from rmqcore.model.snapshot_document import document as snapshot_document
 from rmqcore.model.subscription import SubscriptionData
 from rmqcore.model.topic import Perm
 
@@ -48,7 +49,7 @@ def test_a_snapshot_is_complete_when_every_broker_answered() -> None:
 
 def test_the_document_has_the_public_members() -> None:
     snapshot = cluster_of([group_of("G", [4])], [topic_of("T", 1)])
-    document = json.loads(orjson.dumps(snapshot.to_json()))
+    document = json.loads(orjson.dumps(snapshot_document(snapshot)))
     assert document["taken_at"] == 1_700_000_000_000
     (broker,) = document["brokers"]
     assert broker["name"] == "broker-a"
@@ -81,7 +82,7 @@ def test_the_document_has_the_public_members() -> None:
 
 
 def test_what_only_running_info_tells_is_null_until_asked() -> None:
-    document = cluster_of([group_of("G", [1])]).to_json()
+    document = snapshot_document(cluster_of([group_of("G", [1])]))
     (member,) = document["groups"][0]["members"]
     assert member["client_id"] == "c1"
     assert (member["address"], member["language"]) == ("127.0.0.1:5000", "JAVA")
@@ -99,9 +100,9 @@ def test_a_member_that_reported_has_nothing_unknown() -> None:
         in_hand=3,
         reason=None,
     )
-    document = cluster_of([group_of("G", [1], members=("c1",))]).to_json()
+    document = snapshot_document(cluster_of([group_of("G", [1], members=("c1",))]))
     group = replace(group_of("G", [1]), members=(member,))
-    (document,) = cluster_of([group]).to_json()["groups"][0]["members"]
+    (document,) = snapshot_document(cluster_of([group]))["groups"][0]["members"]
     assert document["subscriptions"] == [{"topic": "T", "expression": "red"}]
     assert document["unknown"] == {}
 
@@ -109,9 +110,9 @@ def test_a_member_that_reported_has_nothing_unknown() -> None:
 def test_inferred_owners_stand_beside_reported_ones() -> None:
     group = group_of("G", [1])
     reported = Owners((("c9",),), (OwnerSource.REPORTED,))
-    (row,) = cluster_of([replace(group, owners=reported)]).to_json()["groups"][0][
-        "queues"
-    ]
+    (row,) = snapshot_document(cluster_of([replace(group, owners=reported)]))["groups"][
+        0
+    ]["queues"]
     assert (row["owners"], row["owner_source"]) == (["c9"], "reported")
     assert row["inferred_owners"] == ["c1"]
 
@@ -122,7 +123,7 @@ def test_unknown_owners_are_null_with_the_reason() -> None:
         owners=Owners(reason=Reason.SHARED),
         inferred=Owners(reason=Reason.SHARED),
     )
-    (row,) = cluster_of([group]).to_json()["groups"][0]["queues"]
+    (row,) = snapshot_document(cluster_of([group]))["groups"][0]["queues"]
     assert row["owners"] is None
     assert row["owner_source"] is None
     assert row["unknown"]["owners"] == "shared"
@@ -130,7 +131,7 @@ def test_unknown_owners_are_null_with_the_reason() -> None:
 
 def test_the_retry_topic_is_counted_apart() -> None:
     group = replace(group_of("G", [1]), retry=table_of("%RETRY%G", [3]))
-    document = cluster_of([group]).to_json()["groups"][0]
+    document = snapshot_document(cluster_of([group]))["groups"][0]
     assert [row["topic"] for row in document["queues"]] == ["T"]
     assert [row["lag"] for row in document["retry_queues"]] == [7]
 

@@ -26,8 +26,8 @@ from channels.layers import InMemoryChannelLayer
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.keeping import Keeper
-from dashboard.config.environment import ClusterSettings
 from dashboard.gateway.connections import ClusterConnection
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.documents import GroupState
 from dashboard.live.names import (
     group_key,

@@ -1,4 +1,4 @@
-"""A browser that follows a group, in Python: `static/js/live.js` and `document.js`.
+"""A browser that follows a group, in Python: `frame/live.js`, `groups/document.js`.
 
 It begins with the document that the page has, applies each update that follows, and
 loads the document anew where a number is missing or the run is another.

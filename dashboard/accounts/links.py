@@ -1,0 +1,91 @@
+"""One-time sign-in links: made on the command line or by an admin, used once.
+
+A link carries 32 random bytes, signed together with the user's id; the database keeps
+their digest only. Using it is one conditional UPDATE, so that of two browsers which
+open the same link at the same moment exactly one gets in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.core import signing
+from django.db import transaction
+
+from dashboard.models import Role, SignInLink, User
+from dashboard.models.audit import record
+
+SALT: Final = "rocketscope.sign-in-link"
+FIRST_USER: Final = "admin"
+
+
+class SignInLinkError(Exception):
+    """A link that does not let in: wrong, too old, used, or its user is gone."""
+
+
+def make_sign_in_token(
+    user: User, now: datetime, *, made_by: User | None = None
+) -> str:
+    """Make a link's token for `user`, valid from `now` for fifteen minutes."""
+    secret = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        SignInLink.objects.filter(expires_at__lt=now - timedelta(days=1)).delete()
+        SignInLink.objects.create(
+            user=user,
+            digest=_digest(secret),
+            expires_at=now + lifetime(),
+        )
+        record(made_by, "sign_in_link.make", target=user.get_username())
+    return signing.dumps([user.pk, secret], salt=SALT)
+
+
+def use_sign_in_token(token: str, now: datetime) -> User:
+    """Spend a token and return its user.
+
+    Raises SignInLinkError when it was not made here, is older than fifteen minutes,
+    was used before, or its user has been switched off.
+    """
+    try:
+        user_id, secret = signing.loads(token, salt=SALT)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise SignInLinkError("the link was not made by this RocketScope") from None
+    spent = SignInLink.objects.filter(
+        user_id=user_id,
+        digest=_digest(str(secret)),
+        used_at__isnull=True,
+        expires_at__gt=now,
+        user__is_active=True,
+    ).update(used_at=now)
+    if spent != 1:
+        raise SignInLinkError("the link was used before or is too old")
+    user = User.objects.get(pk=user_id)
+    record(user, "sign_in_link.use", target=user.get_username())
+    return user
+
+
+def first_user() -> User:
+    """Return the first admin, making one when there is no user at all."""
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    if admin := admins.first():
+        return admin
+    with transaction.atomic():
+        user, made = User.objects.get_or_create(
+            username=FIRST_USER, defaults={"role": Role.ADMIN, "password": "!"}
+        )
+        if made:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+            record(None, "user.add", target=FIRST_USER, details={"role": Role.ADMIN})
+    return user
+
+
+def lifetime() -> timedelta:
+    return timedelta(minutes=settings.ROCKETSCOPE_SIGN_IN_LINK_MINUTES)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,177 @@
+"""Signing in and out, one's own account, the users, and preferences kept in cookies."""
+
+from __future__ import annotations
+
+from zoneinfo import available_timezones
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard.accounts.permissions import user_of
+from dashboard.models import Role, User
+
+from .forms import AddUserForm, ChangeUserForm, SignInForm
+from .links import (
+    SignInLinkError,
+    lifetime,
+    make_sign_in_token,
+    use_sign_in_token,
+)
+from .middleware import ZONE_COOKIE
+from .permissions import requires
+from .preferences import THEME_COOKIE, THEMES
+from .users import (
+    LastAdminError,
+    add_user,
+    change_user,
+    set_password,
+)
+
+COOKIE_SECONDS = 365 * 24 * 3600
+
+
+class SignIn(LoginView):
+    template_name = "accounts/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+
+@require_GET
+def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Let the bearer of a one-time link in; say what to do when it is spent."""
+    try:
+        user = use_sign_in_token(token, timezone.now())
+    except SignInLinkError as error:
+        return render(
+            request, "accounts/link_refused.html", {"problem": error}, status=403
+        )
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect("home")
+
+
+@requires(Role.VIEWER)
+def account(request: HttpRequest) -> HttpResponse:
+    """Show one's own account; a user without a password may set one unasked."""
+    user = user_of(request)
+    form_class = PasswordChangeForm if user.has_usable_password() else SetPasswordForm
+    form = form_class(user, request.POST or None)
+    for field in form.fields.values():
+        field.widget.attrs["class"] = "input"
+    if request.method == "POST" and form.is_valid():
+        set_password(user, form.cleaned_data["new_password1"])
+        update_session_auth_hash(request, user)
+        messages.success(request, _("The password is set."))
+        return redirect("account")
+    return render(request, "accounts/account.html", {"form": form})
+
+
+@requires(Role.ADMIN)
+def users(request: HttpRequest) -> HttpResponse:
+    """List the users; a POST adds one and shows the link that lets them in."""
+    form = AddUserForm(request.POST or None)
+    link, added = "", None
+    if request.method == "POST" and form.is_valid():
+        added = add_user(
+            form.cleaned_data["username"],
+            Role(form.cleaned_data["role"]),
+            by=user_of(request),
+        )
+        link = _link(request, added)
+        form = AddUserForm()
+    return render(
+        request,
+        "accounts/users.html",
+        {
+            "users": User.objects.order_by("username"),
+            "roles": Role,
+            "form": form,
+            "link": link,
+            "added": added,
+            "minutes": int(lifetime().total_seconds() // 60),
+        },
+    )
+
+
+@require_POST
+@requires(Role.ADMIN)
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a user's role and state."""
+    user = get_object_or_404(User, pk=pk)
+    form = ChangeUserForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("That role does not exist."))
+        return redirect("users")
+    try:
+        change_user(
+            user,
+            role=Role(form.cleaned_data["role"]),
+            is_active=form.cleaned_data["is_active"],
+            by=user_of(request),
+        )
+    except LastAdminError:
+        messages.error(request, _("There must be at least one active admin."))
+    else:
+        messages.success(request, _("%(name)s is changed.") % {"name": user})
+    return redirect("users")
+
+
+@require_POST
+@requires(Role.ADMIN)
+def make_link(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a sign-in link for a user and show it once."""
+    user = get_object_or_404(User, pk=pk, is_active=True)
+    return render(
+        request,
+        "accounts/link_made.html",
+        {
+            "link": _link(request, user),
+            "made_for": user,
+            "minutes": int(lifetime().total_seconds() // 60),
+        },
+    )
+
+
+@require_POST
+def preferences(request: HttpRequest) -> HttpResponse:
+    """Keep theme and time zone in cookies, and go back to where it was asked."""
+    response = HttpResponseRedirect(_next(request))
+    theme, zone = request.POST.get("theme", ""), request.POST.get("zone", "")
+    if theme in THEMES:
+        _keep(response, THEME_COOKIE, theme)
+    if zone in available_timezones():
+        _keep(response, ZONE_COOKIE, zone)
+    return response
+
+
+def _keep(response: HttpResponse, name: str, value: str) -> None:
+    """Set a cookie that the page's own scripts may read and write."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=COOKIE_SECONDS,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def _next(request: HttpRequest) -> str:
+    wanted = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return wanted if safe else reverse("home")
+
+
+def _link(request: HttpRequest, user: User) -> str:
+    token = make_sign_in_token(user, timezone.now(), made_by=user_of(request))
+    return request.build_absolute_uri(reverse("sign_in_link", args=[token]))

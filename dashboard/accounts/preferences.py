@@ -1,0 +1,8 @@
+"""What a browser keeps of its user's taste: names and allowed values of its cookies."""
+
+from __future__ import annotations
+
+from typing import Final
+
+THEME_COOKIE: Final = "rocketscope_theme"
+THEMES: Final = ("auto", "light", "dark")

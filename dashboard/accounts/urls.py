@@ -1,0 +1,21 @@
+"""Signing in and out, one's own account, users, and what the browser remembers."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+from django.views.i18n import set_language
+
+from . import pages
+
+urlpatterns = [
+    path("account/", pages.account, name="account"),
+    path("account/users/", pages.users, name="users"),
+    path("account/users/<int:pk>/", pages.change, name="change_user"),
+    path("account/users/<int:pk>/link/", pages.make_link, name="make_link"),
+    path("preferences/", pages.preferences, name="preferences"),
+    path("language/", set_language, name="language"),
+    path("sign-in/", pages.SignIn.as_view(), name="sign_in"),
+    path("sign-in/<str:token>/", pages.sign_in_link, name="sign_in_link"),
+    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+]

@@ -1,0 +1,50 @@
+"""Add users, change their roles, switch them off; all of it audited."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dashboard.models import Role, User
+from dashboard.models.audit import record
+
+
+class LastAdminError(Exception):
+    """The change would leave nobody who can change users."""
+
+
+@transaction.atomic
+def add_user(username: str, role: Role, *, by: User | None) -> User:
+    """Add a user without a password; a sign-in link lets them in to set one."""
+    user = User(username=username, role=role)
+    user.set_unusable_password()
+    user.full_clean()
+    user.save()
+    record(by, "user.add", target=username, details={"role": role})
+    return user
+
+
+@transaction.atomic
+def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> None:
+    """Change role and state; raises LastAdminError when no admin would be left."""
+    before = {"role": user.role, "active": user.is_active}
+    after = {"role": role.value, "active": is_active}
+    if before == after:
+        return
+    user.role, user.is_active = role, is_active
+    user.save(update_fields=["role", "is_active"])
+    if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
+        raise LastAdminError(user.get_username())
+    record(
+        by,
+        "user.change",
+        target=user.get_username(),
+        details={"before": before, "after": after},
+    )
+
+
+@transaction.atomic
+def set_password(user: User, password: str) -> None:
+    """Set the user's own new password, already checked by a form."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(user, "user.password", target=user.get_username())

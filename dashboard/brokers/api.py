@@ -1,0 +1,45 @@
+"""Brokers over REST: a person's word that a missing one is gone for good."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from dashboard.accounts.permissions import user_of
+from dashboard.rest.asking import cluster_named
+from dashboard.rest.schemas import Problem
+
+from .writes import say_gone
+
+router = Router()
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 503), Problem)
+
+
+class GoneIn(Schema):
+    """Why a missing broker will not come back."""
+
+    reason: str = Field(max_length=1000)
+
+
+class GoneOut(Schema):
+    """Who said when (ms since the epoch) and why that a broker is gone for good."""
+
+    broker: str
+    at: int
+    by: str
+    reason: str
+
+
+@router.post(
+    "/clusters/{cluster}/brokers/{broker}/gone", response={200: GoneOut, **ERRORS}
+)
+def broker_gone(
+    request: HttpRequest, cluster: str, broker: str, body: GoneIn
+) -> dict[str, Any]:
+    """Take a missing broker as gone for good from the next sweep on."""
+    cluster_named(cluster)
+    gone = say_gone(user_of(request), cluster, broker, body.reason)
+    return {"broker": broker, "at": gone.at, "by": gone.by, "reason": gone.reason}

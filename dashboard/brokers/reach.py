@@ -1,0 +1,108 @@
+"""How far the last sweep reached: which brokers and name servers answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboard.live.documents import (
+    BrokerCondition,
+    NameServerState,
+    Overview,
+    OverviewBroker,
+    OverviewRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReach:
+    """A broker as the last sweep met it; `unlisted_by` counts name servers."""
+
+    document: OverviewBroker
+    state: BrokerCondition
+    since: int | None
+    unlisted_by: int
+
+    @property
+    def name(self) -> str:
+        return self.document["name"]
+
+    @property
+    def told(self) -> str:
+        """Its address and error; most errors name the address themselves."""
+        address, error = self.document["address"] or "", self.document["error"] or ""
+        return error if address in error else " · ".join(filter(None, (address, error)))
+
+    @property
+    def word(self) -> str:
+        """The key of the word for its state."""
+        return f"state_{self.state}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What of a cluster answered, and what is left out of its sums.
+
+    `servers` counts name servers, `unheard` are those that did not answer;
+    `partial_lags` and `partial_groups` count groups whose lag, or of which anything,
+    is known in part.
+    """
+
+    brokers: Sequence[BrokerReach]
+    answering: int
+    servers: int
+    unheard: Sequence[NameServerState]
+    partial_lags: int
+    partial_groups: int
+
+    @property
+    def troubles(self) -> list[BrokerReach]:
+        return [broker for broker in self.brokers if broker.state != "answered"]
+
+    @property
+    def no_server(self) -> bool:
+        """True when name servers are known and none of them answered."""
+        return 0 < self.servers == len(self.unheard)
+
+
+def reach_of(overview: Overview) -> Reach:
+    """Return how far the last sweep reached."""
+    servers = overview.get("nameservers", [])
+    brokers = [
+        _broker_reach(broker, servers, overview["taken_at"])
+        for broker in overview["brokers"]
+    ]
+    return Reach(
+        brokers=brokers,
+        answering=sum(_answers(broker) for broker in brokers),
+        servers=len(servers),
+        unheard=[server for server in servers if not server["answered"]],
+        partial_lags=sum(row["lag_partial"] for row in overview["groups"]),
+        partial_groups=sum(is_partial(row) for row in overview["groups"]),
+    )
+
+
+def is_partial(row: OverviewRow) -> bool:
+    """Say whether something of a group is not known; older rows tell of lag alone."""
+    return not row.get("complete", not row["lag_partial"])
+
+
+def _broker_reach(
+    broker: OverviewBroker, servers: Sequence[NameServerState], taken_at: int
+) -> BrokerReach:
+    state, since = broker.get("state"), broker.get("since")
+    if state is None:
+        state = "answered" if broker["answered"] else "silent"
+        age = broker["age_ms"]
+        since = None if broker["answered"] or age is None else taken_at - age
+    return BrokerReach(
+        document=broker,
+        state=state,
+        since=since,
+        unlisted_by=sum(broker["name"] in server["unlisted"] for server in servers),
+    )
+
+
+def _answers(broker: BrokerReach) -> bool:
+    """Say whether a broker answered everything itself, listed or not."""
+    return broker.document["answered"] and broker.state in {"answered", "missing"}

@@ -1,0 +1,101 @@
+"""The REST API under /api/v1: what the pages show, for programs.
+
+Documents of clusters and groups are passed on as the collector encoded them; see
+`dashboard.live.documents` for their fields. Every answer that is no success has a
+`detail` which names the value. Signed-in users read; operators change groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.security import django_auth
+from redis import RedisError
+
+from dashboard.brokers.api import router as brokers
+from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
+from dashboard.findings.api import router as findings
+from dashboard.groups.api import router as groups
+from dashboard.hosting.api import router as hosting
+from dashboard.hosting.writes import FleetError, UnknownGroupError
+from dashboard.labs.api import router as labs
+from dashboard.labs.writes import LabBusyError, LabRefusedError, UnknownLabError
+from dashboard.overview.api import router as overview
+from dashboard.reports.api import router as reports
+from dashboard.reports.data.view import ViewError
+from dashboard.reports.figures.window import WindowError
+from dashboard.reports.writes import ReportRefusedError
+from dashboard.switching.api import router as switching
+from dashboard.timeline.api import router as timeline
+from dashboard.timers.api import router as timers
+from dashboard.whatif.api import router as whatif
+from dashboard.whatif.writes import ScenarioError
+from rmqcore.errors import ArgumentError
+
+STATUS: Final[Mapping[type[Exception], int]] = {
+    PermissionDenied: 403,
+    Http404: 404,
+    UnknownBrokerError: 404,
+    UnknownGroupError: 404,
+    UnknownLabError: 404,
+    BrokerError: 409,
+    FleetError: 409,
+    LabBusyError: 409,
+    ScenarioError: 409,
+    ArgumentError: 422,
+    LabRefusedError: 422,
+    ReportRefusedError: 422,
+    ViewError: 422,
+    WindowError: 422,
+    NoStateError: 503,
+}
+"""The status of what features refuse; an error that is not named has its base's."""
+
+Refusal: TypeAlias = Exception | type[Exception]
+
+api = NinjaAPI(
+    title="RocketScope",
+    version=settings.VERSION,
+    description="Who consumes what in a RocketMQ cluster, now.",
+    urls_namespace="api",
+    auth=django_auth,
+    # The page of documentation would load scripts from elsewhere.
+    docs_url=None,
+)
+for each in (
+    overview,
+    brokers,
+    groups,
+    findings,
+    timeline,
+    whatif,
+    switching,
+    hosting,
+    timers,
+    labs,
+    reports,
+):
+    api.add_router("", each)
+
+
+@api.exception_handler(RedisError)
+def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
+    """Say that the current state cannot be read."""
+    detail = f"the cache does not answer: {error}"
+    return api.create_response(request, {"detail": detail}, status=503)
+
+
+def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:
+    def answer(request: HttpRequest, error: Refusal) -> HttpResponse:
+        return api.create_response(request, {"detail": str(error)}, status=status)
+
+    return answer
+
+
+for error, status in STATUS.items():
+    api.add_exception_handler(error, _answer_with(status))

@@ -1,0 +1,27 @@
+"""The words of every feature, brought together once at the start."""
+
+from __future__ import annotations
+
+from dashboard.findings.words import FINDINGS, STATES
+from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
+from dashboard.timers.words import SLOTS, TIMERS
+from dashboard.whatif.words import OPTIONS, WEIGHINGS, WHATIF
+from dashboard.wording.words import add_words
+
+
+def bring_words_together() -> None:
+    """Let `word` and the catalogue for scripts find the words of features."""
+    add_words(
+        {
+            "status": STATES,
+            "finding": FINDINGS,
+            "change": CHANGES,
+            "epoch": EPOCHS,
+            "event": EVENTS,
+            "timer": TIMERS,
+            "slot": SLOTS,
+            "whatif": WHATIF,
+            "option": OPTIONS,
+            "weighing": WEIGHINGS,
+        }
+    )

@@ -1,0 +1,32 @@
+"""Under which client ids further hosted members will join."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import count
+
+from dashboard.wording.names import FIRST_FENCE, instance_name
+
+
+def next_members(
+    group: str, numbers: Collection[int], present: Iterable[str], wanted: int
+) -> list[str]:
+    """Return the client ids under which further members will join.
+
+    `numbers` are taken, also by members that are leaving. Members are taken to run at
+    the address of those present; without any, at this host's.
+    """
+    addresses = [client_id.partition("@")[0] for client_id in present]
+    address = max(set(addresses), key=addresses.count) if addresses else _own_address()
+    free = (number for number in count(1) if number not in numbers)
+    return [
+        f"{address}@{instance_name(group, next(free), FIRST_FENCE)}"
+        for _ in range(wanted)
+    ]
+
+
+def _own_address() -> str:
+    # Late: whoever only reads need not load the clients.
+    from rmqcore.client.client_id import local_ip
+
+    return local_ip()

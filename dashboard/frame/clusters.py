@@ -1,0 +1,22 @@
+"""The clusters that pages are about: those that the settings name."""
+
+from __future__ import annotations
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from dashboard.models import Cluster
+
+
+def configured_clusters() -> list[Cluster]:
+    return list(Cluster.objects.filter(configured=True))
+
+
+def find_cluster(name: str) -> Cluster:
+    """Return a configured cluster; Http404 names the one that is not."""
+    try:
+        return Cluster.objects.get(name=name, configured=True)
+    except Cluster.DoesNotExist:
+        raise Http404(
+            _("No cluster “%(name)s” is configured.") % {"name": name}
+        ) from None

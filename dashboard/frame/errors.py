@@ -1,0 +1,40 @@
+"""Error pages: what happened, in words, and where to go from there.
+
+A program that asks under /api/ is answered in JSON, as by the routes that exist.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+API_PREFIX: Final = "/api/"
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(request, "frame/errors/csrf.html", {"reason": reason}, status=403)
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
+    context = {"reason": str(exception)}
+    return render(request, "frame/errors/403.html", context, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Show the reason when one of our views gave it, not Django's resolver."""
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse({"detail": f"no resource at {request.path}"}, status=404)
+    reason = exception.args[0] if exception.args else ""
+    return render(
+        request,
+        "frame/errors/404.html",
+        {"reason": reason if isinstance(reason, str) else ""},
+        status=404,
+    )
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer without touching the database, which may be what failed."""
+    return render(None, "frame/errors/500.html", status=500)

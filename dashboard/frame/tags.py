@@ -1,0 +1,169 @@
+"""Filters and tags that turn values into what people read.
+
+Unknown is always a dash with its reason, never a zero: every filter for a number
+gives back the dash itself when it is handed None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from dashboard.wording import numbers as figures
+from dashboard.wording.words import word
+
+register = template.Library()
+
+LETTERS = "ABCDEFGHIJKL"
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """Draw a symbol of `static/img/icons.svg`; it says nothing to screen readers."""
+    return format_html(
+        '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"/></svg>',
+        extra,
+        static("img/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def unknown(reason: str | None = None) -> SafeString:
+    """Write the dash that stands for a value not known, with its reason."""
+    text = word("unknown", reason) or _("Not known")
+    return format_html(
+        '<span class="unknown" tabindex="0" title="{}">—'
+        '<span class="unseen"> {}</span></span>',
+        text,
+        text,
+    )
+
+
+@register.simple_tag
+def as_of(milliseconds: float) -> SafeString:
+    """Write the mark of a value that is not fresh: since when it stands."""
+    text = word("ui", "as_of", time=figures.clock(milliseconds))
+    return format_html(
+        '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
+    )
+
+
+@register.filter
+def clock(milliseconds: float) -> str:
+    """Write the time of day of milliseconds since the epoch."""
+    return figures.clock(milliseconds)
+
+
+@register.filter
+def count(value: float | None) -> str:
+    return unknown() if value is None else figures.count(value)
+
+
+@register.filter
+def compact(value: float | None) -> str:
+    return unknown() if value is None else figures.compact(value)
+
+
+@register.filter
+def rate(value: float | None) -> str:
+    return unknown() if value is None else figures.rate(value)
+
+
+@register.filter
+def duration(value: float | None) -> str:
+    return unknown() if value is None else figures.duration(value)
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    """Write a span given in seconds."""
+    return unknown() if value is None else figures.duration(value * 1000)
+
+
+@register.filter
+def ratio(value: float | None) -> str:
+    return unknown() if value is None else figures.ratio(value)
+
+
+@register.filter
+def version(value: str | None) -> str:
+    """Write a client's or broker's version as people do: V5_3_1 is 5.3.1."""
+    if not value:
+        return ""
+    return value.removeprefix("V").replace("_", ".")
+
+
+@register.filter
+def letter(slot: int) -> str:
+    return LETTERS[slot % len(LETTERS)]
+
+
+@register.filter
+def moment(milliseconds: float | None) -> datetime | None:
+    """Turn milliseconds since the epoch into a time that `date` can format."""
+    if milliseconds is None:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+
+
+@register.filter
+def epoch(seconds: float) -> datetime:
+    """Turn seconds since the epoch into a time that `date` can format."""
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+@register.filter
+def from_hundred(per_cent: float) -> str:
+    """Return where something of that height begins from the top, in per cent."""
+    return f"{100 - per_cent:.1f}"
+
+
+@register.simple_tag
+def words(room: str, key: str | None, **values: Any) -> str:
+    return word(room, key, **values)
+
+
+@register.filter
+def state_icon(level: str, name: str = "") -> str:
+    """Name the icon of a state; falling behind has one of its own."""
+    special = {"falling_behind": "behind", "shared": "shared", "idle": "idle"}
+    return special.get(name, level)
+
+
+@register.filter
+def yesno_equal(value: object, other: object) -> str:
+    """Say "true" or "false" for ARIA attributes."""
+    return "true" if value == other else "false"
+
+
+@register.filter
+def in_group(place: str | None) -> bool:
+    """Say whether the address is the list of groups or a page of one."""
+    return place is not None and place.startswith("group")
+
+
+@register.filter
+def lookup(values: Mapping[str, Any], key: str) -> Any:
+    return values.get(key)
+
+
+@register.simple_tag
+def bar(value: float | None, most: float) -> SafeString:
+    """Draw a bar of 44 pixels; whatever is more than nothing can be seen."""
+    width = 0.0
+    if value and most > 0:
+        width = max(1.0, min(44.0, value / most * 44))
+    return format_html(
+        '<svg class="track" width="44" height="8" aria-hidden="true">'
+        '<rect class="track-ground" width="44" height="8" rx="2"/>'
+        '<rect class="track-value" width="{}" height="8" rx="2"/></svg>',
+        f"{width:.1f}",
+    )

@@ -1,0 +1,13 @@
+"""What machines ask: alive, ready, metrics."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from . import pages
+
+urlpatterns = [
+    path("healthz", pages.healthz, name="healthz"),
+    path("readyz", pages.readyz, name="readyz"),
+    path("metrics", pages.metrics, name="metrics"),
+]

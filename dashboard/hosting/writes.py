@@ -1,0 +1,264 @@
+"""Writes to managed groups: each with its role, reason and audit entry.
+
+A write changes wishes in the database; workers follow within a second. Once the
+transaction is through they are told, so that they follow at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import redis
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from dashboard.live.names import FLEET_WAKE_CHANNEL
+from dashboard.live.state import live_state
+from dashboard.models import (
+    Cluster,
+    ManagedGroup,
+    ManagedMember,
+    Role,
+    User,
+)
+from dashboard.models.audit import record
+from rmqcore.errors import ArgumentError
+
+logger = logging.getLogger(__name__)
+
+MAX_MEMBERS: Final = 200
+"""Of one managed group."""
+
+MAX_NAME: Final = 255
+_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_NAME}}}")
+
+
+class FleetError(ValueError):
+    """A wish that cannot be granted; the message names the value and the limit."""
+
+
+class UnknownGroupError(FleetError):
+    """There is no managed group of that name on that cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWish:
+    """Everything a managed group is made from, but its members."""
+
+    cluster: str
+    name: str
+    topics: Sequence[tuple[str, str]]
+    mode: str = ManagedGroup.Mode.CLUSTERING
+    orderly: bool = False
+    strategy: str = "AVG"
+    strategy_options: Mapping[str, Any] = field(default_factory=dict)
+    start_position: str = ManagedGroup.Start.LAST
+    listener: str = "count"
+    listener_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@transaction.atomic
+def save_group(
+    actor: User | None, wish: GroupWish, *, members: int, reason: str = ""
+) -> ManagedGroup:
+    """Add a managed group, or bring it in line with a wish.
+
+    Saving the same wish again changes nothing, not even the number of members, which
+    only counts for a new group. Without an actor it is the program itself that asks.
+    """
+    allow_operator(actor)
+    check_count(members)
+    cluster = Cluster.objects.filter(name=wish.cluster).first()
+    if cluster is None:
+        raise FleetError(f"unknown cluster {wish.cluster!r}")
+    _check_name(wish.name)
+    check_wish(wish)
+    fields: dict[str, Any] = {
+        "topics": [
+            {"topic": topic, "expression": expression}
+            for topic, expression in wish.topics
+        ],
+        "mode": str(wish.mode),
+        "orderly": wish.orderly,
+        "strategy": wish.strategy,
+        "strategy_options": dict(wish.strategy_options),
+        "start_position": str(wish.start_position),
+        "listener": wish.listener,
+        "listener_options": dict(wish.listener_options),
+    }
+    group, is_new = ManagedGroup.objects.select_for_update().get_or_create(
+        cluster=cluster, name=wish.name, defaults=fields
+    )
+    if group.leaving:
+        raise FleetError(f"{wish.name!r} is being removed: its members are leaving")
+    changed = {n: v for n, v in fields.items() if getattr(group, n) != v}
+    if changed:
+        for name, value in changed.items():
+            setattr(group, name, value)
+        group.revision += 1
+        group.save()
+    if is_new:
+        set_members(group, members)
+    if is_new or changed:
+        action = "group.add" if is_new else "group.change"
+        _audit(actor, action, group, reason, {"changed": sorted(changed)})
+        transaction.on_commit(wake_fleet)
+    return group
+
+
+@transaction.atomic
+def add_member(actor: User | None, cluster: str, group: str, reason: str = "") -> int:
+    """Want one member more; return how many are wanted now."""
+    allow_operator(actor)
+    found = locked_group(cluster, group)
+    count = found.members_wanted + 1
+    check_count(count)
+    set_members(found, count)
+    _audit(actor, "member.add", found, reason, {"members": count})
+    transaction.on_commit(wake_fleet)
+    return count
+
+
+@transaction.atomic
+def remove_member(
+    actor: User | None,
+    cluster: str,
+    group: str,
+    reason: str = "",
+    *,
+    client_id: str = "",
+) -> int:
+    """Want one member less; return how many are wanted now.
+
+    Without a client id the last one added leaves.
+    """
+    allow_operator(actor)
+    found = locked_group(cluster, group)
+    count = found.members_wanted - 1
+    check_count(count)
+    if client_id:
+        let_go(found, client_id)
+    set_members(found, count)
+    details = {"members": count, "client_id": client_id}
+    _audit(actor, "member.remove", found, reason, details)
+    transaction.on_commit(wake_fleet)
+    return count
+
+
+@transaction.atomic
+def remove_group(
+    actor: User | None, cluster: str, group: str, reason: str = ""
+) -> None:
+    """Want a group no more: its members leave in good order, then its row goes.
+
+    What the brokers keep of it, its offsets and retry topic, stays there.
+    """
+    allow_operator(actor)
+    found = locked_group(cluster, group)
+    set_members(found, 0)
+    found.leaving = True
+    found.save(update_fields=["leaving"])
+    _audit(actor, "group.remove", found, reason, {})
+    transaction.on_commit(wake_fleet)
+
+
+def wake_fleet() -> None:
+    """Tell the workers that a wish changed; they would see it a second later."""
+    if not settings.ROCKETSCOPE_REDIS_URL:
+        return
+    try:
+        live_state().client.publish(FLEET_WAKE_CHANNEL, b"wish")
+    except redis.RedisError as error:
+        logger.warning("the fleet was not told: %s", error)
+
+
+def locked_group(cluster: str, name: str) -> ManagedGroup:
+    groups = ManagedGroup.objects.select_for_update().select_related("cluster")
+    group = groups.filter(cluster__name=cluster, name=name).first()
+    if group is None:
+        raise UnknownGroupError(f"no managed group {name!r} on cluster {cluster!r}")
+    if group.leaving:
+        raise FleetError(f"{name!r} is being removed: its members are leaving")
+    return group
+
+
+def let_go(group: ManagedGroup, client_id: str) -> None:
+    found = group.members.filter(wanted=True, client_id=client_id)
+    if not found.update(wanted=False):
+        raise FleetError(f"{client_id!r} is no member of {group.name!r} in the fleet")
+
+
+def set_members(group: ManagedGroup, count: int) -> None:
+    """Make the rows follow the number: lowest free numbers join, highest leave."""
+    rows = list(group.members.filter(wanted=True).order_by("number"))
+    taken = set(group.members.values_list("number", flat=True))
+    free = (number for number in range(1, 2**15) if number not in taken)
+    for _ in range(count - len(rows)):
+        ManagedMember.objects.create(group=group, number=next(free))
+    last_added = sorted(rows, key=lambda row: row.created_at)[count:]
+    leaving = [row.pk for row in last_added]
+    ManagedMember.objects.filter(pk__in=leaving).update(wanted=False)
+    group.members_wanted = count
+    group.save(update_fields=["members_wanted", "changed_at"])
+
+
+def allow_operator(actor: User | None) -> None:
+    if actor is not None and not actor.allows(Role.OPERATOR):
+        raise PermissionDenied(
+            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
+        )
+
+
+def check_wish(wish: GroupWish) -> None:
+    """Refuse what no worker could host, with the words of whoever would refuse it."""
+    # Late, so that pages that change no group need not load the clients.
+    from dashboard.fleet.wishes import check
+
+    try:
+        check(
+            group=wish.name,
+            topics=wish.topics,
+            mode=wish.mode,
+            strategy=wish.strategy,
+            strategy_options=wish.strategy_options,
+            start_position=wish.start_position,
+            listener=wish.listener,
+            listener_options=wish.listener_options,
+        )
+    except ArgumentError as error:
+        raise FleetError(str(error)) from error
+
+
+def _check_name(name: str) -> None:
+    # What brokers and Java clients take (Validators.java).
+    if not _NAME.fullmatch(name):
+        raise FleetError(
+            f"group name {name!r}: 1 to {MAX_NAME} letters, digits, %, |, - and _"
+        )
+
+
+def check_count(count: int) -> None:
+    if not 0 <= count <= MAX_MEMBERS:
+        raise FleetError(f"{count} members, allowed 0 to {MAX_MEMBERS}")
+
+
+def _audit(
+    actor: User | None,
+    action: str,
+    group: ManagedGroup,
+    reason: str,
+    details: Mapping[str, Any],
+) -> None:
+    record(
+        actor,
+        action,
+        target=group.name,
+        cluster=group.cluster.name,
+        reason=reason,
+        details=details,
+    )

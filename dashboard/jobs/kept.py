@@ -1,0 +1,29 @@
+"""The analytics process that the tasks of one worker share.
+
+It is kept between tasks, because Spark takes seconds to start, and ends with the
+worker. What a task used otherwise is given back to the system after it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from celery.signals import task_postrun, worker_shutdown
+from django.conf import settings
+
+from .child import AnalyticsChild, child_environment
+from .memory import give_memory_back
+
+CHILD: Final = AnalyticsChild(
+    child_environment() | {"ROCKETSCOPE_VAR_DIR": str(settings.ROCKETSCOPE_VAR_DIR)}
+)
+
+
+@task_postrun.connect
+def _rest(**_signal: object) -> None:
+    give_memory_back()
+
+
+@worker_shutdown.connect
+def _end_child(**_signal: object) -> None:
+    CHILD.stop()

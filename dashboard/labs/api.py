@@ -1,0 +1,169 @@
+"""Labs for programs: list them, play one, follow its steps, cancel it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Schema, Status
+from pydantic import Field
+
+from dashboard.accounts.permissions import user_of
+from dashboard.models import LabRun
+from dashboard.rest.asking import cluster_named, the_first
+from dashboard.rest.schemas import Problem
+
+from .catalogue import entries, text_of
+from .writes import cancel_lab, start_lab
+
+router = Router(tags=["labs"])
+
+RUNS_SHOWN = 50
+
+
+class LabOut(Schema):
+    """One lab: what it shows, and the numbers it takes with their defaults."""
+
+    name: str
+    title: str
+    rules: list[str]
+    parameters: dict[str, int]
+
+
+class LabIn(Schema):
+    """How to play a lab; parameters left out have the lab's own values."""
+
+    parameters: dict[str, int] = Field(default_factory=dict)
+    linger_s: float = Field(
+        0.0, description="seconds to stay at each division, 0 to 30, for who watches"
+    )
+
+
+class LabStep(Schema):
+    """One step; `text` is English, `at_ms` ms since the epoch by the lab's clock."""
+
+    key: str
+    text: str
+    params: dict[str, Any]
+    at_ms: int
+
+
+class LabClaim(Schema):
+    """One sentence that the lab is about, and whether this run bore it out."""
+
+    key: str
+    text: str
+    params: dict[str, Any]
+    seen: bool
+
+
+class LabRunOut(Schema):
+    """One run as far as it has come; times in ms since the epoch."""
+
+    id: int
+    cluster: str
+    lab: str
+    state: str
+    asked_by: str
+    asked_at: int
+    started_at: int | None
+    finished_at: int | None
+    parameters: dict[str, int]
+    linger_s: float
+    steps: list[LabStep]
+    claims: list[LabClaim]
+    finding: str | None
+    error: str | None
+
+
+ERRORS: dict[int, Any] = {401: Problem, 404: Problem}
+
+
+@router.get("/labs", response={200: list[LabOut], 401: Problem})
+def labs(request: HttpRequest) -> list[dict[str, Any]]:
+    """List the labs in the order to watch them in."""
+    return [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "rules": list(entry.rules),
+            "parameters": dict(entry.parameters),
+        }
+        for entry in entries()
+    ]
+
+
+@router.post(
+    "/clusters/{cluster}/labs/{lab}/runs",
+    response={201: LabRunOut, 403: Problem, 409: Problem, 422: Problem, **ERRORS},
+)
+def play(
+    request: HttpRequest, cluster: str, lab: str, body: LabIn
+) -> Status[dict[str, Any]]:
+    """Play a lab on the embedded cluster; 409 while the same lab is being played."""
+    run = start_lab(
+        user_of(request),
+        cluster_named(cluster),
+        lab,
+        parameters=body.parameters,
+        linger_s=body.linger_s,
+    )
+    return Status(201, _document(run))
+
+
+@router.get(
+    "/clusters/{cluster}/labs/runs", response={200: list[LabRunOut], 401: Problem}
+)
+def runs(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
+    """List the newest runs of a cluster, the newest first."""
+    rows = LabRun.objects.filter(cluster__name=cluster).select_related("cluster")
+    return [_document(run) for run in rows[:RUNS_SHOWN]]
+
+
+@router.get("/labs/runs/{pk}", response={200: LabRunOut, **ERRORS})
+def run(request: HttpRequest, pk: int) -> dict[str, Any]:
+    """Return one run with its steps so far."""
+    return _document(_known(pk))
+
+
+@router.post(
+    "/labs/runs/{pk}/cancel", response={200: LabRunOut, 403: Problem, **ERRORS}
+)
+def cancel(request: HttpRequest, pk: int) -> dict[str, Any]:
+    """Ask a run to end; one that has ended stays as it is."""
+    found = _known(pk)
+    cancel_lab(user_of(request), found)
+    found.refresh_from_db()
+    return _document(found)
+
+
+def _known(pk: int) -> LabRun:
+    runs = LabRun.objects.select_related("cluster").filter(pk=pk)
+    return the_first(runs, f"there is no run {pk} of a lab")
+
+
+def _document(run: LabRun) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "cluster": run.cluster.name,
+        "lab": run.lab,
+        "state": run.state,
+        "asked_by": run.asked_by_name,
+        "asked_at": _ms(run.asked_at),
+        "started_at": _ms(run.started_at),
+        "finished_at": _ms(run.finished_at),
+        "parameters": run.parameters,
+        "linger_s": run.linger_s,
+        "steps": [_told(run.lab, step) for step in run.steps],
+        "claims": [_told(run.lab, claim) for claim in run.claims],
+        "finding": run.finding or None,
+        "error": run.error or None,
+    }
+
+
+def _told(lab: str, said: dict[str, Any]) -> dict[str, Any]:
+    return {**said, "text": text_of(lab, said["key"]).format_map(said["params"])}
+
+
+def _ms(time: Any) -> int | None:
+    return None if time is None else round(time.timestamp() * 1000)

@@ -1,0 +1,123 @@
+"""The pages of labs: the list of them, and one run told while it is played.
+
+Both are also given as a fragment (header `X-Fragment`), which their script fetches when
+the socket says that a run moved on. Everybody who is signed in may watch; to start or
+cancel a lab takes an operator.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.models import LabRun, Role
+
+from .reads import embedded_cluster, lab_rows, shown_run
+from .writes import LabRefusedError, cancel_lab, start_lab
+
+LONGEST_NUMBER = 9
+
+
+@require_safe
+@requires(Role.VIEWER)
+def labs(request: HttpRequest) -> HttpResponse:
+    """List every lab with its last run."""
+    cluster = embedded_cluster()
+    return _shown(
+        request,
+        "labs/list",
+        {
+            "cluster": cluster,
+            "labs": lab_rows(cluster, timezone.now()),
+            "may_run": cluster is not None and allows(request.user, Role.OPERATOR),
+        },
+    )
+
+
+@require_POST
+@requires(Role.OPERATOR)
+def start(request: HttpRequest, lab: str) -> HttpResponse:
+    """Start a lab and go to its run; what is wrong is said on the list."""
+    cluster = embedded_cluster()
+    if cluster is None:
+        raise Http404(_("No embedded cluster is configured, so no lab can be played."))
+    try:
+        run = start_lab(
+            user_of(request),
+            cluster,
+            lab,
+            parameters=_parameters(request),
+            linger_s=_linger(request),
+        )
+    except LabRefusedError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("labs")
+    return redirect("lab_run", run.pk)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Tell one run, as far as it has come."""
+    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
+    return _shown(
+        request,
+        "labs/run",
+        {
+            "cluster": found.cluster,
+            "shown": shown_run(found, timezone.now()),
+            "may_run": allows(request.user, Role.OPERATOR),
+        },
+    )
+
+
+@require_POST
+@requires(Role.OPERATOR)
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask a run to end."""
+    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
+    cancel_lab(user_of(request), found)
+    return redirect("lab_run", pk)
+
+
+def _shown(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+    part = "_live" if request.headers.get("X-Fragment") else ""
+    context |= {"live": True, "taken_ms": int(time.time() * 1000)}
+    response = render(request, f"{page}{part}.html", context)
+    response["Vary"] = "X-Fragment, Cookie"
+    return response
+
+
+def _parameters(request: HttpRequest) -> dict[str, int]:
+    """Read the lab's numbers; an empty field leaves the lab's own."""
+    found: dict[str, int] = {}
+    for key, value in request.POST.items():
+        name, text = key.removeprefix("p-"), str(value).strip()
+        if name == key or not text:
+            continue
+        if not text.isdecimal() or len(text) > LONGEST_NUMBER:
+            raise LabRefusedError(
+                _("%(name)s is “%(value)s”, expected a whole number.")
+                % {"name": name[:40], "value": text[:40]}
+            )
+        found[name] = int(text)
+    return found
+
+
+def _linger(request: HttpRequest) -> float:
+    text = request.POST.get("linger", "").strip() or "0"
+    try:
+        return float(text)
+    except ValueError:
+        raise LabRefusedError(
+            _("%(name)s is “%(value)s”, expected a number of seconds.")
+            % {"name": "linger", "value": text[:40]}
+        ) from None

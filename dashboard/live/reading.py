@@ -1,0 +1,73 @@
+"""Read the current documents of clusters and groups, or say why there is none.
+
+A page is drawn in any case: a cache that is away and a collector that has not written
+yet are states to show, not errors to answer with.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar, cast
+
+import orjson
+import redis
+from django.conf import settings
+
+from .arrival import group_text
+from .documents import GroupState, LakeGap, Overview
+from .state import LiveState, live_state
+
+logger = logging.getLogger(__name__)
+
+Document = TypeVar("Document")
+
+
+class Problem(StrEnum):
+    """Why there is no document."""
+
+    NONE = ""
+    NO_CACHE = "no_cache"
+    NOT_COLLECTED = "not_collected"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Document]):
+    """A document, or None with the problem."""
+
+    document: Document | None
+    problem: Problem = Problem.NONE
+
+
+def read_overview(cluster: str) -> Reading[Overview]:
+    return _read(lambda state: state.overview(cluster))
+
+
+def read_lake_gap(cluster: str) -> LakeGap | None:
+    """Read what roll-ups of a cluster came to lack of late; None also without word."""
+    return _read(lambda state: state.lake_gap(cluster)).document
+
+
+def read_group(cluster: str, group: str) -> Reading[GroupState]:
+    """Read a group; one that nobody watched so far is waited for, up to 2.5 s."""
+
+    def ask(state: LiveState) -> GroupState | None:
+        text = group_text(state, cluster, group)
+        return None if text is None else cast("GroupState", orjson.loads(text))
+
+    return _read(ask)
+
+
+def _read(ask: Callable[[LiveState], Document | None]) -> Reading[Document]:
+    if not settings.ROCKETSCOPE_REDIS_URL:
+        return Reading(None, Problem.NO_CACHE)
+    try:
+        document = ask(live_state())
+    except redis.RedisError as error:
+        logger.warning("the cache did not answer: %s", error)
+        return Reading(None, Problem.NO_CACHE)
+    if document is None:
+        return Reading(None, Problem.NOT_COLLECTED)
+    return Reading(document)

@@ -1,0 +1,78 @@
+"""The pages of a cluster: its overview and its list of groups.
+
+Both are also given as a fragment (header `X-Fragment`), which their script fetches
+after a digest came over the socket: the server stays the only one that filters, sorts
+and writes rows.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from dashboard.accounts.permissions import allows, requires
+from dashboard.brokers.reach import reach_of
+from dashboard.brokers.said import BROKERS_NAMED, say_broker
+from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.live.reading import read_lake_gap, read_overview
+from dashboard.models import Role
+
+from .reads import ListQuery, list_groups
+
+
+@require_safe
+@requires(Role.VIEWER)
+def home(request: HttpRequest) -> HttpResponse:
+    """Go to the first cluster; without one, say how to name one."""
+    clusters = configured_clusters()
+    if clusters:
+        return redirect("cluster", clusters[0].name)
+    return render(request, "overview/none.html")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def cluster(request: HttpRequest, cluster: str) -> HttpResponse:
+    return _list_page(request, cluster, "overview/overview")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def groups(request: HttpRequest, cluster: str) -> HttpResponse:
+    return _list_page(request, cluster, "overview/groups")
+
+
+def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
+    found = find_cluster(name)
+    reading = read_overview(found.name)
+    context: dict[str, Any] = {
+        "cluster": found,
+        "problem": reading.problem,
+        "overview": reading.document,
+        "lake_gap": read_lake_gap(found.name),
+        "live": True,
+    }
+    if reading.document is not None:
+        now_ms = int(time.time() * 1000)
+        reach = reach_of(reading.document)
+        troubles = reach.troubles
+        context |= {
+            "reach": reach,
+            "troubles": [
+                say_broker(each.name, each.state, each.since, now_ms)
+                for each in troubles[:BROKERS_NAMED]
+            ],
+            "more_troubles": max(0, len(troubles) - BROKERS_NAMED),
+            "may_operate": allows(request.user, Role.OPERATOR),
+            "list": list_groups(
+                reading.document, ListQuery.from_params(request.GET.dict())
+            ),
+        }
+    part = "_live" if request.headers.get("X-Fragment") else ""
+    response = render(request, f"{template}{part}.html", context)
+    response["Vary"] = "X-Fragment, Cookie"
+    return response

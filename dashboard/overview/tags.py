@@ -1,0 +1,74 @@
+"""Filters and tags of the list of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from dashboard.wording import numbers
+
+from .reads import DEFAULT_SORT, ListQuery
+from .sparkline import HEIGHT, WIDTH, sparkline
+
+register = template.Library()
+
+
+@register.simple_tag
+def trend(points: Sequence[float | None], level: str) -> SafeString:
+    """Draw the last hour of a lag; its peak is said to who cannot see it."""
+    known = [value for value in points if value is not None]
+    if not known:
+        return format_html('<span class="dim small">{}</span>', _("no data"))
+    lines = format_html_join(
+        "", '<polyline points="{}"/>', ((line,) for line in sparkline(points))
+    )
+    peak = _("peak %(lag)s in the last hour") % {"lag": numbers.compact(max(known))}
+    return format_html(
+        '<svg class="trend {}" width="{}" height="{}" viewBox="0 0 {} {}" role="img">'
+        "<title>{}</title>{}</svg>",
+        level,
+        WIDTH,
+        HEIGHT,
+        WIDTH,
+        HEIGHT,
+        peak,
+        lines,
+    )
+
+
+@register.filter
+def need_a_look(by_level: dict[str, int]) -> int:
+    return by_level.get("crit", 0) + by_level.get("warn", 0)
+
+
+@register.simple_tag
+def query_url(query: ListQuery, **changes: Any) -> str:
+    return query.url(**changes)
+
+
+@register.simple_tag
+def sort_head(query: ListQuery, sort: str, title: str, css: str = "") -> SafeString:
+    """Draw a column head that sorts; a second click turns the order round."""
+    column = sort.removeprefix("-")
+    if query.sort.removeprefix("-") != column:
+        return format_html(
+            '<th scope="col" class="{}"><a href="{}">{}</a></th>',
+            css,
+            query.url(sort=sort),
+            title,
+        )
+    falling = query.sort.startswith("-")
+    turned = column if falling else f"-{column}"
+    return format_html(
+        '<th scope="col" class="{}" aria-sort="{}"><a href="{}">{} {}</a></th>',
+        css,
+        "descending" if falling or column == DEFAULT_SORT else "ascending",
+        query.url(sort=DEFAULT_SORT if column == DEFAULT_SORT else turned),
+        title,
+        "▾" if falling or column == DEFAULT_SORT else "▴",
+    )

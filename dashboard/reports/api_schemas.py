@@ -1,0 +1,170 @@
+"""What the API takes and answers about reports."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from ninja import Schema
+from pydantic import AwareDatetime, Field
+
+from dashboard.models import JobRun
+from dashboard.models.report import KEEP_DAYS
+
+from .definitions import DefinitionWish
+from .words import title_of
+from .writes import Content
+
+MOST_RUNS: Final = 500
+
+
+class ContentIn(Schema):
+    """What a report is about, and how its files look; empty means all of them."""
+
+    name: str = Field("", max_length=120)
+    cluster: str = Field(max_length=63)
+    group: str = Field("", max_length=255)
+    topic: str = Field("", max_length=255)
+    consumer: str = Field("", max_length=255)
+    grouping: str = Field("queue", description="group, topic, queue or consumer")
+    added_members: list[int] = Field(
+        [], description="members more or (negative) fewer to compare with: [1, -1]"
+    )
+    options: dict[str, dict[str, Any]] = Field(
+        {}, description='of strategies: {"MACHINE_ROOM": {"rooms": ["hz1"]}}'
+    )
+    formats: list[str] = Field([], description="csv, xlsx, parquet, html, pdf")
+    paper: str = Field("a4", description="a4 or letter")
+    language: str = Field("en", description="of files made at once: en or zh-hans")
+    zone: str = Field("UTC", description="of files made at once: Asia/Shanghai")
+
+    def content(self) -> Content:
+        return Content(
+            name=self.name,
+            topic=self.topic,
+            consumer=self.consumer,
+            grouping=self.grouping,
+            added_members=tuple(dict.fromkeys(self.added_members)),
+            options=self.options,
+            formats=tuple(dict.fromkeys(self.formats)),
+            paper=self.paper,
+            language=self.language,
+            zone=self.zone,
+        )
+
+
+class DefinitionIn(ContentIn):
+    """A report by name, and its schedule."""
+
+    period: str = Field("24h", description="15m, 1h, 6h, 24h, 48h, 7d or 30d")
+    every: str = Field("", description="hour, day, week, month; empty: when asked")
+    at_minute: int = Field(5, description="of the day, or of the hour, in `zone`")
+    on_day: int = Field(1, description="of the week (Monday is 1) or of the month")
+    keep_days: int = KEEP_DAYS
+    paused: bool = False
+
+    def wish(self) -> DefinitionWish:
+        return DefinitionWish(
+            self.content(),
+            cluster=self.cluster,
+            group=self.group,
+            period=self.period,
+            every=self.every,
+            at_minute=self.at_minute,
+            on_day=self.on_day,
+            keep_days=self.keep_days,
+            paused=self.paused,
+        )
+
+
+class DefinitionOut(DefinitionIn):
+    id: int
+    next_at: datetime | None
+    made_by: str = Field(alias="made_by_name")
+
+
+class RunIn(ContentIn):
+    """A report over a period, once. Times need a zone."""
+
+    since: AwareDatetime
+    until: AwareDatetime
+
+
+class FileOut(Schema):
+    format: str
+    size_bytes: int | None
+    made_at: datetime
+    error: str
+
+
+class RunOut(Schema):
+    """One report; `percent` and `phase` tell how far an active one is."""
+
+    id: int
+    title: str
+    definition: int | None = Field(alias="definition_id")
+    cluster: str
+    group: str
+    topic: str
+    consumer: str
+    grouping: str
+    since: datetime
+    until: datetime
+    state: str
+    percent: int
+    phase: str
+    error: str
+    asked_at: datetime
+    asked_by: str = Field(alias="asked_by_name")
+    due_at: datetime | None
+    missed: int
+    finished_at: datetime | None
+    keep_until: datetime | None
+    size_bytes: int | None
+    step_seconds: int | None
+    files: list[FileOut]
+
+    @staticmethod
+    def resolve_title(run: JobRun) -> str:
+        return title_of(run)
+
+    @staticmethod
+    def resolve_step_seconds(run: JobRun) -> int | None:
+        step: int | None = run.summary.get("step_seconds")
+        return step
+
+    @staticmethod
+    def resolve_files(run: JobRun) -> list[Any]:
+        return list(run.files.all())
+
+
+class RunsQuery(Schema):
+    """Which reports are listed, newest first."""
+
+    cluster: str = ""
+    group: str = ""
+    definition: int | None = None
+    limit: int = Field(100, ge=1, le=MOST_RUNS)
+
+
+class ViewQuery(Schema):
+    """How a finished report is looked at."""
+
+    by: str = ""
+    topic: str = ""
+    consumer: str = ""
+    strategy: str = Field("", description="whose members are shown over time")
+
+
+class DownloadQuery(ViewQuery):
+    """Which table of a file that holds one, and the paper of a PDF."""
+
+    table: str = Field("", description="lag_by_queue, …; empty: of the grouping")
+    paper: str = Field("a4", description="a4 or letter")
+
+
+class FigureQuery(ViewQuery):
+    """The part of the period that is shown: local times, or times with a zone."""
+
+    since: str = Field("", alias="from")
+    until: str = Field("", alias="to")

@@ -1,0 +1,179 @@
+"""What no chart may draw as a value, and what stands there: one rule for every output.
+
+A figure has a value in a step where it is known of all that it sums up. Every other
+step is a *hole*: its span is hatched, a word says what lacks, and no line crosses it.
+So each step of a period is either drawn or hatched, and neither is it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dashboard.reports.request.axis import Axis
+from dashboard.wording import numbers as figures
+
+from .values import LagStep, Part, QueueRow
+
+
+class Lack(Enum):
+    """Why a step has no value."""
+
+    NOTHING = "nothing"
+    """Nothing was collected."""
+    PART = "part"
+    """It is known of some queues, not of all."""
+    VALUE = "value"
+    """Something was collected, but not what this figure shows."""
+
+
+_WORDS: Final[Mapping[Lack, Promise]] = {
+    Lack.NOTHING: gettext_lazy("not collected"),
+    Lack.PART: gettext_lazy("part not known"),
+    Lack.VALUE: gettext_lazy("not known"),
+}
+
+Lacking = tuple[Lack, str]
+"""Why a step has no value, and the same in words."""
+
+Path = Sequence[tuple[datetime, datetime | None]]
+"""Where a line goes: a moment, and the step whose value it has then; None breaks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A span, its end not included, in which there is no value for one reason."""
+
+    since: datetime
+    until: datetime
+    lack: Lack
+    text: str
+
+
+def lack_word(lack: Lack) -> str:
+    """Return what a legend calls holes of a kind."""
+    return str(_WORDS[lack])
+
+
+def find_holes(axis: Axis, lacking: Callable[[datetime], Lacking | None]) -> list[Hole]:
+    """Return the holes of a period in order; steps that lack the same are one."""
+    found: list[Hole] = []
+    for at in axis.steps():
+        lack = lacking(at)
+        if lack is None:
+            continue
+        end = axis.end_of(at)
+        if found and (found[-1].until, (found[-1].lack, found[-1].text)) == (at, lack):
+            found[-1] = Hole(found[-1].since, end, *lack)
+        else:
+            found.append(Hole(at, end, *lack))
+    return found
+
+
+def spans_of(holes: Iterable[Hole], lack: Lack) -> list[timedelta]:
+    """Return how long each span of a kind is, whatever its steps say in detail."""
+    spans: list[timedelta] = []
+    until: datetime | None = None
+    for hole in holes:
+        if hole.lack is not lack:
+            continue
+        if hole.since == until:
+            spans[-1] += hole.until - hole.since
+        else:
+            spans.append(hole.until - hole.since)
+        until = hole.until
+    return spans
+
+
+def path_of(axis: Axis, values: Mapping[datetime, float | None]) -> Path:
+    """Return where a line goes that has so many values.
+
+    It reaches the end of its last step, so that a step between two holes is seen.
+    """
+    path: list[tuple[datetime, datetime | None]] = []
+    last: datetime | None = None
+    for at in axis.steps():
+        if values.get(at) is not None:
+            path.append((at, at))
+            last = at
+        elif last is not None:
+            path += [(at, last), (at, None)]
+            last = None
+    if last is not None:
+        path.append((axis.until, last))
+    return path
+
+
+def lag_lack(step: LagStep | None) -> Lacking | None:
+    """Say why the lag of a step is not drawn; None where it is."""
+    if step is not None and step.lag is not None:
+        return None
+    if step is not None and not step.queues:
+        return Lack.VALUE, _("no queues")
+    if step is None or not step.is_part or step.seen.mean is None:
+        return Lack.NOTHING, _("not collected")
+    return Lack.PART, part_text(step.part(step.seen.mean), figures.count)
+
+
+def age_lack(step: LagStep | None) -> Lacking | None:
+    """Say why the age of a step's oldest message is not drawn; None where it is."""
+    if step is not None and step.age_ms is not None:
+        return None
+    lack = lag_lack(step)
+    if step is None or lack is None:
+        return lack or (Lack.VALUE, _("age was not asked"))
+    if lack[0] is Lack.PART:
+        return Lack.PART, part_text(step.part(step.seen.age_ms), figures.duration)
+    return lack
+
+
+def cell_lack(row: QueueRow, at: datetime) -> Lacking | None:
+    """Say why a cell of a heatmap has no colour; None where it has one."""
+    if row.values.get(at) is not None:
+        return None
+    if part := row.parts.get(at):
+        return Lack.PART, part_text(part, figures.count)
+    if at in row.without_queues:
+        return Lack.VALUE, _("no queues")
+    return Lack.NOTHING, _("not collected")
+
+
+def known_steps(values: Mapping[datetime, float | None]) -> frozenset[datetime]:
+    """Return the steps in which a line has a value."""
+    return frozenset(at for at, value in values.items() if value is not None)
+
+
+def load_lack(
+    at: datetime, lines: Sequence[Collection[datetime]], known: Mapping[datetime, Part]
+) -> Lacking | None:
+    """Say why a step has no line of several; `lines` are the steps that each has.
+
+    `known` says by step of how many queues the rates are known, which loads need of
+    all: an even share of half of the load tells nothing of the other half.
+    """
+    if any(at in line for line in lines):
+        return None
+    part = known.get(at)
+    if part is None or not part.known:
+        return Lack.NOTHING, _("not collected")
+    if part.is_part:
+        return Lack.PART, part_text(part, figures.count)
+    return Lack.VALUE, _("not known")
+
+
+def part_text(part: Part, write: Callable[[float], str]) -> str:
+    """Say of how many queues something is known, and what it is at least."""
+    words = {"known": part.known, "all": part.queues}
+    if part.at_least is None:
+        return _("part not known: only %(known)s of %(all)s queues are") % words
+    return _("part not known: ≥ %(value)s, from %(known)s of %(all)s queues") % {
+        "value": write(part.at_least),
+        **words,
+    }

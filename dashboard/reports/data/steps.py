@@ -1,0 +1,170 @@
+"""The lag of a run over time, as its page and its figures use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from analytics import contracts as c
+from dashboard.models import JobRun
+from dashboard.reports.request.axis import Axis
+from dashboard.reports.request.epochs import epochs_between
+from dashboard.reports.request.periods import axis_of
+from dashboard.wording.cells import in_zone
+
+from .results import QUEUE_KEY, has_table, read_table
+from .values import EpochBand, Lag, LagStep
+
+Row = Mapping[str, Any]
+
+STEP_COLUMNS: Final = (
+    c.SINCE,
+    c.SECONDS,
+    c.UNKNOWN_SECONDS,
+    c.QUEUE_COUNT,
+    c.KNOWN_QUEUES,
+    c.LAG_MEAN,
+    c.LAG_PEAK,
+    c.LAG_MS_PEAK,
+)
+"""What the steps of a line are accounted from."""
+
+
+def lag_steps(run: JobRun) -> list[LagStep]:
+    """Return the steps of what a run is about, in order; over all groups, their sum."""
+    axis = axis_of(run, UTC)
+    if run.consumer:
+        return _of_consumer(run, axis)
+    dataset, line = _rows_of(run)
+    table = read_table(run, dataset, (*line, *STEP_COLUMNS))
+    if line is not QUEUE_KEY:
+        return steps_of(table, line, axis)
+    sums = c.LAG_BY_TOPIC if run.topic else c.LAG_BY_GROUP
+    peaks = peaks_of(read_table(run, sums, (c.SINCE, c.LAG_PEAK)))
+    return steps_of(table, line, axis, peaks)
+
+
+def mean_rate(run: JobRun, of: str) -> float | None:
+    """Return the mean of a rate of what a run is about, over steps that have it whole.
+
+    `of` is the rate in or out, in messages a second.
+    """
+    from .accounting import known_by_step
+
+    dataset, line = _rows_of(run)
+    table = read_table(run, dataset, (*line, *STEP_COLUMNS, of))
+    if table is None:
+        return None
+    parts = known_by_step(table, line, axis_of(run, UTC), of)
+    return mean(part.at_least for part in parts.values() if part.is_whole)
+
+
+def steps_by_group(run: JobRun, most: int) -> dict[str, list[LagStep]]:
+    """Return the steps of so many groups, those whose lag was highest at any time."""
+    table = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    if table is None:
+        return {}
+    from .accounting import highest_lines
+
+    axis = axis_of(run, UTC)
+    return {
+        rows[c.GROUP][0].as_py(): steps_of(rows, (c.GROUP,), axis)
+        for rows in highest_lines(table, c.GROUP, c.LAG_PEAK, most)
+    }
+
+
+def measured_time(run: JobRun) -> timedelta:
+    """Return how long anything is known of a run's group, whatever it is about."""
+    axis = axis_of(run, UTC)
+    table = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    steps = steps_of(table, (c.GROUP,), axis)
+    spans = (axis.end_of(step.since) - step.since for step in steps if step.known)
+    return sum(spans, timedelta(0))
+
+
+def _rows_of(run: JobRun) -> tuple[str, Sequence[str]]:
+    """Return the rows that sum up to what a run is about, and what tells them apart.
+
+    Of one group they are its queues: a row of their sum could not tell that one of them
+    has no sample in a step.
+    """
+    if run.consumer:
+        return c.LAG_BY_CONSUMER, (c.GROUP, c.CLIENT_ID)
+    if run.group and has_table(run, c.LAG_BY_QUEUE):
+        return c.LAG_BY_QUEUE, QUEUE_KEY
+    return (
+        (c.LAG_BY_TOPIC, (c.GROUP, c.TOPIC))
+        if run.topic
+        else (c.LAG_BY_GROUP, (c.GROUP,))
+    )
+
+
+def _of_consumer(run: JobRun, axis: Axis) -> list[LagStep]:
+    """Return a consumer's steps; where only it had no queues, that is said of it."""
+    dataset, line = _rows_of(run)
+    table = read_table(run, dataset, (*line, *STEP_COLUMNS))
+    found = {step.since: step for step in steps_of(table, line, axis)}
+    groups = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    for step in steps_of(groups, (c.GROUP,), axis):
+        if step.known:
+            found.setdefault(step.since, LagStep(step.since, 0, 0, Lag(None)))
+    return [found[at] for at in sorted(found)]
+
+
+def peaks_of(sums: Any) -> dict[datetime, float | None]:
+    """Return by step the highest lag that one line had at one moment."""
+    if sums is None or c.LAG_PEAK not in sums.column_names:
+        return {}
+    moments = (in_zone(at, UTC) for at in sums[c.SINCE].to_pylist())
+    return dict(zip(moments, sums[c.LAG_PEAK].to_pylist(), strict=True))
+
+
+def steps_of(
+    table: Any,
+    line: Sequence[str],
+    axis: Axis,
+    peaks: Mapping[datetime, float | None] | None = None,
+) -> list[LagStep]:
+    """Return the steps of the sum over all lines of a table; none of no table.
+
+    Peaks of several lines fall on different moments, so that the mean of a step stands
+    for the peak of a sum, unless `peaks` has it.
+    """
+    if table is None:
+        return []
+    from .accounting import LINES, accounted, summed
+
+    found = []
+    for row in summed(accounted(table, line, axis), (c.SINCE,)).to_pylist():
+        since, mean_lag = row[c.SINCE], row[c.LAG_MEAN]
+        peak = row.get(c.LAG_PEAK) if row[LINES] == 1 else None
+        if peaks is not None:
+            peak = peaks.get(since)
+        lag = Lag(mean_lag, mean_lag if peak is None else peak, row.get(c.LAG_MS_PEAK))
+        unknown = timedelta(seconds=row.get(c.UNKNOWN_SECONDS) or 0)
+        counts = row[c.KNOWN_QUEUES], row[c.QUEUE_COUNT]
+        found.append(LagStep(since, *counts, lag, min(unknown, axis.step)))
+    return [step for step in found if axis.since <= step.since < axis.until]
+
+
+def epoch_bands(run: JobRun) -> list[EpochBand]:
+    """Return the epochs that overlap a run's period; none for all groups."""
+    if not run.group:
+        return []
+    epochs = epochs_between(run.cluster, run.group, run.since, run.until)
+    return [
+        EpochBand(epoch.number, len(epoch.members), epoch.began_by, epoch.ended_by)
+        for epoch in epochs.order_by("number")
+    ]
+
+
+def highest(values: Iterable[float | None]) -> float | None:
+    """Return the highest of what is known; None when nothing is."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of what is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,264 @@
+"""Each figure as a table, for who cannot see it and who wants the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from dashboard.models import JobRun
+from dashboard.reports.request.axis import Axis
+from dashboard.reports.request.periods import axis_of
+from dashboard.reports.words import grouping_word
+from dashboard.wording import numbers as figures
+from dashboard.wording.cells import in_zone
+
+from .holes import (
+    Hole,
+    Lack,
+    cell_lack,
+    find_holes,
+    lag_lack,
+)
+from .series import (
+    heat_lines,
+    member_lines,
+    shown_grouping,
+    skew_lines,
+)
+from .spans import span
+from .steps import lag_steps, mean
+from .strategies import StrategyRow, strategy_rows
+from .values import LagStep, QueueRow
+
+MINUTE: Final = "%Y-%m-%d %H:%M"
+SECOND: Final = "%Y-%m-%d %H:%M:%S"
+
+Cell = str | None
+"""Text as people read it; None is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A figure's numbers: heads and rows; the first column names its row."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+
+
+def twin_of(run: JobRun, name: str, zone: tzinfo) -> Twin:
+    """Return the table of a figure; raises KeyError for an unknown name."""
+    return TWINS[name](run, zone)
+
+
+def _lag(run: JobRun, zone: tzinfo) -> Twin:
+    steps = {step.since: step for step in lag_steps(run)}
+    axis = axis_of(run, zone)
+    rows = {
+        at: _lag_row(step, in_zone(at, zone).strftime(_stamp(run)))
+        for at, step in steps.items()
+        if step.known
+    }
+    for hole in find_holes(axis, lambda at: lag_lack(steps.get(at))):
+        if hole.lack is not Lack.PART:
+            title = _between(hole, zone, _stamp(run))
+            rows[hole.since] = (title, None, None, None, hole.text)
+    return Twin(
+        (_("Time"), _("Lag, mean"), _("Lag, peak"), _("Oldest"), _("Queues known")),
+        [rows[at] for at in sorted(rows)],
+    )
+
+
+def _lag_row(step: LagStep, title: str) -> Sequence[Cell]:
+    """Return the cells of a step; with ≥ where they are of a part of the queues."""
+    write = _at_least if step.is_part else _written
+    return (
+        title,
+        write(step.seen.mean, figures.count),
+        write(step.seen.peak, figures.count),
+        write(step.seen.age_ms, figures.duration),
+        _("%(known)s of %(all)s") % {"known": step.known, "all": step.queues},
+    )
+
+
+def _between(hole: Hole, zone: tzinfo, stamp: str) -> str:
+    since, until = in_zone(hole.since, zone), in_zone(hole.until, zone)
+    end = stamp.partition(" ")[2] if since.date() == until.date() else stamp
+    return f"{since.strftime(stamp)} – {until.strftime(end)}"
+
+
+def _queues(run: JobRun, zone: tzinfo) -> Twin:
+    axis = axis_of(run, zone)
+    return Twin(
+        (
+            grouping_word(shown_grouping(run)),
+            _("Lag, mean"),
+            _("Highest step"),
+            _("From"),
+            _("Last step"),
+            _("Not known for"),
+        ),
+        [
+            (*_line(line, zone), span(_unknown_time(line, axis)))
+            for line in heat_lines(run)
+        ],
+    )
+
+
+def _unknown_time(line: QueueRow, axis: Axis) -> timedelta:
+    """Return for how long a row of the heatmap is hatched."""
+    holes = find_holes(axis, partial(cell_lack, line))
+    spans = (hole.until - hole.since for hole in holes if hole.lack is not Lack.VALUE)
+    return sum(spans, timedelta(0))
+
+
+def _line(
+    line: QueueRow, zone: tzinfo, write: Callable[[float], str] = figures.count
+) -> Sequence[Cell]:
+    """Return a line's name, mean, highest step and when, and last step.
+
+    The mean is of steps in which all queues are known; a part of them stands with ≥.
+    """
+    seen = {at: (value, False) for at, value in line.values.items()}
+    seen |= {at: (part.at_least, True) for at, part in line.parts.items()}
+    known = {at: found for at, found in seen.items() if found[0] is not None}
+    top = max(known, key=lambda at: known[at][0] or 0, default=None)
+    last = max(seen, default=None)
+    return (
+        line.label,
+        _written(mean(line.values.values()), write),
+        None if top is None else _seen(known[top], write),
+        None if top is None else clock(top, zone),
+        None if last is None else _seen(seen[last], write),
+    )
+
+
+def _seen(found: tuple[float | None, bool], write: Callable[[float], str]) -> Cell:
+    value, is_least = found
+    return (_at_least if is_least else _written)(value, write)
+
+
+def _skew(run: JobRun, zone: tzinfo) -> Twin:
+    lines = skew_lines(run)
+    moments = sorted({moment for line in lines for moment in line.values})
+    stamp = _stamp(run)
+    return Twin(
+        (_("Time"), *(line.title for line in lines)),
+        [
+            (
+                in_zone(moment, zone).strftime(stamp),
+                *(_written(line.values.get(moment), skew_text) for line in lines),
+            )
+            for moment in moments
+        ],
+    )
+
+
+def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
+    return Twin(
+        (
+            _("Strategy"),
+            _("In use"),
+            _("Rank"),
+            _("Load, max / mean"),
+            _("Load, variation"),
+            _("Load, Gini"),
+            _("Lag, max / mean"),
+            _("Lag, variation"),
+            _("Lag, Gini"),
+            _("Idle share"),
+            _("Moves"),
+            _("Moves per change"),
+            _("Worst time to drain"),
+            _("Never drains for"),
+            _("Overloaded for"),
+            _("No owner"),
+        ),
+        [_strategy(row) for row in strategy_rows(run)],
+    )
+
+
+def _strategy(row: StrategyRow) -> Sequence[Cell]:
+    scores = (
+        *(row.load.max_to_mean, row.load.variation, row.load.gini),
+        *(row.lag.max_to_mean, row.lag.variation, row.lag.gini),
+    )
+    return (
+        row.title,
+        row.use_word,
+        _written(row.rank, figures.count) if row.is_strategy else "",
+        *(_written(score, skew_text) for score in scores),
+        _written(row.idle_share, percent_text),
+        _written(row.moves, figures.count),
+        _written(row.moves_per_change, _tenths),
+        drain_text(row),
+        _written(row.never, span),
+        _written(row.overload, span),
+        _written(row.unowned, figures.count),
+    )
+
+
+def drain_text(row: StrategyRow) -> Cell:
+    """Write the worst time to drain: a span, never, or None where it is not known."""
+    if row.never_drains:
+        return _("never")
+    return _written(row.drain, span)
+
+
+def _members(run: JobRun, zone: tzinfo) -> Twin:
+    return Twin(
+        (
+            _("Member"),
+            _("Load, mean"),
+            _("Highest step"),
+            _("From"),
+            _("Last step"),
+        ),
+        [_line(line, zone, figures.rate) for line in member_lines(run)],
+    )
+
+
+TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
+    "lag": _lag,
+    "queues": _queues,
+    "skew": _skew,
+    "strategies": _strategies,
+    "members": _members,
+}
+
+
+def _stamp(run: JobRun) -> str:
+    """Return how a column of times is written: alike, with seconds where steps need."""
+    return SECOND if run.summary["step_seconds"] % 60 else MINUTE
+
+
+def skew_text(value: float) -> str:
+    """Write a skew with the two places that tell strategies apart."""
+    return f"{value:.2f}"
+
+
+def clock(moment: datetime, zone: tzinfo) -> str:
+    """Write a moment in a zone, with seconds where it has some."""
+    local = in_zone(moment, zone)
+    return local.strftime(SECOND if local.second else MINUTE)
+
+
+def percent_text(value: float) -> str:
+    """Write a share: 0.25 is 25 %."""
+    return f"{value * 100:.0f} %"
+
+
+def _tenths(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _at_least(value: Any, write: Callable[[Any], str]) -> Cell:
+    return None if value is None else f"≥ {write(value)}"
+
+
+def _written(value: Any, write: Callable[[Any], str]) -> Cell:
+    return None if value is None else write(value)

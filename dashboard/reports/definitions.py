@@ -1,0 +1,205 @@
+"""Reports by name: kept, changed, deleted and run, by people and by their schedules."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dashboard.models import (
+    Cluster,
+    JobRun,
+    ReportDefinition,
+    User,
+)
+from dashboard.models.audit import record
+from dashboard.models.report import KEEP_DAYS
+from dashboard.reports.request.periods import DEFAULT, PeriodError, span_of
+from dashboard.reports.request.schedules import next_time, plan_of, times_due
+
+from .writes import (
+    Content,
+    ReportRefusedError,
+    allow,
+    give_up_lost_runs,
+    one_of,
+    queue_run,
+)
+
+logger = logging.getLogger(__name__)
+
+Every = ReportDefinition.Every
+
+MOST_KEEP_DAYS = 3650
+_DAY_MINUTES = 24 * 60
+_LAST_DAY = {Every.WEEK: 7, Every.MONTH: 31}
+_AT_ONCE = 20
+"""Definitions looked at in one go; what is left is due at the next tick."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionWish:
+    """What a definition shall be; `check` refuses what makes no sense."""
+
+    content: Content
+    cluster: str
+    group: str = ""
+    period: str = DEFAULT
+    every: str = Every.NEVER
+    at_minute: int = 5
+    on_day: int = 1
+    keep_days: int = KEEP_DAYS
+    paused: bool = field(default=False)
+
+    def check(self) -> None:
+        """Raise ReportRefusedError for the first value that cannot be followed."""
+        if not self.content.name.strip():
+            raise ReportRefusedError(_("The report needs a name."))
+        if not Cluster.objects.filter(name=self.cluster, configured=True).exists():
+            raise ReportRefusedError(
+                _("There is no cluster “%(name)s”.") % {"name": self.cluster[:63]}
+            )
+        self.content.check()
+        try:
+            span_of(self.period)
+        except PeriodError as error:
+            raise ReportRefusedError(str(error)) from None
+        one_of(_("schedule"), self.every, Every.values)
+        _within(_("Minute of the day"), self.at_minute, 0, _DAY_MINUTES - 1)
+        _within(_("Day"), self.on_day, 1, _LAST_DAY.get(Every(self.every), 31))
+        _within(_("Days kept"), self.keep_days, 1, MOST_KEEP_DAYS)
+
+
+def save_definition(
+    wish: DefinitionWish, *, by: User, definition: ReportDefinition | None = None
+) -> ReportDefinition:
+    """Make a definition, or change one; its schedule begins to count from now.
+
+    Raises ReportRefusedError for a wish that makes no sense or a name that is taken,
+    and PermissionDenied below the role of an operator.
+    """
+    allow(by)
+    wish.check()
+    is_new = definition is None
+    if definition is None:
+        definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
+    values = asdict(wish)
+    values |= values.pop("content")
+    values["name"] = wish.content.name.strip()
+    values["formats"] = list(wish.content.formats)
+    values["added_members"] = list(wish.content.added_members)
+    for name, value in values.items():
+        setattr(definition, name, value)
+    definition.next_at = next_time(plan_of(definition), timezone.now())
+    try:
+        with transaction.atomic():
+            definition.save()
+            record(
+                by,
+                "report.define" if is_new else "report.change",
+                cluster=definition.cluster,
+                target=definition.name,
+                details={"definition": definition.pk, **values},
+            )
+    except IntegrityError:
+        raise ReportRefusedError(
+            _("There is a report of the name “%(name)s” already.")
+            % {"name": definition.name}
+        ) from None
+    return definition
+
+
+@transaction.atomic
+def delete_definition(definition: ReportDefinition, *, by: User) -> None:
+    """Delete a definition; the reports that were made of it stay until their time."""
+    allow(by)
+    pk = definition.pk
+    gone, _rows = ReportDefinition.objects.filter(pk=pk).delete()
+    if gone:
+        record(
+            by,
+            "report.forget",
+            cluster=definition.cluster,
+            target=definition.name,
+            details={"definition": pk},
+        )
+
+
+def run_definition(definition: ReportDefinition, *, by: User) -> JobRun:
+    """Queue a report of a definition over its period up to now."""
+    allow(by)
+    give_up_lost_runs()
+    return queue_run(
+        _run_of(definition, timezone.now()), by=by, keep_days=definition.keep_days
+    )
+
+
+def start_due_reports(now: datetime) -> list[JobRun]:
+    """Queue what is due by schedule and return the runs; cheap where nothing is.
+
+    1. Read the definitions whose time has come: one query on an index.
+    2. Claim each by moving its time on, where it still is what was read; whoever else
+       looks at the same time finds it moved.
+    3. Queue one run for the last time that is due. Earlier ones, missed while nothing
+       ran, are counted in it, and its period ends when it was due.
+
+    A definition whose group has a report under way stays due until that has ended.
+    """
+    due = ReportDefinition.objects.filter(paused=False, next_at__lte=now)
+    found = list(due.order_by("next_at")[:_AT_ONCE])
+    if found:
+        give_up_lost_runs()
+    runs = (_start_due(definition, now) for definition in found)
+    return [run for run in runs if run is not None]
+
+
+def _start_due(definition: ReportDefinition, now: datetime) -> JobRun | None:
+    read = definition.next_at
+    assert read is not None  # noqa: S101  the query saw to it
+    plan = plan_of(definition)
+    due, missed = times_due(plan, read, now)
+    run = _run_of(definition, due)
+    run.due_at, run.missed = due, missed
+    try:
+        with transaction.atomic():
+            claimed = ReportDefinition.objects.filter(
+                pk=definition.pk, next_at=read
+            ).update(next_at=next_time(plan, now))
+            if not claimed:
+                return None
+            return queue_run(run, by=None, keep_days=definition.keep_days)
+    except ReportRefusedError as refusal:
+        logger.info("definition=%s waits: %s", definition.pk, refusal)
+        return None
+
+
+def _run_of(definition: ReportDefinition, until: datetime) -> JobRun:
+    return JobRun(
+        definition=definition,
+        name=definition.name,
+        cluster=definition.cluster,
+        group=definition.group,
+        topic=definition.topic,
+        consumer=definition.consumer,
+        grouping=definition.grouping,
+        added_members=definition.added_members,
+        options=definition.options,
+        formats=definition.formats,
+        paper=definition.paper,
+        language=definition.language,
+        zone=definition.zone,
+        since=until - span_of(definition.period),
+        until=until,
+    )
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ReportRefusedError(
+            _("%(what)s: %(value)s is not between %(least)s and %(most)s.")
+            % {"what": what, "value": value, "least": least, "most": most}
+        )

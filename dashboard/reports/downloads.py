@@ -1,0 +1,105 @@
+"""Files of reports on their way to a reader: in pieces, whatever their size."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Generator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dashboard.models import JobRun, Paper
+from dashboard.reports.data.results import NoResultError
+from dashboard.reports.writers.csv_file import csv_pieces
+from dashboard.reports.writers.files import open_kept
+from dashboard.reports.writers.formats import (
+    FORMATS,
+    Format,
+    Wish,
+    file_name,
+    table_named,
+)
+from dashboard.wording.zones import zone_label
+
+_PIECE_BYTES: Final = 256 * 1024
+
+
+def download_of(request: HttpRequest, run: JobRun, form: str) -> StreamingHttpResponse:
+    """Make a file of a finished run for a request and stream it.
+
+    Raises Http404, naming the value, for a format, table or paper there is not.
+    """
+    if form not in FORMATS:
+        raise Http404(_("There is no format “%(name)s”.") % {"name": form})
+    paper = request.GET.get("paper", Paper.A4)
+    if paper not in Paper.values:
+        raise Http404(_("There is no paper “%(name)s”.") % {"name": paper[:40]})
+    name = request.GET.get("table", "")
+    try:
+        table = table_named(run, name)
+    except KeyError:
+        raise Http404(_("There is no table “%(name)s”.") % {"name": name}) from None
+    zone = timezone.get_current_timezone()
+    wish = Wish(zone, zone_label(), table, paper)
+    try:
+        return streamed(
+            _pieces(run, FORMATS[form], wish),
+            file_name(run, FORMATS[form], table),
+            FORMATS[form].content_type,
+        )
+    except (NoResultError, FileNotFoundError) as error:
+        raise Http404(str(error)) from error
+
+
+def kept_download(run: JobRun, form: str) -> StreamingHttpResponse:
+    """Stream a file that was made with a report; raises Http404 where none is kept."""
+    found = open_kept(run, form)
+    if found is None:
+        raise Http404(_("There is no kept file “%(name)s”.") % {"name": form})
+    row, stream = found
+    name = row.path.rpartition("/")[2]
+    return streamed(file_pieces(stream), name, FORMATS[form].content_type)
+
+
+def streamed(
+    pieces: Generator[bytes, None, None], name: str, kind: str
+) -> StreamingHttpResponse:
+    """Return a download of these pieces under a name."""
+    response = StreamingHttpResponse(_in_thread(pieces), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
+    """Yield an open file, and close it."""
+    with stream:
+        while piece := stream.read(_PIECE_BYTES):
+            yield piece
+
+
+def _pieces(run: JobRun, form: Format, wish: Wish) -> Generator[bytes, None, None]:
+    if form.key == "csv":  # needs no file in between, however long it is
+        return csv_pieces(run, wish.table, wish.zone)
+    with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
+        file = Path(folder) / "report"
+        form.write(run, file, wish)
+        # An open file outlives its name, so the folder can go now.
+        return file_pieces(file.open("rb"))
+
+
+async def _in_thread(pieces: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
+    """Take pieces one by one; a plain iterator would be gathered whole under ASGI.
+
+    Closes the source also when the reader goes away in the middle.
+    """
+    take = sync_to_async(lambda: next(pieces, None), thread_sensitive=False)
+    try:
+        while (piece := await take()) is not None:
+            yield piece
+    finally:
+        pieces.close()

@@ -1,0 +1,306 @@
+"""Reports: asking for one, following it, reading and downloading it.
+
+Everybody who is signed in may read; to run or cancel a report takes an operator, since
+it takes the machine's time. Downloads are streamed, and files are made in a thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+)
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from analytics import contracts as c
+from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.live.reading import read_overview
+from dashboard.models import (
+    Grouping,
+    JobRun,
+    Paper,
+    ReportDefinition,
+    Role,
+)
+from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.results import NoResultError, has_table
+from dashboard.reports.data.series import (
+    member_strategies,
+    member_strategy,
+    shown_grouping,
+)
+from dashboard.reports.data.stats import holes_text, stats_of
+from dashboard.reports.data.strategies import strategy_rows
+from dashboard.reports.data.tables import TABLES
+from dashboard.reports.data.twins import twin_of
+from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.data.view import (
+    ViewError,
+    names_in,
+    seen_as,
+    view_query,
+)
+from dashboard.reports.figures.gallery import figure_names
+from dashboard.reports.figures.window import (
+    WindowError,
+    read_window,
+    shown_figure,
+)
+from dashboard.reports.request.comparisons import (
+    MOST_ADDED,
+    MOST_COMPARED,
+    MOST_VIRTUAL_NODES,
+)
+from dashboard.reports.request.periods import (
+    CUSTOM,
+    DEFAULT,
+    LAST,
+    PeriodError,
+    read_period,
+)
+from dashboard.reports.writers.formats import FORMATS
+
+from .downloads import download_of, kept_download
+from .forms import read_content
+from .words import (
+    over_time_word,
+    phase_word,
+    step_word,
+    title_of,
+)
+from .writes import (
+    ReportRefusedError,
+    cancel_report,
+    delete_report,
+    give_up_lost_runs,
+    start_report,
+)
+
+PAGE_ROWS: Final = 50
+_BESIDE: Final = 5
+
+
+@require_safe
+@requires(Role.VIEWER)
+def reports(request: HttpRequest) -> HttpResponse:
+    """List the runs, newest first, under the form that asks for a new one."""
+    give_up_lost_runs()
+    clusters = configured_clusters()
+    names = {cluster.name for cluster in clusters}
+    wanted = request.GET.get("cluster", "")
+    chosen = wanted if wanted in names else next(iter(names), "")
+    runs = JobRun.objects.prefetch_related("files")
+    page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "reports/list.html",
+        {
+            "page": page,
+            "periods": {name: label for name, (_span, label) in LAST.items()},
+            "period": CUSTOM if "since" in request.GET else DEFAULT,
+            "since": request.GET.get("since", "")[:16],
+            "until": request.GET.get("until", "")[:16],
+            "chosen": chosen,
+            "group": request.GET.get("group", "")[:255],
+            "groups": _known_groups(chosen),
+            "definitions": ReportDefinition.objects.all(),
+            "formats": FORMATS.values(),
+            "groupings": Grouping.choices,
+            "most_compared": MOST_COMPARED,
+            "most_added": MOST_ADDED,
+            "most_nodes": MOST_VIRTUAL_NODES,
+            "may_run": allows(request.user, Role.OPERATOR),
+        },
+    )
+
+
+@require_POST
+@requires(Role.OPERATOR)
+def start(request: HttpRequest) -> HttpResponse:
+    """Queue a report and go to its page; what is wrong is said on the list."""
+    fields = request.POST.dict()
+    cluster = find_cluster(str(fields.get("cluster", "")))
+    try:
+        period = read_period(fields, timezone.now(), timezone.get_current_timezone())
+        run = start_report(
+            cluster=cluster.name,
+            group=str(fields.get("group", "")).strip()[:255],
+            since=period.since,
+            until=period.until,
+            by=user_of(request),
+            content=read_content(request.POST),
+        )
+    except (PeriodError, ReportRefusedError) as refusal:
+        messages.error(request, str(refusal))
+        return redirect("reports")
+    return redirect("report", run.pk)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a finished run, or how far it is."""
+    give_up_lost_runs()
+    run = get_object_or_404(JobRun, pk=pk)
+    context: dict[str, Any] = {
+        "run": run,
+        "phase": phase_word(run),
+        "title": title_of(run),
+        "cluster": next(
+            (c for c in configured_clusters() if c.name == run.cluster), None
+        ),
+        "past": JobRun.objects.filter(cluster=run.cluster, group=run.group).exclude(
+            pk=run.pk
+        )[:_BESIDE],
+        "may_run": allows(request.user, Role.OPERATOR),
+    }
+    if run.is_ready:
+        context |= _finished(run, _seen(request, run))
+    return render(request, "reports/report.html", context)
+
+
+def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
+    """Return what the page of a finished run shows, as its reader sees it."""
+    zone = timezone.get_current_timezone()
+    facts = facts_of(run, zone)
+    view = view_query(asked, run)
+    return {
+        "run": run,
+        "asked": asked,
+        "facts": facts,
+        "stats": stats_of(run, facts, zone),
+        "holes": holes_text(facts),
+        "step": step_word(run.summary["step_seconds"]),
+        "lines": over_time_word(shown_grouping(run)),
+        "shown": shown_grouping(run),
+        "formats": FORMATS.values(),
+        "papers": Paper.choices,
+        "strategies": strategy_rows(run),
+        "verdict": verdict_of(run),
+        "member_strategies": member_strategies(run),
+        "members_under": member_strategy(run),
+        "worst": worst_groups(run),
+        "tables": [table for table in TABLES.values() if has_table(run, table.key)],
+        "view": f"?{view}" if view else "",
+        "topics": names_in(asked, c.LAG_BY_QUEUE, c.TOPIC),
+        "consumers": names_in(asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
+        "groupings": Grouping.choices,
+    }
+
+
+@require_safe
+@requires(Role.VIEWER)
+def status(request: HttpRequest, pk: int) -> JsonResponse:
+    """Tell a waiting page how far a run is."""
+    give_up_lost_runs()
+    run = get_object_or_404(JobRun, pk=pk)
+    answer = JsonResponse(
+        {
+            "state": run.state,
+            "word": run.get_state_display(),
+            "active": run.is_active,
+            "percent": run.percent,
+            "phase": phase_word(run),
+        }
+    )
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+@require_POST
+@requires(Role.OPERATOR)
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask a run to stop."""
+    cancel_report(get_object_or_404(JobRun, pk=pk), by=user_of(request))
+    return redirect("report", pk)
+
+
+@require_POST
+@requires(Role.OPERATOR)
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a run with its numbers and files."""
+    try:
+        delete_report(get_object_or_404(JobRun, pk=pk), by=user_of(request))
+    except ReportRefusedError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("report", pk)
+    messages.success(request, _("The report is deleted."))
+    return redirect("reports")
+
+
+@require_safe
+@requires(Role.VIEWER)
+def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Stream a file that was made with the report, as it was made then."""
+    return kept_download(_ready_run(pk), form)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
+    """Give one figure as a Plotly document; `from` and `to` cut out a part of it."""
+    run = _seen(request, _ready_run(pk))
+    if name not in figure_names(run):
+        raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
+    zone = timezone.get_current_timezone()
+    try:
+        window = read_window(run, request.GET.dict(), zone)
+        return JsonResponse(shown_figure(run, name, zone, window))
+    except (NoResultError, FileNotFoundError, WindowError) as error:
+        raise Http404(str(error)) from error
+
+
+@require_safe
+@requires(Role.VIEWER)
+def table_of_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Give one figure as a table: a part of the page, or a page where asked as one."""
+    run = _seen(request, _ready_run(pk))
+    if name not in figure_names(run):
+        raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
+    twin = twin_of(run, name, timezone.get_current_timezone())
+    is_part = request.headers.get("X-Fragment")
+    return render(
+        request,
+        "reports/twin.html" if is_part else "reports/twin_page.html",
+        {"run": run, "name": name, "twin": twin, "title": title_of(run)},
+    )
+
+
+@require_safe
+@requires(Role.VIEWER)
+def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """Make a file of a run, in the reader's zone and language, and stream it.
+
+    `table` names the table of a file that holds one, `paper` the sheet of a PDF.
+    """
+    return download_of(request, _seen(request, _ready_run(pk)), form)
+
+
+def _ready_run(pk: int) -> JobRun:
+    run = get_object_or_404(JobRun, pk=pk)
+    if not run.is_ready:
+        raise Http404(_("This report is not ready."))
+    return run
+
+
+def _seen(request: HttpRequest, run: JobRun) -> JobRun:
+    try:
+        return seen_as(run, request.GET.dict())
+    except ViewError as error:
+        raise Http404(str(error)) from error
+
+
+def _known_groups(cluster: str) -> list[str]:
+    document = read_overview(cluster).document if cluster else None
+    return sorted(row["group"] for row in document["groups"]) if document else []

@@ -1,0 +1,39 @@
+"""The epochs of a report's groups, from the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from analytics.presence import EpochSpan
+from dashboard.models import Epoch
+from dashboard.reports.request.periods import as_ms
+
+
+def epochs_between(
+    cluster: str, group: str, since: datetime, until: datetime
+) -> QuerySet[Epoch]:
+    """Return the epochs that overlap [since, until); of all groups where one is ""."""
+    of_group = Q(group=group) if group else Q()
+    return Epoch.objects.filter(
+        of_group, cluster__name=cluster, began_by__lt=until
+    ).exclude(ended_by__lte=since)
+
+
+def spans_between(
+    cluster: str, group: str, since: datetime, until: datetime
+) -> list[EpochSpan]:
+    """Return when the epochs that overlap [since, until) named which queues."""
+    found = epochs_between(cluster, group, since, until)
+    rows = found.values_list("group", "number", "began_by", "ended_by", "queues")
+    return [
+        EpochSpan(
+            name,
+            number,
+            as_ms(began),
+            None if ended is None else as_ms(ended),
+            [(topic, broker, queue_id) for topic, broker, queue_id in queues],
+        )
+        for name, number, began, ended, queues in rows.iterator()
+    ]

@@ -1,0 +1,76 @@
+"""Starts reports by their schedules: a role of a worker, woken by beat's ticks.
+
+The question whether something is due is one query on an index, asked in a thread of
+its own, so that the worker's main thread is never held up. Where ticks stop coming the
+thread asks by itself; several workers may play this role, the claim in the database
+keeps a report from being made twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from django.db import DatabaseError, close_old_connections, connections
+from django.utils import timezone
+
+from dashboard.clock.ticks import START_REPORTS, START_REPORTS_PERIOD_S, Tick
+
+from .definitions import start_due_reports
+
+logger = logging.getLogger(__name__)
+
+STOP_SECONDS: Final = 10.0
+PATIENCE_S: Final = 1.5 * START_REPORTS_PERIOD_S
+"""Without a tick for so long the thread asks by itself."""
+
+
+class ReportSchedules:
+    """The thread that looks after schedules, from `start` to `stop`."""
+
+    def __init__(
+        self, worker_name: str, start_due: Callable[[], object] | None = None
+    ) -> None:
+        self._worker = worker_name
+        self._start_due = start_due or _start_due
+        self._ticks: queue.Queue[bool] = queue.Queue(maxsize=1)
+        self._thread = threading.Thread(target=self._run, name="schedules", daemon=True)
+
+    def start(self) -> None:
+        """Begin; what was missed while nothing ran is started at once."""
+        self._ticks.put_nowait(True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the question that is being asked."""
+        self._ticks.put(False)
+        self._thread.join(STOP_SECONDS)
+
+    def receive(self, tick: Tick) -> None:
+        """Take a tick; one that waits already stands for this one too."""
+        if tick.timer == START_REPORTS and self._ticks.empty():
+            self._ticks.put_nowait(True)
+
+    def _run(self) -> None:
+        while self._waits():
+            close_old_connections()
+            try:
+                self._start_due()
+            except DatabaseError as error:
+                # The next tick asks again; the schedule has not moved.
+                logger.warning("worker=%s schedules: %s", self._worker, error)
+        connections.close_all()
+
+    def _waits(self) -> bool:
+        """Wait for a tick, not for ever; False when it is time to end."""
+        try:
+            return self._ticks.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            return True
+
+
+def _start_due() -> None:
+    start_due_reports(timezone.now())

@@ -1,0 +1,92 @@
+"""The files that a run was asked to have: made once, kept beside its numbers.
+
+They are made when the job has ended, in the language and zone that the run names, by
+the process that runs jobs. A run whose process is killed meanwhile is ready all the
+same: a file that is not kept is made when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.utils import timezone, translation
+
+from dashboard.models import JobRun, ReportFile
+from dashboard.reports.data.output import FILES, RESULTS
+from dashboard.wording.zones import zone_label
+
+from .formats import (
+    FORMATS,
+    Wish,
+    file_name,
+    table_named,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def keep_files(run: JobRun) -> list[ReportFile]:
+    """Make the files that a finished run is to have, and return their rows.
+
+    One that cannot be made gets a row with the reason; the others are made.
+    """
+    if not run.is_ready:
+        return []
+    zone = ZoneInfo(run.zone)
+    with (
+        translation.override(run.language),
+        timezone.override(zone),
+        tempfile.TemporaryDirectory(prefix="rocketscope-") as folder,
+    ):
+        wish = Wish(zone, zone_label(), table_named(run, ""), run.paper)
+        return [
+            _kept(run, form, wish, Path(folder) / form)
+            for form in run.formats
+            if form in FORMATS
+        ]
+
+
+def open_kept(run: JobRun, form: str) -> tuple[ReportFile, Any] | None:
+    """Return a kept file's row and an open stream; None where there is none."""
+    from analytics.lake.storage import open_storage
+
+    row = run.files.filter(format=form, error="").first()
+    if row is None:
+        return None
+    storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
+    try:
+        return row, storage.open_input(f"{RESULTS}/{run.pk}/{row.path}")
+    except FileNotFoundError:
+        return None
+
+
+def _kept(run: JobRun, form: str, wish: Wish, local: Path) -> ReportFile:
+    from analytics.lake.storage import open_storage
+
+    path = f"{FILES}/{file_name(run, FORMATS[form], wish.table)}"
+    error = ""
+    try:
+        FORMATS[form].write(run, local, wish)
+        storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
+        storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
+    except Exception as problem:
+        # Whatever stops one file (a full disk, a limit of its library) is told on the
+        # page and must not stop the others.
+        logger.exception("run=%s format=%s not made", run.pk, form)
+        error = str(problem) or type(problem).__name__
+    row, _made = ReportFile.objects.update_or_create(
+        run=run,
+        format=form,
+        defaults={
+            "path": "" if error else path,
+            "size_bytes": None if error else local.stat().st_size,
+            "made_at": timezone.now(),
+            "error": error,
+        },
+    )
+    return row

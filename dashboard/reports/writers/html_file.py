@@ -1,0 +1,162 @@
+"""A whole run as one HTML file that needs nothing else: no server, no network.
+
+plotly.js (the same bundle that the pages use), the figures' documents, the style
+sheets and a small script stand in the file. Its content-security policy allows these
+scripts by their digest and nothing else, so that a name that came from outside cannot
+run, and no reader's browser calls anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from dashboard.models import JobRun
+from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.series import member_strategy, shown_grouping
+from dashboard.reports.data.stats import holes_text, stats_of
+from dashboard.reports.data.twins import Twin, clock, twin_of
+from dashboard.reports.data.values import strategy_title
+from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.figures.gallery import figure_names, figure_of
+from dashboard.reports.words import (
+    over_time_word,
+    step_word,
+    subject_of,
+    title_of,
+)
+
+from .palette import static_text
+
+STYLES: Final = (
+    "css/tokens.css",
+    "css/base.css",
+    "css/reports.css",
+    "css/report-file.css",
+)
+_UNSAFE: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure on paper: its name, what it is called, its numbers."""
+
+    name: str
+    title: str
+    note: str
+    twin: Twin
+
+
+def write_html(run: JobRun, path: Path, zone: tzinfo, zone_name: str) -> None:
+    """Write the report to a file at `path`, in the language that is active."""
+    path.write_text(html_text(run, zone, zone_name), "utf-8")
+
+
+def html_text(run: JobRun, zone: tzinfo, zone_name: str) -> str:
+    """Return the file's text."""
+    facts = facts_of(run, zone)
+    names = figure_names(run)
+    plotly = static_text("vendor/plotly/plotly-cartesian.min.js")
+    script = _as_one_script()
+    return render_to_string(
+        "reports/file.html",
+        {
+            "run": run,
+            "language": get_language() or "en",
+            "version": settings.VERSION,
+            "title": title_of(run),
+            "subject": subject_of(run),
+            "since": _local(run.since, zone),
+            "until": _local(run.until, zone),
+            "made": _local(run.finished_at, zone),
+            "zone_name": zone_name,
+            "step": step_word(run.summary["step_seconds"]),
+            "row_count": run.summary["rows"].get("lag_by_queue"),
+            "stats": stats_of(run, facts, zone),
+            "holes": holes_text(facts),
+            "charts": list(charts_of(run, zone)),
+            "verdict": verdict_of(run),
+            "worst": worst_groups(run),
+            "policy": _policy(plotly, script),
+            # What follows are files of ours, and JSON without a sign that could end
+            # its element.
+            "styles": mark_safe("\n".join(map(static_text, STYLES))),  # noqa: S308
+            "plotly_styles": mark_safe(static_text("vendor/plotly/plotly.css")),  # noqa: S308
+            "plotly": mark_safe(plotly),  # noqa: S308
+            "script": mark_safe(script),  # noqa: S308
+            "figures": mark_safe(  # noqa: S308
+                _json({name: figure_of(run, name, zone) for name in names})
+            ),
+        },
+    )
+
+
+def charts_of(run: JobRun, zone: tzinfo) -> Iterator[Chart]:
+    """Yield the figures that a run has, with their words, in order."""
+    step = step_word(run.summary["step_seconds"])
+    words = {
+        "lag": (
+            _("Lag and age"),
+            _("bands are epochs: spans with the same members and queues")
+            if run.group
+            else "",
+        ),
+        "queues": (
+            over_time_word(shown_grouping(run)),
+            _("mean lag per %(step)s") % {"step": step},
+        ),
+        "skew": (
+            _("Skew over time"),
+            _("load of the busiest member over the mean; 1 is even"),
+        ),
+        "strategies": (
+            _("Strategies over the period"),
+            _("load of the busiest member over the mean; 1 is even"),
+        ),
+        "members": (
+            _("Members over time"),
+            _("load of the busiest members under %(strategy)s, messages per second")
+            % {"strategy": strategy_title(member_strategy(run))},
+        ),
+    }
+    for name in figure_names(run):
+        title, note = words[name]
+        yield Chart(name, title, note, twin_of(run, name, zone))
+
+
+def _as_one_script() -> str:
+    """Join the module of the colours and the file's own script into a plain one."""
+    colors = static_text("js/reports/colors.js").replace("export function", "function")
+    return f"(() => {{\n{colors}\n{static_text('js/reports/standalone.js')}\n}})();"
+
+
+def _policy(*scripts: str) -> str:
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False).translate(_UNSAFE)
+
+
+def _local(moment: datetime | None, zone: tzinfo) -> str:
+    return "" if moment is None else clock(moment, zone)

@@ -1,0 +1,94 @@
+"""A table of a run as Parquet: typed, with units, times with their zone.
+
+A column's unit stands in its field's metadata, what the file is about in the schema's.
+Unknown is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from analytics.contracts import SCHEMA_VERSION
+from dashboard.models import JobRun
+from dashboard.reports.data.results import iterate_batches
+from dashboard.reports.data.tables import Kind, Table
+
+UNIT: Final = b"unit"
+
+
+def write_parquet(run: JobRun, table: Table, path: Path, zone: tzinfo) -> None:
+    """Write one table of a run to a file at `path`.
+
+    Raises `NoResultError` when the run lacks the table.
+    """
+    from pyarrow import parquet
+
+    batches = iterate_batches(run, table.key, table.order)
+    schema = schema_of(run, table, zone)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_table(_cast(batch, schema))
+
+
+def schema_of(run: JobRun, table: Table, zone: tzinfo) -> Any:
+    """Return the file's Arrow schema."""
+    import pyarrow as pa
+
+    kinds: Mapping[Kind, Any] = {
+        Kind.TEXT: pa.string(),
+        Kind.COUNT: pa.int64(),
+        Kind.NUMBER: pa.float64(),
+        Kind.TIME: pa.timestamp("ms", tz=zone_name(zone)),
+        Kind.FLAG: pa.bool_(),
+    }
+    about = {
+        "rocketscope.schema": str(SCHEMA_VERSION),
+        "rocketscope.table": table.key,
+        "rocketscope.cluster": run.cluster,
+        "rocketscope.group": run.group,
+        "rocketscope.since": run.summary["since"],
+        "rocketscope.until": run.summary["until"],
+        "rocketscope.step_seconds": str(run.summary["step_seconds"]),
+    }
+    return pa.schema(
+        [
+            pa.field(
+                column.key,
+                kinds[column.kind],
+                metadata={UNIT: column.unit} if column.unit else None,
+            )
+            for column in table.columns
+        ],
+        metadata=about,
+    )
+
+
+def zone_name(zone: tzinfo) -> str:
+    """Return a zone's name as Arrow takes it: of the zone database, else UTC."""
+    return str(getattr(zone, "key", "UTC"))
+
+
+def _cast(batch: Any, schema: Any) -> Any:
+    import pyarrow as pa
+
+    arrays = []
+    for field in schema:
+        if field.name not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+        else:
+            arrays.append(_column(batch.column(field.name), field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(array: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_timestamp(kind) and array.type.tz is None:
+        array = pc.assume_timezone(array, "UTC")  # as Spark means it
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return array.cast(kind, safe=not pa.types.is_timestamp(kind))

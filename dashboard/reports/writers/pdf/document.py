@@ -1,0 +1,260 @@
+"""A whole run as a PDF: figures first, then the tables, heads repeated on each page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from dashboard.models import JobRun
+from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.series import (
+    heat_lines,
+    load_queues,
+    member_lines,
+    skew_lines,
+    strategies_of,
+)
+from dashboard.reports.data.stats import (
+    Stat,
+    highest_text,
+    holes_text,
+    stats_of,
+)
+from dashboard.reports.data.steps import epoch_bands, lag_steps
+from dashboard.reports.data.strategies import strategy_rows
+from dashboard.reports.data.twins import Twin, clock
+from dashboard.reports.data.verdict import Verdict, verdict_of
+from dashboard.reports.request.periods import axis_of
+from dashboard.reports.words import step_word, subject_of, title_of
+from dashboard.reports.writers.html_file import charts_of
+from dashboard.wording import numbers as figures
+
+from .plots import (
+    heat_plot,
+    lag_plot,
+    members_plot,
+    skew_plot,
+    strategies_plot,
+)
+from .sheet import (
+    BODY,
+    HEAD,
+    MARGIN,
+    SMALL,
+    TITLE,
+    new_sheet,
+)
+
+_ROW: Final = 5.0
+_STAT: Final = 17.0
+_MOST_COLUMNS: Final = 6
+_KEPT_TOGETHER: Final = 10
+"""Rows of a table that a page is not left for."""
+_UNKNOWN: Final = "—"
+TWIN_ROWS: Final = 400
+"""Rows of a table on paper; a longer one is said to go on in the other formats."""
+
+
+def write_pdf(
+    run: JobRun, path: Path, zone: tzinfo, zone_name: str, paper: str
+) -> None:
+    """Write the report to a file at `path`, in the language that is active."""
+    sheet = new_sheet(paper, title_of(run))
+    axis = axis_of(run, zone)
+    facts = facts_of(run, zone)
+    _head(sheet, run, zone, zone_name)
+    _stats(sheet, stats_of(run, facts, zone))
+    if holes := holes_text(facts):
+        sheet.line_of(holes, "warn", BODY)
+        sheet.gap(2)
+    charts = {chart.name: chart for chart in charts_of(run, zone)}
+    draw = {
+        "lag": lambda: lag_plot(sheet, axis, lag_steps(run), epoch_bands(run)),
+        "queues": lambda: heat_plot(sheet, axis, heat_lines(run)),
+        "skew": lambda: skew_plot(sheet, axis, skew_lines(run), load_queues(run)),
+        "strategies": lambda: strategies_plot(sheet, strategies_of(run)),
+        "members": lambda: members_plot(
+            sheet, axis, member_lines(run), load_queues(run)
+        ),
+    }
+    for name, chart in charts.items():
+        sheet.room(45)
+        _heading(sheet, chart.title, chart.note)
+        if name == "strategies":
+            _verdict(sheet, verdict_of(run))
+        draw[name]()
+        if name == "strategies":
+            _table(sheet, chart.twin, _("Strategies: none was computed."))
+    if not run.group:
+        _worst(sheet, run)
+    for name in ("members", "queues", "lag"):
+        if name not in charts:
+            continue
+        sheet.room(30)
+        _heading(sheet, _("%(chart)s: the numbers") % {"chart": charts[name].title}, "")
+        _table(sheet, charts[name].twin, _("Nothing was collected."))
+    _notes(sheet, run)
+    sheet.output(str(path))
+
+
+def _head(sheet: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
+    sheet.line_of(title_of(run), "ink", TITLE, bold=True)
+    since, until = clock(run.since, zone), clock(run.until, zone)
+    sheet.line_of(
+        f"{run.cluster} · {subject_of(run)} · {since} – {until} ({zone_name})",
+        "ink-2",
+        BODY,
+    )
+    rows = figures.count(run.summary["rows"].get("lag_by_queue", 0))
+    step = step_word(run.summary["step_seconds"])
+    when = "" if run.finished_at is None else clock(run.finished_at, zone)
+    words = [
+        _("%(rows)s rows of %(step)s") % {"rows": rows, "step": step},
+        _("computed %(when)s for %(who)s") % {"when": when, "who": run.asked_by_name},
+    ]
+    sheet.line_of(" · ".join(words), "ink-3", SMALL)
+    sheet.gap(3)
+
+
+def _stats(sheet: Any, stats: Sequence[Stat]) -> None:
+    """Write the figures as tiles, three a line."""
+    width = sheet.epw / 3
+    for number, stat in enumerate(stats):
+        if number % 3 == 0 and number:
+            sheet.gap(_STAT)
+        x, y = MARGIN + number % 3 * width, sheet.get_y()
+        sheet.pen("line", 0.2)
+        sheet.rect(x, y, width, _STAT)
+        sheet.ink("ink-3", SMALL)
+        sheet.label(x + 2.5, y + 3.5, stat.name, width=width - 5)
+        sheet.ink("ink", HEAD, bold=True)
+        sheet.label(x + 2.5, y + 8.7, stat.value or _UNKNOWN, width=width - 5)
+        sheet.ink("ink-3", SMALL)
+        sheet.label(x + 2.5, y + 13.8, stat.note, width=width - 5)
+        sheet.set_y(y)
+    sheet.gap(_STAT + 4)
+
+
+def _heading(sheet: Any, title: str, note: str) -> None:
+    sheet.gap(2)
+    sheet.line_of(title, "ink", HEAD, bold=True)
+    if note:
+        sheet.line_of(note, "ink-3", SMALL)
+    sheet.gap(1)
+
+
+def _verdict(sheet: Any, verdict: Verdict | None) -> None:
+    if verdict is None:
+        return
+    sheet.line_of(verdict.text, "ink", BODY, bold=True)
+    if verdict.further:
+        sheet.line_of(" ".join(verdict.further), "ink-2", BODY)
+    sheet.gap(2)
+
+
+def _table(sheet: Any, twin: Twin, nothing: str) -> None:
+    """Write a table; one too wide for the sheet in pieces, each with its names."""
+    if not twin.rows:
+        sheet.line_of(nothing, "ink-3", BODY)
+        return
+    for piece in _pieces(twin):
+        _piece(sheet, piece)
+
+
+def _pieces(twin: Twin) -> Iterator[Twin]:
+    """Yield a table's columns in as few equal pieces as fit, its names in each."""
+    columns = range(1, len(twin.heads))
+    count = -(-len(columns) // _MOST_COLUMNS)
+    size = -(-len(columns) // count)
+    for start in range(1, len(twin.heads), size):
+        kept = (0, *range(start, min(start + size, len(twin.heads))))
+        yield Twin(
+            tuple(twin.heads[place] for place in kept),
+            [[row[place] for place in kept] for row in twin.rows],
+        )
+
+
+def _piece(sheet: Any, twin: Twin) -> None:
+    """Write a table; its head stands on every page that it reaches."""
+    sheet.room(_ROW * (1 + min(len(twin.rows), _KEPT_TOGETHER)))
+    widths = _widths(sheet, twin)
+
+    def head() -> None:
+        sheet.ground("sunken")
+        sheet.rect(MARGIN, sheet.get_y(), sheet.epw, _ROW, style="F")
+        sheet.ink("ink-2", SMALL, bold=True)
+        _cells(sheet, twin.heads, widths)
+
+    head()
+    for row in twin.rows[:TWIN_ROWS]:
+        if sheet.will_page_break(_ROW):
+            sheet.add_page()
+            head()
+        sheet.ink("ink", SMALL)
+        _cells(sheet, [_UNKNOWN if cell is None else cell for cell in row], widths)
+        sheet.pen("line", 0.1)
+        sheet.line(MARGIN, sheet.get_y(), MARGIN + sheet.epw, sheet.get_y())
+    left_out = len(twin.rows) - TWIN_ROWS
+    if left_out > 0:
+        text = _("%(count)s more rows are in the CSV, XLSX and Parquet files.")
+        sheet.line_of(text % {"count": figures.count(left_out)}, "ink-3", SMALL)
+    sheet.gap(3)
+
+
+def _widths(sheet: Any, twin: Twin) -> list[float]:
+    """Give the first column what its longest name needs, within half of the sheet."""
+    others = len(twin.heads) - 1
+    sheet.ink("ink", SMALL)
+    longest = max(
+        sheet.get_string_width(str(row[0]))
+        for row in (twin.heads, *twin.rows[:TWIN_ROWS])
+    )
+    first = min(max(longest + 4, sheet.epw / (others + 2)), sheet.epw / 2)
+    return [first, *([(sheet.epw - first) / others] * others)]
+
+
+def _cells(sheet: Any, texts: Sequence[str], widths: Sequence[float]) -> None:
+    y = sheet.get_y()
+    left = MARGIN
+    for number, (text, width) in enumerate(zip(texts, widths, strict=True)):
+        edge = left + width - 1 if number else left + 1
+        align = "R" if number else "L"
+        sheet.label(edge, y + _ROW / 2, str(text), align=align, width=width - 2)
+        left += width
+    sheet.set_y(y + _ROW)
+
+
+def _worst(sheet: Any, run: JobRun) -> None:
+    rows = [
+        (
+            row.group,
+            highest_text(row.peak, figures.count),
+            None if row.mean is None else figures.count(row.mean),
+            highest_text(row.oldest, figures.duration),
+        )
+        for row in worst_groups(run)
+    ]
+    sheet.room(30)
+    _heading(sheet, _("Worst groups"), _("by their highest lag"))
+    heads = (_("Group"), _("Peak lag"), _("Mean"), _("Oldest"))
+    _table(sheet, Twin(heads, rows), _("Nothing was collected."))
+
+
+def _notes(sheet: Any, run: JobRun) -> None:
+    notes = [
+        _(
+            "“—” stands for what is not known. Lag counts messages that a tag filter "
+            "will drop, too."
+        )
+    ]
+    if any(row.is_assumed for row in strategy_rows(run)):
+        notes.append(
+            _("The strategy in use was not reported by the clients: AVG is assumed.")
+        )
+    sheet.room(12)
+    for note in notes:
+        sheet.line_of(note, "ink-3", SMALL)

@@ -1,0 +1,249 @@
+"""Ask for a report, for its end, or for its removal; all are audited."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from celery import current_app
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+from dashboard.models import (
+    Grouping,
+    JobRun,
+    Paper,
+    Role,
+    User,
+)
+from dashboard.models.audit import SYSTEM, record
+from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS, LOST_AFTER
+from dashboard.reports.data.output import delete_output
+from dashboard.reports.request.comparisons import (
+    ComparisonError,
+    check_comparisons,
+    with_known_options,
+)
+
+logger = logging.getLogger(__name__)
+
+REPORT = "report"
+RUN_TASK = "dashboard.jobs.run"
+
+
+class ReportRefusedError(ValueError):
+    """A report cannot be started; the message is for the person who asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a report is about beside its cluster and group, and how its files look.
+
+    `check` refuses what makes no sense, naming the value and what there is.
+    """
+
+    name: str = ""
+    topic: str = ""
+    consumer: str = ""
+    grouping: str = Grouping.QUEUE
+    added_members: tuple[int, ...] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    formats: tuple[str, ...] = ()
+    paper: str = Paper.A4
+    language: str = "en"
+    zone: str = "UTC"
+
+    def check(self) -> None:
+        """Raise ReportRefusedError for the first value that cannot be followed."""
+        if self.topic and self.consumer:
+            raise ReportRefusedError(
+                _("Choose a topic or a consumer: lag is not kept for both at once.")
+            )
+        one_of(_("grouping"), self.grouping, Grouping.values)
+        try:
+            check_comparisons(self.added_members, self.options)
+        except ComparisonError as refusal:
+            raise ReportRefusedError(str(refusal)) from None
+        one_of(_("paper"), self.paper, Paper.values)
+        one_of(_("language"), self.language, [code for code, _n in settings.LANGUAGES])
+        for form in self.formats:
+            one_of(_("format"), form, FORMAT_KEYS)
+        try:
+            ZoneInfo(self.zone)
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            raise ReportRefusedError(
+                _("There is no time zone “%(name)s”.") % {"name": self.zone[:40]}
+            ) from None
+
+
+def start_report(
+    *,
+    cluster: str,
+    group: str,
+    since: datetime,
+    until: datetime,
+    by: User,
+    content: Content | None = None,
+) -> JobRun:
+    """Queue a report over [since, until) of a group, or of all groups when empty.
+
+    Raises ReportRefusedError for an empty period, for a content that makes no sense,
+    and when one is running for the same group already; PermissionDenied below the role
+    of an operator.
+    """
+    allow(by)
+    if since >= until:
+        raise ReportRefusedError(_("The period ends before it begins."))
+    content = content or Content()
+    content.check()
+    give_up_lost_runs()
+    return queue_run(
+        JobRun(
+            cluster=cluster, group=group, since=since, until=until, **asdict(content)
+        ),
+        by=by,
+        keep_days=KEEP_DAYS,
+    )
+
+
+def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
+    """Save a run as waiting, with its audit entry, and hand it over once it is there.
+
+    Without a user the program itself asks. Raises ReportRefusedError when a report of
+    the same group is active.
+    """
+    run.job, run.asked_at = REPORT, timezone.now()
+    run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
+    run.keep_until = run.asked_at + timedelta(days=keep_days)
+    run.formats, run.added_members = list(run.formats), list(run.added_members)
+    run.options = with_known_options(run)
+    try:
+        with transaction.atomic():
+            run.save(force_insert=True)
+            details = {
+                "run": run.pk,
+                "since": _iso(run.since),
+                "until": _iso(run.until),
+            }
+            if run.due_at:
+                details |= {"due": _iso(run.due_at), "missed": run.missed}
+            if run.definition_id:
+                details["definition"] = run.definition_id
+            record(
+                by,
+                "report.start",
+                cluster=run.cluster,
+                target=run.name or run.group or "*",
+                details=details,
+            )
+    except IntegrityError:
+        raise ReportRefusedError(
+            _("A report of “%(group)s” is being made already.")
+            % {"group": run.group or run.cluster}
+        ) from None
+    send(run)
+    return run
+
+
+def send(run: JobRun) -> None:
+    """Hand a queued run to the analytics worker, once it is there to be found."""
+
+    def hand_over() -> None:
+        try:
+            current_app.send_task(RUN_TASK, args=(run.pk,))
+        except OperationalError as error:
+            logger.warning("run=%s not sent: %s", run.pk, error)
+            JobRun.objects.filter(pk=run.pk).update(
+                state=JobRun.State.FAILED,
+                error=_("The work queue cannot be reached."),
+                finished_at=timezone.now(),
+            )
+
+    transaction.on_commit(hand_over)
+
+
+@transaction.atomic
+def cancel_report(run: JobRun, *, by: User) -> None:
+    """Ask a run to stop; one that nobody has claimed ends at once."""
+    allow(by)
+    waiting = JobRun.objects.filter(pk=run.pk, state=JobRun.State.QUEUED).update(
+        state=JobRun.State.CANCELLED, cancel_asked=True, finished_at=timezone.now()
+    )
+    running = JobRun.objects.filter(
+        pk=run.pk, state=JobRun.State.RUNNING, cancel_asked=False
+    ).update(cancel_asked=True)
+    if waiting or running:
+        record(
+            by,
+            "report.cancel",
+            cluster=run.cluster,
+            target=run.group or "*",
+            details={"run": run.pk},
+        )
+
+
+def give_up_lost_runs() -> int:
+    """Fail runs whose worker has gone; return how many.
+
+    Every page of reports asks, so it looks first and writes only when there is one;
+    the update asks again, for a run that was heard of meanwhile.
+    """
+    horizon = timezone.now() - LOST_AFTER
+    lost = JobRun.objects.filter(state=JobRun.State.RUNNING, seen_at__lt=horizon)
+    if not lost.exists():
+        return 0
+    return lost.update(
+        state=JobRun.State.FAILED,
+        error="the analytics worker that ran this has gone",
+        finished_at=timezone.now(),
+    )
+
+
+@transaction.atomic
+def delete_report(run: JobRun, *, by: User) -> None:
+    """Delete a run with its numbers and files; one that is active is refused."""
+    allow(by)
+    gone, _rows = (
+        JobRun.objects.filter(pk=run.pk).exclude(state__in=JobRun.ACTIVE).delete()
+    )
+    if not gone:
+        raise ReportRefusedError(_("Cancel the report first: it is being made."))
+    record(
+        by,
+        "report.delete",
+        cluster=run.cluster,
+        target=run.name or run.group or "*",
+        details={"run": run.pk},
+    )
+    # Files last: a folder without its row is swept, a row without its folder is not.
+    transaction.on_commit(lambda: delete_output(run.pk))
+
+
+def one_of(what: str, value: str, known: Iterable[str]) -> None:
+    """Raise ReportRefusedError unless a value is one of those known."""
+    names = list(known)
+    if value not in names:
+        raise ReportRefusedError(
+            _("There is no %(what)s “%(value)s”; there are %(known)s.")
+            % {"what": what, "value": value[:40], "known": ", ".join(names)}
+        )
+
+
+def allow(by: User) -> None:
+    """Raise PermissionDenied below the role of an operator."""
+    if not by.allows(Role.OPERATOR):
+        raise PermissionDenied(
+            f"{by.get_username()} is {by.role}; this needs {Role.OPERATOR}"
+        )
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()

@@ -1,0 +1,57 @@
+"""What routes of the REST API share: who asks, about which cluster, and how to refuse.
+
+What a feature's `writes` refuse is raised as its own error; which status that has in an
+answer is written once, in `dashboard.config.api`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn, TypeVar
+
+from django.conf import settings
+from django.db.models import Model, QuerySet
+from ninja.errors import HttpError
+
+from dashboard.live.arrival import group_text
+from dashboard.live.state import LiveState, live_state
+from dashboard.models import Cluster
+
+JSON: Final = "application/json"
+
+Row = TypeVar("Row", bound=Model)
+
+
+def refuse(status: int, detail: str) -> NoReturn:
+    """Answer with a status and a sentence that names the value."""
+    raise HttpError(status, detail)
+
+
+def cluster_named(name: str) -> Cluster:
+    """Return a configured cluster, or answer 404."""
+    return the_first(
+        Cluster.objects.filter(name=name, configured=True),
+        f"no cluster {name!r} is configured",
+    )
+
+
+def the_first(rows: QuerySet[Row], otherwise: str) -> Row:
+    """Return the first of some rows; without one, answer 404 and say `otherwise`."""
+    found = rows.first()
+    if found is None:
+        refuse(404, otherwise)
+    return found
+
+
+def current_state() -> LiveState:
+    """Return the documents of now, or answer 503 where no cache is configured."""
+    if not settings.ROCKETSCOPE_REDIS_URL:
+        refuse(503, "ROCKETSCOPE_REDIS_URL is not set, so there is no current state")
+    return live_state()
+
+
+def group_document(cluster: str, group: str) -> bytes:
+    """Return a group's document as the collector encoded it, or answer 404."""
+    text = group_text(current_state(), cluster_named(cluster).name, group)
+    if text is None:
+        refuse(404, f"no group {group!r} was seen on cluster {cluster!r}")
+    return text

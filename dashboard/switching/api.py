@@ -1,0 +1,198 @@
+"""Switching over REST: preview a change, apply it, follow it, undo it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest
+from ninja import Router, Schema, Status
+from pydantic import Field
+
+from dashboard.accounts.permissions import user_of
+from dashboard.live.documents import GroupState
+from dashboard.live.reading import read_group
+from dashboard.models import GroupChange, ManagedGroup
+from dashboard.rest.asking import cluster_named, refuse, the_first
+from dashboard.rest.schemas import Problem
+
+from .reads import Preview, preview_of, progress_of
+from .writes import apply_change, undo_change
+
+router = Router()
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
+
+
+class PreviewOut(Schema):
+    """What applying a scenario's row would do, and for how long strategies mix."""
+
+    row: str
+    changed: int
+    transfers: list[dict[str, Any]]
+    mixed: dict[str, Any]
+    desired: dict[str, Any] | None
+    predicted: dict[str, Any] | None
+    refusal: str
+    token: str
+    complete: bool = Field(
+        description="false while a broker of the group does not answer everything"
+    )
+    notes: list[dict[str, Any]]
+
+
+class ChangeIn(Schema):
+    """A scenario to apply, with the token of its preview."""
+
+    query: str
+    show: str = ""
+    token: str
+    reason: str = Field(max_length=1000)
+
+
+class UndoIn(Schema):
+    """Why a change is undone; `confirmed` overwrites what others changed since."""
+
+    reason: str = Field(max_length=1000)
+    confirmed: bool = False
+
+
+class ChangeOut(Schema):
+    """A change, and how far members have followed it."""
+
+    id: int
+    row: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    predicted: dict[str, Any]
+    reason: str
+    by: str
+    at: str
+    undo_of: int | None
+    state: str
+    members: int
+    switched: int
+    queues: int
+    as_predicted: int
+    unheard: int
+
+
+@router.get(
+    "/clusters/{cluster}/groups/{group:group}/switch",
+    response={200: PreviewOut, 422: Problem, 503: Problem, **ERRORS},
+)
+def preview_switch(
+    request: HttpRequest, cluster: str, group: str, query: str, show: str = ""
+) -> dict[str, Any]:
+    """Say what applying a scenario would do; `token` is needed to apply it."""
+    state = _state(cluster, group)
+    known = ManagedGroup.objects.filter(
+        cluster__name=cluster, name=group, leaving=False
+    ).first()
+    return _preview_row(preview_of(state, known, query, show=show))
+
+
+@router.post(
+    "/clusters/{cluster}/groups/{group:group}/switch",
+    response={201: ChangeOut, 503: Problem, **ERRORS},
+)
+def apply_switch(
+    request: HttpRequest, cluster: str, group: str, body: ChangeIn
+) -> Status[dict[str, Any]]:
+    """Apply a scenario to a managed group, as its preview showed it."""
+    state = _state(cluster, group)
+    change = apply_change(
+        user_of(request),
+        state,
+        body.query,
+        show=body.show,
+        token=body.token,
+        reason=body.reason,
+    )
+    return Status(201, _change_row(change, state))
+
+
+@router.get(
+    "/clusters/{cluster}/groups/{group:group}/changes/{pk}",
+    response={200: ChangeOut, 503: Problem, **ERRORS},
+)
+def get_change(
+    request: HttpRequest, cluster: str, group: str, pk: int
+) -> dict[str, Any]:
+    """Say how far a change has come, by what members report."""
+    return _change_row(_change(cluster, group, pk), _state(cluster, group))
+
+
+@router.post(
+    "/clusters/{cluster}/groups/{group:group}/changes/{pk}/undo",
+    response={201: ChangeOut, 503: Problem, **ERRORS},
+)
+def undo(
+    request: HttpRequest, cluster: str, group: str, pk: int, body: UndoIn
+) -> Status[dict[str, Any]]:
+    """Set the wishes back to what they were before a change."""
+    found = _change(cluster, group, pk)
+    made = undo_change(
+        user_of(request), found, reason=body.reason, confirmed=body.confirmed
+    )
+    return Status(201, _change_row(made, _state(cluster, group)))
+
+
+def _change(cluster: str, group: str, pk: int) -> GroupChange:
+    found = GroupChange.objects.select_related("group__cluster").filter(
+        pk=pk, group__cluster__name=cluster, group__name=group
+    )
+    return the_first(found, f"no change {pk} of group {group!r}")
+
+
+def _state(cluster: str, group: str) -> GroupState:
+    reading = read_group(cluster_named(cluster).name, group)
+    if reading.document is None:
+        refuse(503, f"group {group!r} cannot be read now: {reading.problem}")
+    return reading.document
+
+
+def _preview_row(preview: Preview) -> dict[str, Any]:
+    desired, windows = preview.desired, preview.windows
+    return {
+        "row": preview.row,
+        "changed": preview.changed,
+        "transfers": [
+            {"from": each.giver, "to": each.taker, "queues": each.queues}
+            for each in preview.transfers
+        ],
+        "mixed": {
+            "twice": preview.mixing.most_twice,
+            "nobody": preview.mixing.most_nobody,
+            "twice_s": windows.twice if windows else None,
+            "nobody_s": windows.nobody if windows else None,
+        },
+        "desired": desired.state if desired else None,
+        "predicted": dict(desired.predicted) if desired else None,
+        "refusal": preview.refusal,
+        "token": preview.token,
+        "complete": preview.comparison.before.complete,
+        "notes": [
+            {"code": note.code, "params": dict(note.params)}
+            for note in preview.comparison.notes
+        ],
+    }
+
+
+def _change_row(change: GroupChange, state: GroupState) -> dict[str, Any]:
+    progress = progress_of(change, state)
+    return {
+        "id": change.pk,
+        "row": change.row,
+        "before": change.before,
+        "after": change.after,
+        "predicted": change.predicted,
+        "reason": change.reason,
+        "by": change.by_name,
+        "at": change.at.isoformat(),
+        "undo_of": change.undo_of_id,
+        "state": progress.state,
+        "members": progress.members,
+        "switched": progress.switched,
+        "queues": progress.queues,
+        "as_predicted": progress.as_predicted,
+        "unheard": progress.unheard,
+    }

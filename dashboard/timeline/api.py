@@ -1,0 +1,116 @@
+"""The rebalance timeline for programs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from dashboard.live.reading import read_group
+from dashboard.rest.asking import cluster_named, refuse
+from dashboard.rest.schemas import Problem
+
+from .reads import read_timeline, timeline_document
+
+router = Router(tags=["groups"])
+
+Interval = list[int]
+"""[not before, not after], ms since the epoch."""
+
+
+class HeldOut(Schema):
+    """A queue in one hand, null for nobody's; `end` is null while it lasts.
+
+    `connection` tells processes with one client id apart, from 0.
+    """
+
+    owner: str | None
+    connection: int
+    begin: Interval
+    end: Interval | None
+
+
+class LaneOut(Schema):
+    """One queue; `known` is false where no member reported who owns it.
+
+    `double` and `unknown` are from one time to another: several hold it, or nobody can
+    say who does.
+    """
+
+    queue: list[str | int]
+    known: bool
+    held: list[HeldOut]
+    double: list[Interval]
+    unknown: list[Interval]
+
+
+class EpochOut(Schema):
+    """A span with equal members and queues."""
+
+    number: int
+    cause: str
+    began: Interval
+    ended: Interval | None
+    members: list[str]
+    queues: int
+    joined: list[str]
+    left: list[str]
+
+
+class EventOut(Schema):
+    """A queue's change of hands, and what is known of the cause."""
+
+    queue: list[str | int]
+    kind: Literal["moved", "taken", "lost", "double", "settled"]
+    at: Interval
+    before: list[str]
+    after: list[str]
+    cause: str | None
+
+
+class TimelineOut(Schema):
+    """Who held which queue when; events are the newest 200.
+
+    There are lanes and events of groups whose queues have single owners; `kind` is
+    null for a group that is gone.
+    """
+
+    kind: str | None
+    since: int
+    until: int
+    lanes: list[LaneOut]
+    epochs: list[EpochOut]
+    events: list[EventOut]
+    events_left_out: int
+    cut: bool
+
+
+class TimelineQuery(Schema):
+    """The span: so many minutes up to `until` (ms since the epoch), or to now."""
+
+    minutes: int = Field(15, ge=1, le=1440)
+    until: int | None = Field(None, ge=0, le=10**14)
+
+
+@router.get(
+    "/clusters/{cluster}/groups/{group:group}/timeline",
+    response={200: TimelineOut, 401: Problem, 404: Problem},
+)
+def timeline(
+    request: HttpRequest, cluster: str, group: str, query: Query[TimelineQuery]
+) -> dict[str, Any]:
+    """Return the timeline of a group, also of one that is gone."""
+    found = read_timeline(
+        cluster_named(cluster),
+        group,
+        read_group(cluster, group).document,
+        now=int(time.time() * 1000),
+        minutes=query.minutes,
+        until=query.until,
+    )
+    if not found.epochs and not found.events and not found.lanes:
+        refuse(404, f"nothing is recorded of group {group!r} in that span")
+    return timeline_document(found)

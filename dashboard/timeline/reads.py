@@ -1,0 +1,475 @@
+"""The rebalance timeline of a group: who held what when, over a span of time.
+
+Of a group whose queues have no single owners (BROADCASTING, POP, assigned by hand, or
+mixed) only its members are shown: nothing moves there, nothing is owned twice or by
+nobody, whatever was stored of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from dashboard.live.documents import GroupState, Kind
+from dashboard.models import Cluster, Epoch, OwnershipEvent
+from dashboard.wording.names import label_of
+
+from .holdings import (
+    NOBODY,
+    Lane,
+    Moment,
+    QueueKey,
+    SeenEpoch,
+    SeenEvent,
+    hands_of,
+    in_order,
+    lanes,
+)
+from .lanes import (
+    Band,
+    Mark,
+    Row,
+    Tick,
+    Window,
+    bands,
+    member_rows,
+    place_slots,
+    queue_rows,
+    ticks,
+    unknown_marks,
+)
+
+MINUTES: Final = (5, 15, 60, 360, 1440)
+DEFAULT_MINUTES: Final = 15
+"""As long as members that left keep their hue."""
+
+BY_QUEUE_UP_TO: Final = 32
+"""With more queues the lanes are members, unless asked otherwise."""
+MOST_LANES: Final = 128
+MOST_PIECES: Final = 1_500
+"""Pieces of lanes that are drawn; a page of many more is slow to make and to read."""
+MOST_EVENTS: Final = 8_000
+MOST_EPOCHS: Final = 1_000
+EVENTS_LISTED: Final = 200
+SETTLES_MS: Final = 60_000
+"""A change of hands so long after an epoch began is put down to it."""
+
+LOCK_LOST: Final = "lock_lost"
+
+DIVIDED: Final[tuple[Kind | None, ...]] = ("owned", "offline", None)
+"""The kinds of groups whose queues have single owners; of one gone none is known."""
+
+STILL_SEEN_MS: Final = 20_000
+"""Groups that nobody watches are swept every 10 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One change of hands as the table lists it; `why` is the word of its cause."""
+
+    event: SeenEvent
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRow:
+    """One epoch as the table lists it, with who came and who went."""
+
+    epoch: SeenEpoch
+    joined: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Everything that a page of the timeline shows.
+
+    `cut` says that events were left out because there are too many; `hidden_lanes`
+    counts queues without a change that were left out. `unseen` are the times in which
+    the collector saw nothing of the group. `connections` has the client ids that
+    several processes used, with how many at most.
+    """
+
+    kind: Kind | None
+    window: Window
+    now: int
+    by: str
+    rows: tuple[Row, ...]
+    bands: tuple[Band, ...]
+    ticks: tuple[Tick, ...]
+    events: tuple[EventRow, ...]
+    epochs: tuple[EpochRow, ...]
+    lanes: tuple[Lane, ...]
+    slots: Mapping[str, int]
+    labels: Mapping[str, str]
+    hidden_lanes: int
+    hidden_events: int
+    cut: bool
+    gaps: int
+    doubles: int
+    unseen: tuple[Mark, ...]
+    connections: Mapping[str, int]
+
+    @property
+    def divided(self) -> bool:
+        """Whether each queue has one owner at a time, or should have."""
+        return self.kind in DIVIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is stored of a group from a time on, in order of time.
+
+    `last_owners` are the owners last reported in epochs that have ended.
+    """
+
+    events: Sequence[SeenEvent]
+    epochs: Sequence[SeenEpoch]
+    last_owners: Mapping[QueueKey, tuple[str, ...]]
+    cut: bool = False
+
+
+def read_timeline(
+    cluster: Cluster,
+    group: str,
+    state: GroupState | None,
+    *,
+    now: int,
+    minutes: int,
+    until: int | None = None,
+    by: str = "",
+) -> Timeline:
+    """Return the timeline of the `minutes` that end at `until` (ms), or now."""
+    end = min(until or now, now)
+    window = Window(end - minutes * 60_000, end)
+    past = _read_past(cluster, group, window.since)
+    return timeline_of(past, state, window, now=now, by=by)
+
+
+def timeline_of(
+    past: Past, state: GroupState | None, window: Window, *, now: int, by: str = ""
+) -> Timeline:
+    """Return the timeline of a window that ends at `now` or before."""
+    kind = None if state is None else state["kind"]
+    divided = kind in DIVIDED
+    epochs, events = past.epochs, past.events if divided else ()
+    # Where events tell the owners, an epoch that has ended has nothing to add.
+    told = {event.key for event in events}
+    unchanged = {k: owners for k, owners in past.last_owners.items() if k not in told}
+    unseen = _unseen(past, state, now)
+    dark = [(each.after, each.by) for each in unseen]
+    all_lanes = (
+        lanes(
+            events,
+            epochs,
+            unchanged | _owners_now(state),
+            since=window.since,
+            until=window.until,
+            now=now,
+            unseen=unseen,
+            away=_away(state),
+        )
+        if divided
+        else []
+    )
+    slots, labels = _slots(state, epochs), _labels(state, epochs)
+    few = 0 < len(all_lanes) <= BY_QUEUE_UP_TO
+    wanted = (by if divided else "") or ("queues" if few else "members")
+    drawn = _chosen(all_lanes) if wanted == "queues" else all_lanes
+    rows = (
+        queue_rows(drawn, window, slots)
+        if wanted == "queues"
+        else member_rows(drawn, epochs, window, slots, labels, unseen=dark)
+    )
+    inside = [e for e in events if window.since < e.at.by <= window.until]
+    orderly = bool(state and state["orderly"])
+    listed = inside[-EVENTS_LISTED:][::-1]
+    return Timeline(
+        kind,
+        window,
+        now,
+        wanted,
+        tuple(rows),
+        tuple(bands(epochs, window)),
+        tuple(ticks(window)),
+        tuple(EventRow(e, _why(e, epochs, orderly=orderly)) for e in listed),
+        tuple(_epoch_rows(epochs, window)),
+        tuple(all_lanes),
+        slots,
+        labels,
+        len(all_lanes) - len(drawn),
+        len(inside) - len(listed),
+        past.cut and divided,
+        sum(
+            piece.owner == NOBODY
+            and piece.certain_within(window.since, window.until) is not None
+            for lane in all_lanes
+            for piece in lane.pieces
+        ),
+        sum(len(lane.doubles) for lane in all_lanes),
+        tuple(unknown_marks(dark, window)),
+        _connections(past),
+    )
+
+
+def _read_past(cluster: Cluster, group: str, since: int) -> Past:
+    events, cut = _read_events(cluster, group, since)
+    rows = list(_epoch_rows_since(cluster, group, since))
+    broadcast = {row.number for row in rows if _all_owned_all(row)}
+    owners: dict[QueueKey, tuple[str, ...]] = {}
+    for row in rows:
+        if row.number in broadcast:
+            continue
+        for topic, broker, number, clients in row.owners:
+            owners[topic, broker, number] = tuple(clients)
+    return Past(
+        [event for event in events if event.epoch not in broadcast],
+        in_order(_epoch(row, divided=row.number not in broadcast) for row in rows),
+        owners,
+        cut,
+    )
+
+
+def _all_owned_all(row: Epoch) -> bool:
+    """Say whether an epoch's group was BROADCASTING, from the owners stored with it.
+
+    Only rows of older versions have owners of such a group: all members, of each queue.
+    """
+    members = {member["client_id"] for member in row.members}
+    return (
+        len(members) > 1
+        and bool(row.owners)
+        and all(set(clients) == members for *_key, clients in row.owners)
+    )
+
+
+def _unseen(past: Past, state: GroupState | None, now: int) -> list[Moment]:
+    """Return when the collector saw nothing of the group.
+
+    Only that of the present is known: the document says until when it is good.
+    """
+    seen_ms = _newest(past, now) if state is None else _good_until(state, now)
+    return [Moment(seen_ms, now)] if seen_ms < now else []
+
+
+def _newest(past: Past, now: int) -> int:
+    """Return the time of the newest word on a group without a document."""
+    if past.epochs and past.epochs[-1].ended is not None:
+        return now
+    begun = [epoch.began.by for epoch in past.epochs]
+    return max([*begun, *(event.at.by for event in past.events)], default=now)
+
+
+def _good_until(state: GroupState, now: int) -> int:
+    held = state.get("held")
+    if held is not None:
+        return min(now, held["as_of"])
+    taken_at = state["taken_at"]
+    return taken_at if now - taken_at > STILL_SEEN_MS else now
+
+
+def _away(state: GroupState | None) -> dict[str, int]:
+    """Return since when brokers of the group cannot tell what is on them."""
+    if state is None:
+        return {}
+    return {
+        broker["name"]: since
+        for broker in state["brokers"]
+        if (since := broker.get("since")) is not None
+    }
+
+
+def _connections(past: Past) -> dict[str, int]:
+    listed: list[Iterable[str]] = [epoch.members for epoch in past.epochs]
+    listed += [each for e in past.events for each in (e.before, e.after)]
+    listed += past.last_owners.values()
+    most: dict[str, int] = {}
+    for owner, connection in (hand for each in listed for hand in hands_of(each)):
+        most[owner] = max(most.get(owner, 0), connection + 1)
+    return {owner: count for owner, count in most.items() if count > 1}
+
+
+def _read_events(
+    cluster: Cluster, group: str, since: int
+) -> tuple[list[SeenEvent], bool]:
+    rows = OwnershipEvent.objects.filter(
+        cluster=cluster, group=group, at_by__gte=_time(since)
+    ).order_by("-at_by", "-pk")[: MOST_EVENTS + 1]
+    found = [
+        SeenEvent(
+            (row.topic, row.broker, row.queue_id),
+            row.kind,
+            _moment(row.at_after, row.at_by),
+            tuple(row.owners_before),
+            tuple(row.owners_after),
+            row.epoch,
+        )
+        for row in rows
+    ]
+    return found[:MOST_EVENTS][::-1], len(found) > MOST_EVENTS
+
+
+def _epoch_rows_since(cluster: Cluster, group: str, since: int) -> Iterable[Epoch]:
+    rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
+        ended_by__lt=_time(since)
+    )
+    return reversed(rows.order_by("-number")[:MOST_EPOCHS])
+
+
+def _epoch(row: Epoch, *, divided: bool) -> SeenEpoch:
+    ended = None if row.ended_by is None else _moment(row.ended_after, row.ended_by)
+    return SeenEpoch(
+        row.number,
+        row.cause,
+        _moment(row.began_after, row.began_by),
+        ended,
+        tuple(member["client_id"] for member in row.members),
+        frozenset((topic, broker, number) for topic, broker, number in row.queues),
+        divided,
+    )
+
+
+def _owners_now(state: GroupState | None) -> dict[QueueKey, tuple[str, ...]]:
+    if state is None:
+        return {}
+    return {
+        (queue["topic"], queue["broker"], queue["queue_id"]): tuple(queue["owners"])
+        for queue in state["queues"]
+        if queue["owner_source"] == "reported"
+    }
+
+
+def _slots(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, int]:
+    known: dict[str, int] = {}
+    if state is not None:
+        known = dict(state.get("past_slots", {}))
+        known |= {m["client_id"]: m["slot"] for m in state["members"]}
+    # The newest first: who left last is the likeliest to be looked for.
+    past = [member for epoch in reversed(epochs) for member in epoch.members]
+    return place_slots(known, past)
+
+
+def _labels(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, str]:
+    """Return short names; where two would be alike, the whole client ids."""
+    found = {member: label_of(member) for epoch in epochs for member in epoch.members}
+    if state is not None:
+        found |= {m["client_id"]: m["label"] for m in state["members"]}
+    times = Counter(found.values())
+    return {c: label if times[label] == 1 else c for c, label in found.items()}
+
+
+def _chosen(found: list[Lane]) -> list[Lane]:
+    """Return the lanes to draw: all of a few, of many those that changed first."""
+    pieces = sum(len(lane.pieces) for lane in found)
+    if len(found) <= MOST_LANES and pieces <= MOST_PIECES:
+        return found
+    chosen: list[Lane] = []
+    room = MOST_PIECES
+    for lane in sorted(found, key=lambda lane: (-lane.moves, lane.key))[:MOST_LANES]:
+        room -= len(lane.pieces)
+        if chosen and room < 0:
+            break
+        chosen.append(lane)
+    return sorted(chosen, key=lambda lane: lane.key)
+
+
+def _why(event: SeenEvent, epochs: Sequence[SeenEpoch], *, orderly: bool) -> str:
+    """Return the cause: the epoch that had begun, else a lock, else not known."""
+    for epoch in reversed(epochs):
+        if epoch.began.after > event.at.by:
+            continue
+        if event.at.after - epoch.began.by <= SETTLES_MS:
+            return epoch.cause
+        break
+    return LOCK_LOST if orderly and event.kind == "lost" else ""
+
+
+def _epoch_rows(epochs: Sequence[SeenEpoch], window: Window) -> list[EpochRow]:
+    found = []
+    before: tuple[str, ...] | None = None
+    for epoch in epochs:
+        inside = epoch.began.by < window.until
+        if inside:
+            old = before if before is not None else epoch.members
+            found.append(
+                EpochRow(epoch, _more(epoch.members, old), _more(old, epoch.members))
+            )
+        before = epoch.members
+    return found[::-1]
+
+
+def _more(members: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """Return the members that others lack, a client id once for each connection."""
+    return tuple((Counter(members) - Counter(others)).elements())
+
+
+def timeline_document(timeline: Timeline) -> dict[str, Any]:
+    """Return a timeline as JSON: lanes by queue, epochs and events."""
+    return {
+        "kind": timeline.kind,
+        "since": timeline.window.since,
+        "until": timeline.window.until,
+        "lanes": [
+            {
+                "queue": list(lane.key),
+                "known": lane.known,
+                "held": [
+                    {
+                        "owner": piece.owner or None,
+                        "connection": piece.connection,
+                        "begin": _pair(piece.begin),
+                        "end": None if piece.end is None else _pair(piece.end),
+                    }
+                    for piece in lane.pieces
+                ],
+                "double": [list(pair) for pair in lane.doubles],
+                "unknown": [list(pair) for pair in lane.unknown],
+            }
+            for lane in timeline.lanes
+        ],
+        "epochs": [
+            {
+                "number": row.epoch.number,
+                "cause": row.epoch.cause,
+                "began": _pair(row.epoch.began),
+                "ended": None if row.epoch.ended is None else _pair(row.epoch.ended),
+                "members": list(row.epoch.members),
+                "queues": len(row.epoch.queues),
+                "joined": list(row.joined),
+                "left": list(row.left),
+            }
+            for row in timeline.epochs
+        ],
+        "events": [
+            {
+                "queue": list(row.event.key),
+                "kind": row.event.kind,
+                "at": _pair(row.event.at),
+                "before": list(row.event.before),
+                "after": list(row.event.after),
+                "cause": row.why or None,
+            }
+            for row in timeline.events
+        ],
+        "events_left_out": timeline.hidden_events,
+        "cut": timeline.cut,
+    }
+
+
+def _pair(moment: Moment) -> list[int]:
+    return [moment.after, moment.by]
+
+
+def _moment(after: datetime | None, by: datetime) -> Moment:
+    return Moment(_ms(after or by), _ms(by))
+
+
+def _ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
+
+
+def _time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -1,0 +1,110 @@
+"""Words of the timeline: what a piece of a lane is, an interval, a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dashboard.wording import numbers as figures
+from dashboard.wording.words import word
+
+from .holdings import NOBODY, Moment
+from .lanes import Mark, Row
+from .reads import EpochRow, Timeline
+
+register = template.Library()
+
+
+@register.filter
+def between(moment: Moment | None) -> str:
+    """Write an interval: one time where both ends are alike, else from and to."""
+    if moment is None:
+        return word("ui", "now")
+    if moment.error_ms < 1000:
+        return _clock(moment.by)
+    return f"{_clock(moment.after)} – {_clock(moment.by)}"
+
+
+@register.filter
+def minus(value: float, less: float) -> str:
+    """Return a difference of two places in per cent."""
+    return f"{value - less:.3f}"
+
+
+@register.filter
+def span_of_minutes(minutes: int) -> str:
+    """Write a span of the choice: 15 min, 6 h."""
+    if minutes < 60:
+        return _("%(span)s min") % {"span": minutes}
+    return _("%(hours)s h") % {"hours": minutes // 60}
+
+
+@register.simple_tag
+def member_name(timeline: Timeline, owner: str, label: str, connection: int) -> str:
+    """Name a member, with which connection it is where its client id has several."""
+    count = timeline.connections.get(owner, 1)
+    if count == 1:
+        return label
+    return f"{label} · {word('ui', 'connection', n=connection + 1, all=count)}"
+
+
+@register.filter
+def which_connection(row: Row, timeline: Timeline) -> str:
+    """Say in a few letters which connection of its client id a member is: (1/2)."""
+    count = timeline.connections.get(row.owner, 1)
+    return "" if count == 1 else f"({row.connection + 1}/{count})"
+
+
+@register.simple_tag
+def mark_text(mark: Mark, timeline: Timeline) -> str:
+    """Say what a mark stands for, with its error bars."""
+    if mark.part == "double":
+        return _("Owned twice, with certainty")
+    if mark.part == "unknown":
+        return _("Not known, from %(begin)s to %(end)s") % _ends(mark)
+    who = word("ui", "no_owner")
+    if mark.owner:
+        label = timeline.labels.get(mark.owner, mark.owner)
+        connection = 0 if mark.piece is None else mark.piece.connection
+        who = member_name(timeline, mark.owner, label, connection)
+    if mark.count is not None:
+        return _("%(who)s: %(n)s queues") % {"who": who, "n": mark.count}
+    if mark.piece is None:
+        return who
+    text = _("%(who)s, from %(begin)s to %(end)s") % {"who": who, **_ends(mark)}
+    certain = mark.piece.certain
+    if certain is None:
+        return text + " · " + _("not certain at any moment")
+    if mark.owner == NOBODY and certain[1] is not None:
+        lasted = figures.duration(certain[1] - certain[0])
+        return text + " · " + _("at least %(span)s") % {"span": lasted}
+    return text
+
+
+@register.simple_tag
+def epoch_cause(row: EpochRow, labels: Mapping[str, str]) -> str:
+    """Say why an epoch began, with the names of who came and went."""
+    return word(
+        "change",
+        row.epoch.cause,
+        joined=[labels.get(each, each) for each in row.joined],
+        left=[labels.get(each, each) for each in row.left],
+        members_before=len(row.epoch.members) - len(row.joined) + len(row.left),
+        members=len(row.epoch.members),
+        queues=len(row.epoch.queues),
+    )
+
+
+def _ends(mark: Mark) -> dict[str, str]:
+    assert mark.piece is not None  # noqa: S101 - such marks have one
+    return {"begin": between(mark.piece.begin), "end": between(mark.piece.end)}
+
+
+def _clock(ms: int) -> str:
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    local = moment.astimezone(timezone.get_current_timezone())
+    return f"{local:%H:%M:%S}.{ms % 1000 // 100}"

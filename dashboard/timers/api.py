@@ -1,0 +1,120 @@
+"""Timers for programs: beat's pulse, and the recorded runs of every worker."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from dashboard.clock.ticks import FALLBACK
+from dashboard.models import FleetWorker, TimerRun
+from dashboard.rest.schemas import Problem
+
+from .reads import PERIODS, find_runs, read_beat
+
+router = Router(tags=["timers"])
+
+
+class BeatOut(Schema):
+    """Beat's last pulse; dead after three missed ones, one each second."""
+
+    state: Literal["alive", "dead", "never", "unknown"]
+    age_ms: int | None
+    name: str
+    pid: int | None
+
+
+class WorkerOut(Schema):
+    """One worker that hosts members; times in ms since the epoch."""
+
+    name: str
+    host: str
+    pid: int
+    started_at: int
+    alive: bool
+
+
+class TimersOut(Schema):
+    """The clock, the workers, and the timers with their periods in seconds."""
+
+    beat: BeatOut
+    workers: list[WorkerOut]
+    periods: dict[str, float]
+
+
+class TimerRunOut(Schema):
+    """One run of one slot; `made_up` when the worker ran it without beat's tick."""
+
+    worker: str
+    timer: str
+    slot: int
+    due: int
+    started: int
+    late_ms: float
+    took_ms: float
+    outcome: Literal["done", "partly", "failed", "skipped"]
+    asked_by: str
+    made_up: bool
+    members: int
+    error: str | None
+
+
+class RunsQuery(Schema):
+    """Which runs; the newest come first."""
+
+    worker: str = Field("", max_length=255)
+    timer: Literal["", *PERIODS] = ""  # type: ignore[valid-type]
+    trouble: bool = Field(False, description="only failed, skipped and made-up runs")
+    limit: int = Field(200, ge=1, le=2000)
+
+
+@router.get("/timers", response={200: TimersOut, 401: Problem})
+def timers(request: HttpRequest) -> dict[str, Any]:
+    """Return beat's pulse and the workers."""
+    now = timezone.now()
+    return {
+        "beat": read_beat(now),
+        "workers": [
+            {
+                "name": worker.name,
+                "host": worker.host,
+                "pid": worker.pid,
+                "started_at": _ms(worker.started_at),
+                "alive": worker.seen_until > now,
+            }
+            for worker in FleetWorker.objects.all()
+        ],
+        "periods": dict(PERIODS),
+    }
+
+
+@router.get("/timers/runs", response={200: list[TimerRunOut], 401: Problem})
+def runs(request: HttpRequest, query: Query[RunsQuery]) -> list[dict[str, Any]]:
+    """Return recorded runs of the last day, the newest first."""
+    rows = find_runs(worker=query.worker, timer=query.timer, trouble=query.trouble)
+    return [_document(row) for row in rows[: query.limit]]
+
+
+def _document(row: TimerRun) -> dict[str, Any]:
+    return {
+        "worker": row.worker,
+        "timer": row.timer,
+        "slot": row.slot,
+        "due": _ms(row.due),
+        "started": _ms(row.started),
+        "late_ms": max(0.0, (row.started - row.due).total_seconds() * 1000),
+        "took_ms": row.took_ms,
+        "outcome": row.outcome,
+        "asked_by": row.asked_by,
+        "made_up": row.asked_by == FALLBACK,
+        "members": row.members,
+        "error": row.error or None,
+    }
+
+
+def _ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)

@@ -1,0 +1,64 @@
+"""The page of timers: is the clock alive, and did every worker do its work in time.
+
+Also given as a fragment (header `X-Fragment`), which its script fetches every two
+seconds and says how old it is.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from dashboard.accounts.permissions import requires
+from dashboard.models import Role
+
+from .reads import (
+    PERIODS,
+    SPANS,
+    find_runs,
+    read_beat,
+    read_workers,
+)
+
+ROWS: Final = 40
+DEFAULT_SPAN: Final = 10
+
+
+@require_safe
+@requires(Role.VIEWER)
+def timers(request: HttpRequest) -> HttpResponse:
+    """Show beat's pulse, the strips of every worker, and the newest runs."""
+    now = timezone.now()
+    minutes = _span(request.GET.get("minutes", ""))
+    timer = request.GET.get("timer", "")
+    worker = request.GET.get("worker", "")[:255]
+    trouble = request.GET.get("only") == "trouble"
+    found = find_runs(
+        worker=worker, timer=timer if timer in PERIODS else "", trouble=trouble
+    )
+    workers = read_workers(now, minutes)
+    context: dict[str, Any] = {
+        "live": True,
+        "taken_ms": int(time.time() * 1000),
+        "beat": read_beat(now),
+        "workers": workers,
+        "minutes": minutes,
+        "spans": SPANS,
+        "timers": list(PERIODS),
+        "chosen": {"timer": timer, "worker": worker, "trouble": trouble},
+        "page": Paginator(found, ROWS).get_page(request.GET.get("page")),
+    }
+    part = "_live" if request.headers.get("X-Fragment") else ""
+    response = render(request, f"timers/page{part}.html", context)
+    response["Vary"] = "X-Fragment, Cookie"
+    return response
+
+
+def _span(text: str) -> int:
+    return int(text) if text.isdecimal() and int(text) in SPANS else DEFAULT_SPAN

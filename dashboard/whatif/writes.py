@@ -1,0 +1,120 @@
+"""Scenarios kept under a name: saved, shared, replaced, deleted; all audited.
+
+Operators save; whoever saved one may replace, share or delete it, and so may an admin.
+Everybody who is signed in may open what is shared.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from dashboard.models import (
+    Cluster,
+    Role,
+    SavedScenario,
+    User,
+)
+from dashboard.models.audit import record
+from rmqcore.errors import ArgumentError
+
+from .reads import canonical_query, read_scenario
+
+MAX_NAME: Final = 120
+MAX_SCENARIOS: Final = 200
+"""Of one user for one group; a list of more than that helps nobody."""
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be kept; the message names the value and the limit."""
+
+
+@transaction.atomic
+def save_scenario(
+    actor: User,
+    *,
+    cluster: Cluster,
+    group: str,
+    name: str,
+    query: str,
+    shared: bool,
+) -> SavedScenario:
+    """Keep a scenario; one of the same name for the same group is replaced."""
+    _allow(actor)
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME:
+        raise ScenarioError(
+            _("A name has 1 to %(limit)s characters, this one has %(length)s.")
+            % {"limit": MAX_NAME, "length": len(name)}
+        )
+    try:
+        scenario, show = read_scenario(query)
+    except ArgumentError as error:
+        raise ScenarioError(str(error)) from error
+    mine = SavedScenario.objects.filter(cluster=cluster, group=group, owner=actor)
+    known = mine.select_for_update().filter(name=name).first()
+    if known is None and mine.count() >= MAX_SCENARIOS:
+        raise ScenarioError(
+            _("You keep %(limit)s scenarios of this group, which is the limit.")
+            % {"limit": MAX_SCENARIOS}
+        )
+    saved = known or SavedScenario(cluster=cluster, group=group, owner=actor, name=name)
+    saved.owner_name = actor.get_username()
+    saved.query, saved.shared = canonical_query(scenario), shared
+    saved.show = "" if show == scenario.strategy else show
+    try:
+        with transaction.atomic():
+            saved.save()
+    except IntegrityError as error:
+        raise ScenarioError(
+            _("“%(name)s” was saved by you just now.") % {"name": name}
+        ) from error
+    _audit(actor, "scenario.save", saved)
+    return saved
+
+
+@transaction.atomic
+def share_scenario(actor: User, saved: SavedScenario, *, shared: bool) -> None:
+    """Let everybody open a scenario, or only its owner."""
+    _allow_change(actor, saved)
+    if saved.shared == shared:
+        return
+    saved.shared = shared
+    saved.save(update_fields=["shared", "changed_at"])
+    _audit(actor, "scenario.share" if shared else "scenario.unshare", saved)
+
+
+@transaction.atomic
+def delete_scenario(actor: User, saved: SavedScenario) -> None:
+    """Forget a scenario; changes that were made from it stay."""
+    _allow_change(actor, saved)
+    _audit(actor, "scenario.delete", saved)
+    saved.delete()
+
+
+def _allow(actor: User) -> None:
+    if not actor.allows(Role.OPERATOR):
+        raise PermissionDenied(
+            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
+        )
+
+
+def _allow_change(actor: User, saved: SavedScenario) -> None:
+    if not saved.may_change(actor):
+        raise PermissionDenied(
+            f"{saved.name!r} belongs to {saved.owner_name}; "
+            f"only they and a user of role {Role.ADMIN} may change it"
+        )
+
+
+def _audit(actor: User, action: str, saved: SavedScenario) -> None:
+    record(
+        actor,
+        action,
+        target=saved.group or saved.name,
+        cluster=saved.cluster.name,
+        details={"scenario": saved.name, "shared": saved.shared},
+    )

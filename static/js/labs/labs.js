@@ -1,0 +1,64 @@
+/**
+ * Labs while they are played: each word over the socket that a run moved on makes the
+ * page fetch its own content again, written by the server in the reader's language, a
+ * few times a second at most. Without a word the page asks every ten seconds.
+ */
+
+import { find, h } from "../frame/dom.js";
+import { Feed } from "../frame/live.js";
+import { morph } from "../frame/morph.js";
+import { Pill } from "../frame/pill.js";
+import { scheduler } from "../frame/schedule.js";
+import { ui } from "../frame/words.js";
+
+const SPACING_MS = 300;
+const ASK_MS = 10_000;
+const NEAR_END_PX = 80;
+
+const box = find("[data-live-labs]");
+const pill = new Pill((paused) => paused || refresh());
+const refresh = scheduler(() => pill.paused || load().catch(() => {}), SPACING_MS);
+
+async function load() {
+  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
+  if (answer.status === 401) return location.reload();
+  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
+  const fresh = h("div");
+  fresh.append(document.createRange().createContextualFragment(await answer.text()));
+  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  const following = atEnd();
+  morph(box, fresh);
+  if (following && runs()) scrollTo(0, document.documentElement.scrollHeight);
+  showAge();
+  return null;
+}
+
+/** Who reads at the end of the steps goes on reading there; others are left alone. */
+function atEnd() {
+  const root = document.documentElement;
+  const scrolls = root.scrollHeight > innerHeight + NEAR_END_PX;
+  return scrolls && scrollY + innerHeight > root.scrollHeight - NEAR_END_PX;
+}
+
+function runs() {
+  return find("[data-lab-state]", box)?.dataset.labState === "running";
+}
+
+function showAge() {
+  pill.show({ takenAt: Number(find("[data-meta]", box).dataset.takenAt) });
+}
+
+const feed = new Feed({
+  watch: { cluster: box.dataset.cluster, labs: true },
+  load: async () => (pill.paused ? null : load()),
+  replace: () => {},
+  apply: () => {},
+  connection: (connected) => pill.setConnected(connected),
+});
+// The words carry no numbers: each only says that there is something to fetch.
+feed.take = (word) => {
+  if (!box.dataset.run || box.dataset.run === word.run) refresh();
+};
+feed.start(null);
+showAge();
+setInterval(refresh, ASK_MS);

@@ -1,0 +1,72 @@
+/**
+ * Lists of groups, kept fresh: each digest over the socket makes the page fetch its
+ * own list again as a fragment, filtered and sorted by the server, at most once a
+ * second. Order does not change under the pointer or a marked row.
+ */
+
+import { find, h, note } from "../frame/dom.js";
+import { Feed } from "../frame/live.js";
+import { morph } from "../frame/morph.js";
+import { Pill } from "../frame/pill.js";
+import { scheduler } from "../frame/schedule.js";
+import { ui } from "../frame/words.js";
+
+const list = find("[data-live-list]");
+const pill = new Pill((paused) => paused || refresh());
+const refresh = scheduler(() => pill.paused || fetchList().catch(() => {}));
+
+async function fetchList({ hold = isHeld() } = {}) {
+  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
+  if (answer.status === 401) return location.reload();
+  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
+  const fresh = h("div");
+  fresh.append(document.createRange().createContextualFragment(await answer.text()));
+  for (const { name, value } of list.attributes) fresh.setAttribute(name, value);
+  const held = morph(list, fresh, { hold });
+  const apply = find("[data-apply-order]", list);
+  if (apply) apply.hidden = !held;
+  return meta();
+}
+
+/** Read the numbers that the server put beside the list, and show their age. */
+function meta() {
+  const element = find("[data-meta]", list);
+  if (!element) return null;
+  const { run, seq, takenAt, answered, brokers } = element.dataset;
+  pill.show({
+    takenAt: Number(takenAt),
+    answered: Number(answered),
+    brokers: Number(brokers),
+  });
+  return { run, seq: Number(seq) };
+}
+
+function isHeld() {
+  const table = find("[data-rows]", list);
+  return Boolean(
+    table &&
+    (table.matches(":hover") ||
+      find("tr[aria-current]", table) ||
+      table.contains(document.activeElement)),
+  );
+}
+
+list.addEventListener("click", (event) => {
+  if (event.target.closest("[data-apply-order]")) {
+    fetchList({ hold: false }).catch((error) => note(error.message));
+  }
+});
+
+list.addEventListener("pointerout", (event) => {
+  const table = event.target.closest("[data-rows]");
+  if (table && !table.contains(event.relatedTarget)) refresh();
+});
+
+const feed = new Feed({
+  watch: { cluster: list.dataset.cluster },
+  load: async () => (pill.paused ? null : fetchList()),
+  replace: () => {},
+  apply: () => refresh(),
+  connection: (connected) => pill.setConnected(connected),
+});
+feed.start(meta());

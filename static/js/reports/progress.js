@@ -1,0 +1,60 @@
+/** Follows runs that are under way, and shows the fields of a period of one's own. */
+
+import { find, findAll } from "../frame/dom.js";
+
+const FIRST_MS = 1000;
+const SLOWEST_MS = 5000;
+
+/** Ask for one run until it ends; slower while nothing changes. */
+async function follow(box) {
+  const all = box.hasAttribute("data-run-reload") ? document : box;
+  let pause = FIRST_MS;
+  let last = "";
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    const run = await ask(box.dataset.run);
+    if (!run) continue;
+    if (!run.active) return location.reload();
+    const text = JSON.stringify(run);
+    pause = text === last ? Math.min(pause * 1.5, SLOWEST_MS) : FIRST_MS;
+    last = text;
+    show(all, run);
+  }
+}
+
+async function ask(url) {
+  try {
+    const answer = await fetch(url);
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null; // the server is away for a moment; the next question may reach it
+  }
+}
+
+function show(box, run) {
+  const set = (selector, text) => {
+    const place = find(selector, box);
+    if (place) place.textContent = text;
+  };
+  set("[data-run-percent]", `${run.percent} %`);
+  set("[data-run-word]", run.word);
+  set("[data-run-phase]", run.phase);
+  const bar = find("[data-run-bar]", box);
+  if (bar) bar.value = run.percent;
+}
+
+/** Open the two fields of a period when the list says so. */
+function tendPeriod(choice) {
+  const show = () =>
+    findAll("[data-custom]").forEach((field) => {
+      field.hidden = choice.value !== "custom";
+      find("input", field).disabled = field.hidden;
+      find("input", field).required = !field.hidden;
+    });
+  choice.addEventListener("change", show);
+  show();
+}
+
+findAll("[data-run]").forEach(follow);
+const choice = find("[data-period]");
+if (choice) tendPeriod(choice);

@@ -1,0 +1,37 @@
+/** Opens a figure's table below it; without this script the link leads to a page. */
+
+import { findAll } from "../frame/dom.js";
+import { ui } from "../frame/words.js";
+
+async function toggle(link) {
+  const place = document.getElementById(link.getAttribute("aria-controls"));
+  const open = place.hidden;
+  place.hidden = !open;
+  link.setAttribute("aria-expanded", String(open));
+  if (!open || place.dataset.loaded) return;
+  try {
+    const answer = await fetch(link.href, { headers: { "X-Fragment": "1" } });
+    if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
+    const text = await answer.text();
+    place.replaceChildren(document.createRange().createContextualFragment(text));
+    place.dataset.loaded = "yes";
+  } catch (error) {
+    place.textContent = ui("action_failed", { reason: error.message });
+  }
+}
+
+findAll("[data-twin-of]").forEach((link) =>
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    toggle(link);
+  }),
+);
+
+/** A choice leads to its own address; one beside a figure comes back to that figure. */
+const form = document.querySelector("[data-view-form]");
+[...(form?.elements ?? [])].forEach((field) =>
+  field.addEventListener("change", () => {
+    form.action = field.dataset.stays ?? "";
+    form.submit();
+  }),
+);

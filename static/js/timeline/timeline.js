@@ -1,0 +1,44 @@
+/**
+ * Keeps the rebalance timeline fresh: the server draws it, and is asked every few
+ * seconds while the page is seen and not paused. A span of the past does not move.
+ */
+
+import { find, h } from "../frame/dom.js";
+import { morph } from "../frame/morph.js";
+
+const ASK_MS = 3000;
+/** Of a group with thousands of changes the answer takes long; it is asked less often. */
+const PAUSES = 5;
+
+const box = find("[data-timeline]");
+const source = box?.dataset.src ?? location.href;
+
+async function ask() {
+  const paused = find('[data-pause][aria-pressed="true"]');
+  if (paused || document.hidden || box.offsetParent === null) return;
+  try {
+    const answer = await fetch(source, { headers: { "X-Fragment": "1" } });
+    if (answer.status === 401) location.reload();
+    else if (answer.ok) draw(await answer.text());
+  } catch {
+    // The server is away for a moment; the pill says so, the next question may reach it.
+  }
+}
+
+async function follow() {
+  for (;;) {
+    const began = performance.now();
+    await ask();
+    const took = performance.now() - began;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(ASK_MS, took * PAUSES)));
+  }
+}
+
+function draw(text) {
+  const fresh = h("div");
+  fresh.append(document.createRange().createContextualFragment(text));
+  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  morph(box, fresh);
+}
+
+if (box && !new URL(source, location.href).searchParams.has("until")) follow();

@@ -1,0 +1,56 @@
+/**
+ * The page of timers asks for its own content every two seconds, and the pill says how
+ * old that is. A dead beat is a matter of seconds, so nothing here waits for a word
+ * over the socket that a dead process would not send.
+ */
+
+import { find, h } from "../frame/dom.js";
+import { morph } from "../frame/morph.js";
+import { Pill } from "../frame/pill.js";
+import { ui } from "../frame/words.js";
+
+const ASK_MS = 2000;
+
+const box = find("[data-live-timers]");
+const pill = new Pill((paused) => paused || ask());
+let asking = false;
+
+async function load() {
+  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
+  if (answer.status === 401) return location.reload();
+  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
+  const fresh = h("div");
+  fresh.append(document.createRange().createContextualFragment(await answer.text()));
+  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  keepFilter(fresh);
+  morph(box, fresh);
+  showAge();
+}
+
+/** What the reader is about to choose is not taken back by an answer. */
+function keepFilter(fresh) {
+  const mine = find("[data-filter]", box);
+  const theirs = find("[data-filter]", fresh);
+  if (mine && theirs) theirs.replaceWith(mine.cloneNode(true));
+}
+
+function showAge() {
+  pill.show({ takenAt: Number(find("[data-meta]", box).dataset.takenAt) });
+}
+
+async function ask() {
+  if (asking || pill.paused || document.hidden) return;
+  asking = true;
+  try {
+    await load();
+    pill.setConnected(true);
+  } catch {
+    pill.setConnected(false);
+  }
+  asking = false;
+}
+
+pill.setConnected(true);
+showAge();
+setInterval(ask, ASK_MS);
+document.addEventListener("visibilitychange", ask);

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from django.utils import translation
+
+from dashboard.frame.errors import failed, not_found
+from dashboard.models import Role
+from tests.dashboard.conftest import SignIn
+from tests.dashboard.overview.test_pages import text_of
+
+
+def test_an_address_without_a_page(db: None) -> None:
+    answer = Client().get("/no/such/page/")
+    assert answer.status_code == 404
+    assert "There is no page at this address." in text_of(answer)
+    assert "Content-Security-Policy" in answer
+
+
+def test_an_address_without_a_resource_is_told_in_json(db: None) -> None:
+    answer = Client().get("/api/v1/no/such/thing")
+    assert answer.status_code == 404
+    assert answer.json() == {"detail": "no resource at /api/v1/no/such/thing"}
+
+
+def test_a_role_that_is_too_low_is_told_what_it_needs(sign_in: SignIn) -> None:
+    answer = sign_in(Role.VIEWER).get("/account/users/")
+    assert answer.status_code == 403
+    assert "This needs the role “Admin”, you have “Viewer”." in text_of(answer)
+
+
+@pytest.fixture
+def request_() -> HttpRequest:
+    return RequestFactory().get("/")
+
+
+def test_an_unexpected_error_has_a_page_that_needs_no_database(
+    request_: HttpRequest,
+) -> None:
+    answer = failed(request_)
+    assert answer.status_code == 500
+    assert "Something broke" in text_of(answer)
+
+
+def test_an_unexpected_error_is_told_in_the_readers_language(
+    request_: HttpRequest,
+) -> None:
+    with translation.override("zh-hans"):
+        assert "出错了" in text_of(failed(request_))
+
+
+def test_djangos_own_reason_is_not_shown(request_: HttpRequest) -> None:
+    answer = not_found(request_, Exception({"tried": ["secret/urls"]}))
+    assert "secret" not in answer.content.decode()
