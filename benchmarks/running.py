@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Self
 
-from dashboard.gateway.bridge import LoopThread
+from rmqcore.loop_thread import LoopThread
 
 
 class Running:

@@ -19,7 +19,7 @@ from django.db import DatabaseError
 from analytics import contracts as c
 from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.fleet.strategies import simulated_options
-from dashboard.gateway.bridge import DatabaseThread
+from dashboard.gateway.database_thread import DatabaseThread
 from dashboard.live.documents import LakeFault
 from rmqcore.model.snapshot import KnownBroker
 

@@ -26,7 +26,6 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
-from dashboard.gateway.bridge import LoopThread
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.hearing import hear
@@ -35,6 +34,7 @@ from dashboard.live.names import allocation_channel, figures_key
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from dashboard.models import Cluster
+from rmqcore.loop_thread import LoopThread
 from rmqcore.timers import Schedule
 
 from .cluster_collector import ClusterCollector
@@ -92,7 +92,7 @@ class CollectorService:
         sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
         rows = {row.name: row.pk for row in Cluster.objects.all()}
         self._thread.start()
-        self._thread.run(self._open(rows), START_SECONDS)
+        self._thread.call(self._open(rows), START_SECONDS)
         self._renewals = Renewals(
             settings.ROCKETSCOPE_REDIS_URL,
             [collector.lease for collector in self._collectors.values()],
@@ -105,7 +105,7 @@ class CollectorService:
         if self._renewals is not None:
             self._renewals.stop()
         with suppress(TimeoutError):
-            self._thread.run(self._close(), STOP_SECONDS)
+            self._thread.call(self._close(), STOP_SECONDS)
         self._thread.stop()
 
     def receive(self, tick: Tick) -> None:

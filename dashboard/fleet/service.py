@@ -21,11 +21,12 @@ import redis.asyncio
 from django.conf import settings
 
 from dashboard.clock.ticks import Tick
-from dashboard.gateway.bridge import DatabaseThread, LoopThread
+from dashboard.gateway.database_thread import DatabaseThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import FLEET_WAKE_CHANNEL
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
+from rmqcore.loop_thread import LoopThread
 
 from .host import FleetHost
 from .planning import WorkerName
@@ -53,12 +54,12 @@ class FleetService:
     def start(self) -> None:
         """Begin to host; returns when the loop runs."""
         self._thread.start()
-        self._thread.run(self._open(), START_SECONDS)
+        self._thread.call(self._open(), START_SECONDS)
 
     def stop(self) -> None:
         """Leave all groups in good order and give the members back."""
         with suppress(TimeoutError):
-            self._thread.run(self._close(), STOP_SECONDS)
+            self._thread.call(self._close(), STOP_SECONDS)
         self._thread.stop()
         self._database.close()
 

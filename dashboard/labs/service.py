@@ -23,12 +23,13 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from dashboard.clock.ticks import Tick
-from dashboard.gateway.bridge import DatabaseThread, LoopThread
+from dashboard.gateway.database_thread import DatabaseThread
 from dashboard.live.hearing import hear
 from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from dashboard.models import LabRun
+from rmqcore.loop_thread import LoopThread
 
 from .runs import claim, left_over_runs, note_swept, waiting_runs
 
@@ -66,13 +67,13 @@ class LabService:
         if not self._nameservers:
             return
         self._thread.start()
-        self._thread.run(self._open(), START_SECONDS)
+        self._thread.call(self._open(), START_SECONDS)
 
     def stop(self) -> None:
         """End the labs that are played, each with its topics deleted."""
         if self._thread.running:
             with suppress(TimeoutError):
-                self._thread.run(self._close(), STOP_SECONDS)
+                self._thread.call(self._close(), STOP_SECONDS)
             self._thread.stop()
         self._database.close()
 

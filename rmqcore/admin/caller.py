@@ -22,10 +22,11 @@ from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import Header, encode_header
 from rmqcore.transport.channel import DEFAULT_TIMEOUT_S
 from rmqcore.transport.clock import Clock, SystemClock
-from rmqcore.transport.pool import ChannelPool, RequestHook
+from rmqcore.transport.nameservers import NameServers
+from rmqcore.transport.pool import ChannelPool
 from rmqcore.transport.responses import raise_for_code
+from rmqcore.transport.signing import signing
 
-from .nameservers import NameServers
 from .snapshot import Patience, SnapshotTaker
 
 _SUCCESS: Final = (0,)
@@ -48,7 +49,7 @@ class Caller:
         timeout: float = DEFAULT_TIMEOUT_S,
         patience: Patience | None = None,
     ) -> None:
-        hooks = () if credentials is None else (_signing(credentials),)
+        hooks = () if credentials is None else (signing(credentials),)
         self._timeout = timeout
         self._clock = SystemClock() if clock is None else clock
         self._pool = ChannelPool(tls=tls, hooks=hooks, connect_timeout=timeout)
@@ -182,10 +183,3 @@ def _request(code: RequestCode, header: Header | None, body: bytes) -> RemotingC
     return RemotingCommand.request(
         code, None if header is None else encode_header(header), body
     )
-
-
-def _signing(credentials: AclCredentials) -> RequestHook:
-    def sign(_address: str, command: RemotingCommand) -> None:
-        command.ext_fields = credentials.sign(command.ext_fields, command.body)
-
-    return sign

@@ -24,11 +24,11 @@ from rmqcore.protocol.bodies import ClusterInfo, decode_cluster_info
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport.clock import Clock
+from rmqcore.transport.nameservers import NameServers
 from rmqcore.transport.pool import ChannelPool
 from rmqcore.transport.responses import raise_for_code
 
 from .breaker import SILENT_PAUSE_S, Breakers
-from .nameservers import NameServers
 
 Outcome = ClusterInfo | Exception
 

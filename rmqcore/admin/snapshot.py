@@ -36,6 +36,7 @@ from rmqcore.errors import (
 from rmqcore.model.route import BrokerData, QueueData
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.transport.clock import Clock
+from rmqcore.transport.nameservers import NameServers
 from rmqcore.transport.pool import ChannelPool
 
 from .ages import GroupAges, Pair, ask_ages
@@ -45,7 +46,6 @@ from .line import Line
 from .listings import Remembered
 from .memory import Memory, remember_members
 from .names import is_system_topic
-from .nameservers import NameServers
 from .naming import NamedBroker, NameServerRound, Register
 from .running_info import RunningInfos
 from .sweep import BrokerAnswers, BrokerSweep, Question

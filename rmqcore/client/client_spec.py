@@ -12,7 +12,13 @@ from typing import Literal, TypedDict
 from rmqcore.errors import ArgumentError
 from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.command import SerializeType
-from rmqcore.transport import Clock, RequestHook, SystemClock
+from rmqcore.transport import (
+    Clock,
+    RequestHook,
+    SystemClock,
+    parse_nameservers,
+    signing,
+)
 
 from .client_id import (
     DEFAULT_INSTANCE_NAME,
@@ -21,9 +27,7 @@ from .client_id import (
     unique_instance_name,
 )
 from .instance import ClientInstance
-from .nameservers import parse_nameservers
 from .registry import PROCESS_REGISTRY, InstanceRegistry
-from .signing import signing
 
 Timers = Literal["internal", "external"]
 

@@ -26,11 +26,17 @@ from rmqcore.model.route import MASTER_ID
 from rmqcore.model.topic import AUTO_CREATE_TOPIC
 from rmqcore.protocol.command import RemotingCommand, SerializeType
 from rmqcore.timers import Timer
-from rmqcore.transport import Channel, ChannelPool, Clock, RequestHook, SystemClock
+from rmqcore.transport import (
+    Channel,
+    ChannelPool,
+    Clock,
+    NameServers,
+    RequestHook,
+    SystemClock,
+)
 
 from .calls import BrokerCalls
 from .member import GroupMember
-from .nameservers import NameServers
 from .processors import answer_broker
 from .routes import DEFAULT_TOPIC_QUEUE_NUMS, RouteTable
 
@@ -58,7 +64,9 @@ class ClientInstance:
             handler=self._answer, tls=tls, hooks=hooks, on_close=self._channel_ended
         )
         self.calls = BrokerCalls(self.pool, serialize_type)
-        self.nameservers = NameServers(nameservers, self.pool, self.rng)
+        self.nameservers = NameServers(
+            nameservers, self.pool, first=self.rng.randrange(len(nameservers))
+        )
         self.routes = RouteTable()
         self.members: dict[str, GroupMember] = {}
         self.producers: set[str] = set()

@@ -15,15 +15,14 @@ Cost: two thread switches for each call that waits.
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from rmqcore.allocation import AllocateStrategy
-from rmqcore.errors import StateError
+from rmqcore.loop_thread import LoopThread
 from rmqcore.model import Message, MessageExt, MessageQueue
 
 from . import lite_pull_consumer, producer, push_consumer
@@ -31,7 +30,7 @@ from .lite_pull_consumer import LITE_BATCH, POLL_TIMEOUT_S
 from .selectors import Selector
 from .sending import SendResult
 
-__all__ = ["LitePullConsumer", "LoopThread", "Producer", "PushConsumer"]
+__all__ = ["LitePullConsumer", "Producer", "PushConsumer"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -43,57 +42,7 @@ C = TypeVar(
 )
 
 
-class LoopThread:
-    """An event loop in a daemon thread, started by the first call."""
-
-    def __init__(self) -> None:
-        self._starting = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Run a coroutine on the loop; cancelling the future cancels it."""
-        return asyncio.run_coroutine_threadsafe(work, self._running())
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and wait for what it returns or raises.
-
-        Raises `StateError` on the loop's own thread. Interrupted while waiting, it
-        cancels the coroutine.
-        """
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise StateError(
-                "a call that waits was made on the event loop's own thread: "
-                "use the asyncio client there, or a listener in a thread"
-            )
-        future = self.submit(work)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def ask(self, function: Callable[[], T]) -> T:
-        """Run a plain function on the loop's thread, and wait."""
-
-        async def work() -> T:
-            return function()
-
-        return self.call(work())
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="rmqcore-loop", daemon=True
-                )
-                self._thread.start()
-            return self._loop
-
-
-PROCESS_LOOP: Final = LoopThread()
+PROCESS_LOOP: Final = LoopThread("rmqcore-loop", starts_itself=True)
 
 
 def _arguments_of(

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from rmqcore.client.signing import signing
 from rmqcore.errors import ArgumentError
 from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.command import SerializeType
-from rmqcore.transport import RequestHook
+from rmqcore.transport import RequestHook, signing
 
 ACCESS_KEY_VARIABLE: Final = "RMQCORE_ACCESS_KEY"
 SECRET_KEY_VARIABLE: Final = "RMQCORE_SECRET_KEY"  # noqa: S105 - the variable's name

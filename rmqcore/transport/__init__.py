@@ -6,9 +6,11 @@ Everything above this room talks to peers through it and to no socket of its own
 from .address import format_address, parse_address
 from .channel import Channel, Handler, connect
 from .clock import Clock, ManualClock, SystemClock
+from .nameservers import NameServers, parse_nameservers
 from .pool import ChannelPool, RequestHook
 from .responses import raise_for_code
 from .server import Server
+from .signing import signing
 from .tls import ServerTls, TlsMode
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "Clock",
     "Handler",
     "ManualClock",
+    "NameServers",
     "RequestHook",
     "Server",
     "ServerTls",
@@ -25,5 +28,7 @@ __all__ = [
     "connect",
     "format_address",
     "parse_address",
+    "parse_nameservers",
     "raise_for_code",
+    "signing",
 ]

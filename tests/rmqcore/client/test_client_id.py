@@ -9,7 +9,6 @@ import pytest
 from rmqcore.client import Producer, PushConsumer
 from rmqcore.client.client_id import build_client_id, local_ip, unique_instance_name
 from rmqcore.client.client_spec import ClientSpec
-from rmqcore.client.nameservers import parse_nameservers
 from rmqcore.errors import ArgumentError
 
 from .joining import Heard
@@ -53,18 +52,6 @@ def test_broadcasting_members_keep_their_name() -> None:
 
 def test_a_given_name_is_kept() -> None:
     assert member(instance_name="c1", unit_name="u").client_id == "ip@c1@u"
-
-
-def test_name_servers_are_given_as_text_or_list() -> None:
-    expected = ("a:1", "b:2")
-    assert parse_nameservers("a:1;b:2;") == expected
-    assert parse_nameservers([" a:1", "b:2", "a:1"]) == expected
-
-
-@pytest.mark.parametrize("given", ["", ";", [], ["a"], "a:b"])
-def test_what_is_no_name_server_is_refused(given: str | list[str]) -> None:
-    with pytest.raises(ArgumentError):
-        parse_nameservers(given)
 
 
 def test_unknown_timers_are_refused() -> None:

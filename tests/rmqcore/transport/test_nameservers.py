@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from rmqcore.admin.nameservers import NameServers, parse_nameservers
 from rmqcore.errors import ArgumentError, ConnectError
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport.nameservers import NameServers, parse_nameservers
 from rmqcore.transport.pool import ChannelPool
+from tests.rmqcore.admin.scripted import ScriptedNameServer, silent
 from tests.support.ports import free_port
-
-from .scripted import ScriptedNameServer, silent
 
 ASK = RequestCode.GET_BROKER_CLUSTER_INFO
 
@@ -23,7 +22,7 @@ async def pool() -> AsyncIterator[ChannelPool]:
     await pool.close()
 
 
-@pytest.mark.parametrize("given", ["a:1;b:2", "a:1; b:2;", ["a:1", "b:2"]])
+@pytest.mark.parametrize("given", ["a:1;b:2", "a:1; b:2;", [" a:1", "b:2", "a:1"]])
 def test_several_name_servers_as_text_or_list(given: str | list[str]) -> None:
     assert parse_nameservers(given) == ("a:1", "b:2")
 
@@ -34,9 +33,16 @@ def test_at_least_one_is_needed(given: str | list[str]) -> None:
         parse_nameservers(given)
 
 
-def test_a_wrong_address_is_named() -> None:
-    with pytest.raises(ArgumentError, match="'nowhere'"):
-        parse_nameservers("a:1;nowhere")
+@pytest.mark.parametrize("given", ["a:1;nowhere", ["nowhere"], "nowhere:b"])
+def test_a_wrong_address_is_named(given: str | list[str]) -> None:
+    with pytest.raises(ArgumentError, match="'nowhere"):
+        parse_nameservers(given)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_one_may_begin_with_another(pool: ChannelPool, first: int) -> None:
+    servers = NameServers(["a:1", "b:2"], pool, first=first)
+    assert servers.current == servers.addresses[first]
 
 
 async def test_the_next_one_is_asked_and_kept(pool: ChannelPool) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dashboard.gateway.bridge import LoopThread
+from rmqcore.errors import StateError
+from rmqcore.loop_thread import LoopThread
 
 PATIENCE = 60.0
 
@@ -24,7 +25,7 @@ def test_runs_a_coroutine_on_its_own_thread(loop_thread: LoopThread) -> None:
         await asyncio.sleep(0)
         return threading.current_thread().name
 
-    assert loop_thread.run(where(), timeout=PATIENCE) == "bridge-test"
+    assert loop_thread.call(where(), timeout=PATIENCE) == "bridge-test"
 
 
 def test_hands_errors_to_the_caller(loop_thread: LoopThread) -> None:
@@ -32,7 +33,7 @@ def test_hands_errors_to_the_caller(loop_thread: LoopThread) -> None:
         raise KeyError("queue")
 
     with pytest.raises(KeyError, match="queue"):
-        loop_thread.run(fail(), timeout=PATIENCE)
+        loop_thread.call(fail(), timeout=PATIENCE)
 
 
 def test_a_timeout_cancels_and_names_the_limit(loop_thread: LoopThread) -> None:
@@ -46,7 +47,7 @@ def test_a_timeout_cancels_and_names_the_limit(loop_thread: LoopThread) -> None:
             raise
 
     with pytest.raises(TimeoutError, match="no result in"):
-        loop_thread.run(wait(), timeout=0.01)
+        loop_thread.call(wait(), timeout=0.01)
     assert cancelled.wait(PATIENCE)
 
 
@@ -55,7 +56,7 @@ def test_a_timeout_raised_inside_is_passed_on(loop_thread: LoopThread) -> None:
         raise TimeoutError("the broker")
 
     with pytest.raises(TimeoutError, match="the broker"):
-        loop_thread.run(fail(), timeout=PATIENCE)
+        loop_thread.call(fail(), timeout=PATIENCE)
 
 
 def test_plain_calls_are_made_on_the_loop(loop_thread: LoopThread) -> None:
@@ -80,7 +81,7 @@ def test_stop_cancels_what_runs_and_refuses_more() -> None:
     thread.stop()
     assert not thread.running
     assert future.cancelled()
-    with pytest.raises(RuntimeError, match="bridge-test does not run"):
+    with pytest.raises(StateError, match="bridge-test does not run"):
         thread.submit(forever())
     thread.call_soon(print)
     thread.stop()

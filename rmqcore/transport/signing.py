@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import RequestHook
+
+from .pool import RequestHook
 
 
 def signing(credentials: AclCredentials) -> RequestHook:
