@@ -12,7 +12,7 @@ import sys
 from functools import partial
 
 from rmqcore.__main__ import main
-from rmqcore.client import client_spec
+from rmqcore.client.instance import client_spec
 from rmqcore.cluster import LocalCluster
 from rmqcore.commands import cluster
 from rmqcore.labs.clock import HurriedClock

@@ -25,7 +25,7 @@ from rmqcore.client import (
     PushConsumer,
     PushSettings,
 )
-from rmqcore.client.push_member import PushMember
+from rmqcore.client.consumer.push_member import PushMember
 from rmqcore.model import MessageExt, MessageQueue
 
 

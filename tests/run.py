@@ -34,9 +34,9 @@ COVERED: dict[str, list[str]] = {
     "rmqcore.allocation": ["tests/rmqcore/allocation"],
     "rmqcore.offsets": ["tests/rmqcore/offsets"],
     "rmqcore.store": ["tests/rmqcore/store"],
-    "rmqcore.client.process_queue": [
-        "tests/rmqcore/client/test_process_queue.py",
-        "tests/rmqcore/client/test_process_queue_model.py",
+    "rmqcore.client.membership.process_queue": [
+        "tests/rmqcore/client/membership/test_process_queue.py",
+        "tests/rmqcore/client/membership/test_process_queue_model.py",
     ],
 }
 COVERED_TESTS = [path for paths in COVERED.values() for path in paths]

@@ -32,7 +32,7 @@ from rmqcore.client import (
     TimerRun,
     run_slot,
 )
-from rmqcore.client.listener import Call, is_async
+from rmqcore.client.consumer.listener import Call, is_async
 from rmqcore.model import MessageExt
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX

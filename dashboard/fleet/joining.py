@@ -27,6 +27,6 @@ def next_members(
 
 def _own_address() -> str:
     # Late: whoever only reads need not load the clients.
-    from rmqcore.client.client_id import local_ip
+    from rmqcore.client.instance.client_id import local_ip
 
     return local_ip()

@@ -42,7 +42,7 @@ class Windows:
 def windows_of(*, orderly: bool, members_change: bool) -> Windows:
     """Return the longest spans of one change."""
     # Late: whoever only reads need not load the clients.
-    from rmqcore.client.rebalancer import RELEASE_WAIT_S, RETRY_AFTER_S
+    from rmqcore.client.rebalance.rebalancer import RELEASE_WAIT_S, RETRY_AFTER_S
 
     from .host import PLAN_SECONDS
 

@@ -3,10 +3,20 @@
 `sync` has the same three for code without asyncio.
 """
 
-from rmqcore.protocol.acl import AclCredentials
-
-from .calls import BrokerCalls
-from .events import (
+from rmqcore.client.consumer.listener import ConsumeContext, ConsumeResult, Listener
+from rmqcore.client.consumer.lite_pull_consumer import LitePullConsumer
+from rmqcore.client.consumer.pulling import PullSettings
+from rmqcore.client.consumer.push_consumer import PushConsumer
+from rmqcore.client.consumer.push_settings import PushSettings
+from rmqcore.client.instance.calls import BrokerCalls
+from rmqcore.client.instance.client_instance import ClientInstance
+from rmqcore.client.instance.registry import PROCESS_REGISTRY, InstanceRegistry
+from rmqcore.client.instance.timer_driver import (
+    TimerDriver,
+    TimerRun,
+    run_slot,
+)
+from rmqcore.client.membership.events import (
     AllocationChanged,
     Event,
     EventCallback,
@@ -16,18 +26,16 @@ from .events import (
     OffsetCommitted,
     PullDelayed,
 )
-from .instance import ClientInstance
-from .listener import ConsumeContext, ConsumeResult, Listener
-from .lite_pull_consumer import LitePullConsumer
-from .process_queue import ProcessQueue, QueueLimits
-from .producer import Producer
-from .pulling import PullSettings
-from .push_consumer import PushConsumer
-from .push_settings import PushSettings
-from .registry import PROCESS_REGISTRY, InstanceRegistry
-from .selectors import Selector, by_hash, by_machine_room, by_random
-from .sending import SendResult, SendStatus
-from .timer_driver import TimerDriver, TimerRun, run_slot
+from rmqcore.client.membership.process_queue import ProcessQueue, QueueLimits
+from rmqcore.client.producer.producer import Producer
+from rmqcore.client.producer.selectors import (
+    Selector,
+    by_hash,
+    by_machine_room,
+    by_random,
+)
+from rmqcore.client.producer.sending import SendResult, SendStatus
+from rmqcore.protocol.acl import AclCredentials
 
 __all__ = [
     "PROCESS_REGISTRY",

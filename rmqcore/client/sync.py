@@ -22,13 +22,14 @@ from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from rmqcore.allocation import AllocateStrategy
+from rmqcore.client.consumer.lite_pull_consumer import LITE_BATCH, POLL_TIMEOUT_S
+from rmqcore.client.producer.selectors import Selector
+from rmqcore.client.producer.sending import SendResult
 from rmqcore.loop_thread import LoopThread
 from rmqcore.model import Message, MessageExt, MessageQueue
 
-from . import lite_pull_consumer, producer, push_consumer
-from .lite_pull_consumer import LITE_BATCH, POLL_TIMEOUT_S
-from .selectors import Selector
-from .sending import SendResult
+from .consumer import lite_pull_consumer, push_consumer
+from .producer import producer
 
 __all__ = ["LitePullConsumer", "Producer", "PushConsumer"]
 

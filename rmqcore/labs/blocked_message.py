@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rmqcore.client import ConsumeResult, Event, PullDelayed
-from rmqcore.client.process_queue import QueueLimits
+from rmqcore.client.membership.process_queue import QueueLimits
 from rmqcore.model import MessageExt
 
 from .lab import Lab, check_range

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rmqcore.client import ConsumeResult, LockGained
-from rmqcore.client.rebalance import BROKER_LOCK_MS
+from rmqcore.client.rebalance.rules import BROKER_LOCK_MS
 from rmqcore.model import MessageExt, MessageQueue
 from rmqcore.timers import Timer
 

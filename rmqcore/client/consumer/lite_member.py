@@ -1,0 +1,303 @@
+"""A running lite pull consumer: what it holds, what waits to be polled, how far it is.
+
+Queues come from rebalancing (subscribed topics) or from the application (assigned).
+Pulled messages wait in one buffer for `poll`; a queue's position moves when its
+messages are polled, and what is committed is the position: messages polled and not yet
+committed come again after a crash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rmqcore.client.membership.group import GroupContext
+from rmqcore.client.membership.process_queue import ProcessQueue, QueueLimits
+from rmqcore.client.membership.running_info import (
+    common_properties,
+    offsets_of,
+    running_info,
+)
+from rmqcore.client.membership.start_position import (
+    StartPosition,
+    compute_pull_from_where,
+)
+from rmqcore.client.rebalance.rebalancer import Rebalancer
+from rmqcore.client.rebalance.rules import Assigner
+from rmqcore.errors import ArgumentError
+from rmqcore.model import (
+    ConsumerData,
+    ConsumeType,
+    MessageExt,
+    MessageQueue,
+)
+from rmqcore.protocol.bodies import ConsumeDirectlyResult, ConsumerRunningInfo
+
+from .pulling import Puller, PullSettings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LiteSpec:
+    """What a lite pull member is made from, beside its context."""
+
+    pull: PullSettings
+    limits: QueueLimits
+    start: StartPosition
+    assigner: Assigner
+    assigns: bool
+    auto_commit: bool
+
+
+class LiteMember:
+    """One group's lite pull consumption on one client."""
+
+    def __init__(self, context: GroupContext, spec: LiteSpec) -> None:
+        self.context = context
+        self._spec = spec
+        self._started_ms = context.now_ms()
+        self._pulls: dict[ProcessQueue, asyncio.Task[None]] = {}
+        self._gates: dict[MessageQueue, asyncio.Event] = {}
+        self._positions: dict[MessageQueue, int] = {}
+        self._buffer: deque[tuple[ProcessQueue, list[MessageExt]]] = deque()
+        self._filled = asyncio.Event()
+        self._rebalancer = Rebalancer(context, spec.assigner, spec.start, self)
+        self._assigns = spec.assigns
+        self._open = False
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.context.group
+
+    def open(self) -> None:
+        """Begin to take part."""
+        self._open = True
+        self.rebalance_soon()
+
+    async def close(self) -> None:
+        """Persist and release everything held."""
+        self._open = False
+        if self._spec.auto_commit:
+            # The application leaves of its own will, so it is done with what it polled.
+            self.commit()
+        for gate in self._gates.values():
+            gate.set()
+        await self._rebalancer.close()
+
+    # Polling
+
+    def take(self, count: int) -> list[MessageExt]:
+        """Return up to `count` waiting messages of one queue; empty when none wait."""
+        while self._buffer:
+            process, messages = self._buffer.popleft()
+            if process.ending:
+                continue
+            taken, rest = messages[:count], messages[count:]
+            if rest:
+                self._buffer.appendleft((process, rest))
+            process.remove(taken, self.context.now_ms())
+            self._positions[process.queue] = taken[-1].queue_offset + 1
+            return taken
+        return []
+
+    async def filled(self) -> None:
+        """Return when messages may wait to be polled."""
+        self._filled.clear()
+        await self._filled.wait()
+
+    def commit(self) -> list[MessageQueue]:
+        """Turn positions into progress; return the queues that have one."""
+        for queue, position in self._positions.items():
+            if queue in self.context.held:
+                self.context.offsets.update_offset(queue, position)
+        return [queue for queue in self._positions if queue in self.context.held]
+
+    # Queues
+
+    async def assign(self, queues: Iterable[MessageQueue]) -> None:
+        """Hold exactly these queues from now on."""
+        context = self.context
+        self._assigns = True
+        wanted = dict.fromkeys(queues)
+        given_up = [held for held in context.held if held not in wanted]
+        if self._spec.auto_commit:
+            self.commit()
+        for queue in given_up:
+            self.end(self._stop(queue))
+            await context.offsets.persist(queue)
+            context.offsets.remove_offset(queue)
+        for queue in wanted:
+            if queue in context.held:
+                continue
+            offset = await compute_pull_from_where(
+                context.instance, context.offsets, self._spec.start, queue
+            )
+            self._hold(queue, offset)
+        for topic in sorted({queue.topic for queue in (*wanted, *given_up)}):
+            context.tell_allocation(topic)
+
+    def seek(self, queue: MessageQueue, offset: int) -> None:
+        """Go on from an offset: what waits of the queue is dropped."""
+        self._check_held(queue)
+        self._stop(queue)
+        self._hold(queue, offset)
+        self._positions[queue] = offset
+
+    def pause(self, queues: Iterable[MessageQueue]) -> None:
+        """Stop pulling these queues; what was pulled can still be polled."""
+        for queue in queues:
+            self._check_held(queue)
+            self._gate(queue).clear()
+
+    def resume(self, queues: Iterable[MessageQueue]) -> None:
+        """Pull these queues again."""
+        for queue in queues:
+            self._gate(queue).set()
+
+    # For the instance
+
+    def topics(self) -> Collection[str]:
+        """Return the topics subscribed, or those of the queues assigned."""
+        if self._assigns:
+            return {queue.topic for queue in self.context.held}
+        return self.context.subscriptions.topics
+
+    def consumer_data(self) -> ConsumerData:
+        """Return what a heartbeat says of this member."""
+        return ConsumerData(
+            self.group,
+            ConsumeType.PULL,
+            self.context.message_model,
+            self._spec.start.where,
+            self.context.subscriptions.all,
+        )
+
+    def rebalance_soon(self) -> None:
+        """Rebalance at once, unless queues are assigned by hand."""
+        if self._open and not self._assigns:
+            self._rebalancer.soon()
+
+    async def rebalance(self) -> bool:
+        """Rebalance now; false when something has to be tried again."""
+        if not self._open or self._assigns:
+            return True
+        return await self._rebalancer.now()
+
+    async def renew_locks(self) -> None:
+        """Do nothing: polled queues are not locked."""
+
+    async def persist_offsets(self) -> None:
+        """Persist what has been committed."""
+        await self.context.persist_offsets()
+
+    async def expire_stuck(self) -> None:
+        """Do nothing: how long the application takes is its own business."""
+
+    async def reset_offsets(
+        self, topic: str, offsets: Mapping[MessageQueue, int]
+    ) -> None:
+        """Go on from these offsets, forward or back."""
+        for queue, offset in offsets.items():
+            if queue.topic == topic and queue in self.context.held:
+                self.seek(queue, offset)
+                self.context.offsets.update_offset(queue, offset)
+
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
+        """Return this member's own view of its progress."""
+        return offsets_of(self.context, topic)
+
+    def running_info(self, with_stacks: bool) -> ConsumerRunningInfo:
+        """Return what this member is doing."""
+        properties = common_properties(
+            self.context,
+            consume_type=ConsumeType.PULL,
+            strategy=self._spec.assigner.strategy,
+            threads=1,
+            started_ms=self._started_ms,
+        )
+        properties["consumeFromWhere"] = self._spec.start.where.value
+        properties["pullBatchSize"] = str(self._spec.pull.batch_size)
+        return running_info(self.context, properties, with_stacks=with_stacks)
+
+    async def consume_directly(
+        self, messages: Sequence[MessageExt]
+    ) -> ConsumeDirectlyResult:
+        """Say that there is no listener to do it."""
+        return ConsumeDirectlyResult(
+            consume_result="CR_LATER", remark="a lite pull consumer has no listener"
+        )
+
+    # For the rebalancer
+
+    def begin(self, process: ProcessQueue, offset: int) -> None:
+        """Begin to pull a queue."""
+        puller = Puller(
+            self.context,
+            process,
+            offset,
+            self._spec.pull,
+            self._spec.limits,
+            deliver=self._deliver,
+            restart=self._restart,
+            resumed=self._gate(process.queue),
+        )
+        task = self.context.instance.spawn(puller.run())
+        self._pulls[process] = task
+        task.add_done_callback(lambda _: self._pulls.pop(process, None))
+
+    def end(self, process: ProcessQueue) -> None:
+        """Stop pulling a queue and forget where polling was.
+
+        What was polled since the last commit may still be at work, so it does not
+        count: the next owner begins with it.
+        """
+        self._cancel_pull(process)
+        self._positions.pop(process.queue, None)
+        self._gates.pop(process.queue, None)
+
+    async def finished(self, process: ProcessQueue) -> None:
+        """Return at once: nobody is called with its messages."""
+
+    # Private
+
+    def _deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
+        process.put_messages(messages)
+        self._buffer.append((process, messages))
+        self._filled.set()
+
+    async def _restart(self, offsets: Mapping[MessageQueue, int]) -> None:
+        for queue, offset in offsets.items():
+            if queue in self.context.held:
+                self.seek(queue, offset)
+
+    def _hold(self, queue: MessageQueue, offset: int) -> None:
+        process = ProcessQueue(queue, self.context.now_ms())
+        self.context.held[queue] = process
+        self.begin(process, offset)
+
+    def _stop(self, queue: MessageQueue) -> ProcessQueue:
+        process = self.context.held.pop(queue)
+        process.ending = process.dropped = True
+        self._cancel_pull(process)
+        return process
+
+    def _cancel_pull(self, process: ProcessQueue) -> None:
+        task = self._pulls.pop(process, None)
+        if task is not None:
+            task.cancel()
+
+    def _gate(self, queue: MessageQueue) -> asyncio.Event:
+        gate = self._gates.get(queue)
+        if gate is None:
+            gate = self._gates[queue] = asyncio.Event()
+            gate.set()
+        return gate
+
+    def _check_held(self, queue: MessageQueue) -> None:
+        if queue not in self.context.held:
+            raise ArgumentError(f"{queue} is not held by this consumer")

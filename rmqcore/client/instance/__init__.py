@@ -1,0 +1,1 @@
+"""What all clients of a process share: connections, routes, heartbeats, the timers."""

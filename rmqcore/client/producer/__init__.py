@@ -1,0 +1,1 @@
+"""Sending messages: which queue, which broker, and again elsewhere after a failure."""
