@@ -153,9 +153,6 @@ class JobRun(ReportContent):
     size_bytes = models.PositiveBigIntegerField(null=True)
     keep_until = models.DateTimeField(null=True)
 
-    members_under: str = ""
-    """The strategy whose members a reader looks at; of one request, never kept."""
-
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]
         constraints: ClassVar = [

@@ -24,7 +24,7 @@ from dashboard.reports.data.facts import Facts, facts_of
 from dashboard.reports.data.results import NoResultError
 from dashboard.reports.data.strategies import strategy_rows
 from dashboard.reports.data.verdict import verdict_of
-from dashboard.reports.data.view import seen_as
+from dashboard.reports.data.view import report_for
 from dashboard.reports.figures.gallery import figure_names
 from dashboard.reports.figures.window import (
     read_window,
@@ -32,6 +32,7 @@ from dashboard.reports.figures.window import (
 )
 from dashboard.rest.asking import cluster_named, refuse, the_first
 from dashboard.rest.schemas import Problem
+from dashboard.wording.zones import zone_label
 
 from .api_schemas import (
     DefinitionIn,
@@ -45,6 +46,7 @@ from .api_schemas import (
 )
 from .definitions import delete_definition, run_definition, save_definition
 from .downloads import download_of, kept_download
+from .report import Report
 from .writes import (
     cancel_report,
     delete_report,
@@ -153,14 +155,14 @@ def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     steps in which all queues are known (`whole_seconds`), but for a peak that “is
     least”: a part of the queues had it, so all of them had at least that.
     """
-    run = _seen(pk, view)
-    values = _facts(facts_of(run, timezone.get_current_timezone()))
-    verdict = verdict_of(run)
+    report = _seen(pk, view)
+    values = _facts(facts_of(report))
+    verdict = verdict_of(report)
     return values | {
         "strategies": [
             _plain(asdict(row))
             | {"max_to_mean": row.max_to_mean, "is_best": row.is_best}
-            for row in strategy_rows(run)
+            for row in strategy_rows(report)
         ],
         "verdict": None if verdict is None else asdict(verdict),
     }
@@ -214,14 +216,13 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
     With `from` and `to` it is a part of the period, in finer steps while the samples
     are kept; `meta` says in which.
     """
-    run = _seen(pk, query)
-    names = figure_names(run)
+    report = _seen(pk, query)
+    names = figure_names(report)
     if name not in names:
         refuse(404, f"no figure {name!r}; there are {', '.join(names)}")
-    zone = timezone.get_current_timezone()
     try:
-        window = read_window(run, query.dict(by_alias=True), zone)
-        return shown_figure(run, name, zone, window)
+        window = read_window(report, query.dict(by_alias=True))
+        return shown_figure(report, name, window)
     except (NoResultError, FileNotFoundError) as error:
         refuse(404, str(error))
 
@@ -249,8 +250,9 @@ def _run(pk: int) -> JobRun:
     return the_first(JobRun.objects.filter(pk=pk), f"no report {pk}")
 
 
-def _seen(pk: int, view: ViewQuery) -> JobRun:
+def _seen(pk: int, view: ViewQuery) -> Report:
     run = _run(pk)
     if not run.is_ready:
         refuse(404, f"report {pk} is {run.state}, not done")
-    return seen_as(run, view.dict())
+    zone = timezone.get_current_timezone()
+    return report_for(run, view.dict(), zone, zone_label())

@@ -9,7 +9,6 @@ from typing import BinaryIO, Final
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dashboard.models import JobRun, Paper
@@ -23,12 +22,15 @@ from dashboard.reports.writers.formats import (
     file_name,
     table_named,
 )
-from dashboard.wording.zones import zone_label
+
+from .report import Report
 
 _PIECE_BYTES: Final = 256 * 1024
 
 
-def download_of(request: HttpRequest, run: JobRun, form: str) -> StreamingHttpResponse:
+def download_of(
+    request: HttpRequest, report: Report, form: str
+) -> StreamingHttpResponse:
     """Make a file of a finished run for a request and stream it.
 
     Raises Http404, naming the value, for a format, table or paper there is not.
@@ -40,15 +42,14 @@ def download_of(request: HttpRequest, run: JobRun, form: str) -> StreamingHttpRe
         raise Http404(_("There is no paper “%(name)s”.") % {"name": paper[:40]})
     name = request.GET.get("table", "")
     try:
-        table = table_named(run, name)
+        table = table_named(report, name)
     except KeyError:
         raise Http404(_("There is no table “%(name)s”.") % {"name": name}) from None
-    zone = timezone.get_current_timezone()
-    wish = Wish(zone, zone_label(), table, paper)
+    wish = Wish(table, paper)
     try:
         return streamed(
-            _pieces(run, FORMATS[form], wish),
-            file_name(run, FORMATS[form], table),
+            _pieces(report, FORMATS[form], wish),
+            file_name(report, FORMATS[form], table),
             FORMATS[form].content_type,
         )
     except (NoResultError, FileNotFoundError) as error:
@@ -82,12 +83,12 @@ def file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
             yield piece
 
 
-def _pieces(run: JobRun, form: Format, wish: Wish) -> Generator[bytes, None, None]:
+def _pieces(report: Report, form: Format, wish: Wish) -> Generator[bytes, None, None]:
     if form.key == "csv":  # needs no file in between, however long it is
-        return csv_pieces(run, wish.table, wish.zone)
+        return csv_pieces(report, wish.table)
     with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
         file = Path(folder) / "report"
-        form.write(run, file, wish)
+        form.write(report, file, wish)
         # An open file outlives its name, so the folder can go now.
         return file_pieces(file.open("rb"))
 

@@ -48,7 +48,7 @@ from dashboard.reports.data.verdict import verdict_of
 from dashboard.reports.data.view import (
     ViewError,
     names_in,
-    seen_as,
+    report_for,
     view_query,
 )
 from dashboard.reports.figures.gallery import figure_names
@@ -70,9 +70,11 @@ from dashboard.reports.request.periods import (
     read_period,
 )
 from dashboard.reports.writers.formats import FORMATS
+from dashboard.wording.zones import zone_label
 
 from .downloads import download_of, kept_download
 from .forms import read_content
+from .report import Report
 from .words import (
     over_time_word,
     phase_word,
@@ -155,6 +157,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(JobRun, pk=pk)
     context: dict[str, Any] = {
         "run": run,
+        "report": Report(run),
         "phase": phase_word(run),
         "title": title_of(run),
         "cluster": next(
@@ -166,35 +169,34 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         "may_run": allows(request.user, Role.OPERATOR),
     }
     if run.is_ready:
-        context |= _finished(run, _seen(request, run))
+        context |= _finished(_report(request, run))
     return render(request, "reports/report.html", context)
 
 
-def _finished(asked: JobRun, run: JobRun) -> dict[str, Any]:
+def _finished(report: Report) -> dict[str, Any]:
     """Return what the page of a finished run shows, as its reader sees it."""
-    zone = timezone.get_current_timezone()
-    facts = facts_of(run, zone)
-    view = view_query(asked, run)
+    facts = facts_of(report)
+    view = view_query(report)
+    as_asked = Report(report.run)
     return {
-        "run": run,
-        "asked": asked,
+        "report": report,
         "facts": facts,
-        "stats": stats_of(run, facts, zone),
+        "stats": stats_of(report),
         "holes": holes_text(facts),
-        "step": step_word(run.summary["step_seconds"]),
-        "lines": over_time_word(shown_grouping(run)),
-        "shown": shown_grouping(run),
+        "step": step_word(report.step_seconds),
+        "lines": over_time_word(shown_grouping(report)),
+        "shown": shown_grouping(report),
         "formats": FORMATS.values(),
         "papers": Paper.choices,
-        "strategies": strategy_rows(run),
-        "verdict": verdict_of(run),
-        "member_strategies": member_strategies(run),
-        "members_under": member_strategy(run),
-        "worst": worst_groups(run),
-        "tables": [table for table in TABLES.values() if has_table(run, table.key)],
+        "strategies": strategy_rows(report),
+        "verdict": verdict_of(report),
+        "member_strategies": member_strategies(report),
+        "members_under": member_strategy(report),
+        "worst": worst_groups(report),
+        "tables": [table for table in TABLES.values() if has_table(report, table.key)],
         "view": f"?{view}" if view else "",
-        "topics": names_in(asked, c.LAG_BY_QUEUE, c.TOPIC),
-        "consumers": names_in(asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
+        "topics": names_in(as_asked, c.LAG_BY_QUEUE, c.TOPIC),
+        "consumers": names_in(as_asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
         "groupings": Grouping.choices,
     }
 
@@ -250,13 +252,12 @@ def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
     """Give one figure as a Plotly document; `from` and `to` cut out a part of it."""
-    run = _seen(request, _ready_run(pk))
-    if name not in figure_names(run):
+    report = _report(request, _ready_run(pk))
+    if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
-    zone = timezone.get_current_timezone()
     try:
-        window = read_window(run, request.GET.dict(), zone)
-        return JsonResponse(shown_figure(run, name, zone, window))
+        window = read_window(report, request.GET.dict())
+        return JsonResponse(shown_figure(report, name, window))
     except (NoResultError, FileNotFoundError, WindowError) as error:
         raise Http404(str(error)) from error
 
@@ -265,15 +266,20 @@ def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
 @requires(Role.VIEWER)
 def table_of_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Give one figure as a table: a part of the page, or a page where asked as one."""
-    run = _seen(request, _ready_run(pk))
-    if name not in figure_names(run):
+    report = _report(request, _ready_run(pk))
+    if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
-    twin = twin_of(run, name, timezone.get_current_timezone())
+    twin = twin_of(report, name)
     is_part = request.headers.get("X-Fragment")
     return render(
         request,
         "reports/twin.html" if is_part else "reports/twin_page.html",
-        {"run": run, "name": name, "twin": twin, "title": title_of(run)},
+        {
+            "run": report.run,
+            "name": name,
+            "twin": twin,
+            "title": title_of(report),
+        },
     )
 
 
@@ -284,7 +290,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
 
     `table` names the table of a file that holds one, `paper` the sheet of a PDF.
     """
-    return download_of(request, _seen(request, _ready_run(pk)), form)
+    return download_of(request, _report(request, _ready_run(pk)), form)
 
 
 def _ready_run(pk: int) -> JobRun:
@@ -294,9 +300,10 @@ def _ready_run(pk: int) -> JobRun:
     return run
 
 
-def _seen(request: HttpRequest, run: JobRun) -> JobRun:
+def _report(request: HttpRequest, run: JobRun) -> Report:
+    zone = timezone.get_current_timezone()
     try:
-        return seen_as(run, request.GET.dict())
+        return report_for(run, request.GET.dict(), zone, zone_label())
     except ViewError as error:
         raise Http404(str(error)) from error
 

@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from dashboard.models import Grouping, JobRun
 
+from .report import Report
+
 _PHASES: Final[dict[str, Promise]] = {
     "listing": gettext_lazy("listing files"),
     "starting": gettext_lazy("starting Spark"),
@@ -64,14 +66,14 @@ def grouping_word(grouping: Grouping) -> str:
     return str(_GROUPINGS[grouping])
 
 
-def title_of(run: JobRun) -> str:
+def title_of(about: JobRun | Report) -> str:
     """Return a report's name: its own, or what it is about."""
-    return run.name or _("Lag report, %(what)s") % {"what": subject_of(run)}
+    return about.name or _("Lag report, %(what)s") % {"what": subject_of(about)}
 
 
-def subject_of(run: JobRun) -> str:
+def subject_of(about: JobRun | Report) -> str:
     """Return what a report is about, from the widest to the narrowest."""
-    parts = [run.group or _("all groups"), run.topic, run.consumer]
+    parts = [about.group or _("all groups"), about.topic, about.consumer]
     return " · ".join(part for part in parts if part)
 
 

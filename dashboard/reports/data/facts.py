@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Final
 
 from analytics import contracts as c
-from dashboard.models import JobRun
+from dashboard.reports.report import Report, once
 from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.periods import axis_of
 
 from .holes import (
     Lack,
@@ -90,13 +89,14 @@ class Facts:
     step: timedelta
 
 
-def facts_of(run: JobRun, zone: tzinfo) -> Facts:
+@once
+def facts_of(report: Report) -> Facts:
     """Return the facts of a finished run."""
-    axis = axis_of(run, zone)
-    steps = lag_steps(run)
+    axis = report.axis
+    steps = lag_steps(report)
     aged = [step for step in steps if step.age_ms is not None]
     behind = [step for step in aged if (step.age_ms or 0) > BEHIND_MS]
-    bands = epoch_bands(run)
+    bands = epoch_bands(report)
     return Facts(
         peak=_highest((step, step.seen.peak) for step in steps),
         oldest=_highest((step, step.seen.age_ms) for step in steps),
@@ -105,11 +105,11 @@ def facts_of(run: JobRun, zone: tzinfo) -> Facts:
         measured=measured(axis, steps),
         epochs=len(bands),
         rebalances=sum(
-            1 for band in bands if band.began is not None and band.began > run.since
+            1 for band in bands if band.began is not None and band.began > report.since
         ),
-        in_rate=mean_rate(run, c.IN_RATE),
-        out_rate=mean_rate(run, c.OUT_RATE),
-        skew=mean_skew(run) if run.group else None,
+        in_rate=mean_rate(report, c.IN_RATE),
+        out_rate=mean_rate(report, c.OUT_RATE),
+        skew=mean_skew(report) if report.group else None,
         step=axis.step,
     )
 
@@ -159,12 +159,13 @@ class GroupRow:
     oldest: Highest | None
 
 
-def worst_groups(run: JobRun) -> list[GroupRow]:
+@once
+def worst_groups(report: Report) -> list[GroupRow]:
     """Return the groups with the highest peaks first; none for one group.
 
     A group of which only a part is known stands where that part would.
     """
-    if run.group:
+    if report.group:
         return []
     found = [
         GroupRow(
@@ -173,7 +174,7 @@ def worst_groups(run: JobRun) -> list[GroupRow]:
             mean=mean(step.lag for step in steps),
             oldest=_highest((step, step.seen.age_ms) for step in steps),
         )
-        for group, steps in steps_by_group(run, WORST_GROUPS).items()
+        for group, steps in steps_by_group(report, WORST_GROUPS).items()
     ]
     found.sort(key=lambda row: (-(row.peak.value if row.peak else 0), row.group))
     return found

@@ -12,12 +12,11 @@ here, for the page and every file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from analytics import contracts as c
-from dashboard.models import JobRun
-from dashboard.reports.request.periods import axis_of
+from dashboard.reports.report import Report
 
 from .output import output_of
 from .values import Part
@@ -52,7 +51,7 @@ class NoResultError(LookupError):
 
 
 def read_rows(
-    run: JobRun,
+    report: Report,
     dataset: str,
     order: Sequence[str] = (),
     columns: Sequence[str] = (),
@@ -60,13 +59,13 @@ def read_rows(
     """Return a data set as dicts; for pages, which show little of it."""
     return [
         row
-        for batch in iterate_batches(run, dataset, order, columns)
+        for batch in iterate_batches(report, dataset, order, columns)
         for row in batch.to_pylist()
     ]
 
 
 def iterate_batches(
-    run: JobRun,
+    report: Report,
     dataset: str,
     order: Sequence[str] = (),
     columns: Sequence[str] = (),
@@ -79,49 +78,49 @@ def iterate_batches(
     data sets that tell them apart. Raises `NoResultError` at once, not at the first
     batch.
     """
-    written = run.summary.get("rows", {})
-    if run.is_ready and dataset not in written and dataset == c.LAG_BY_TOPIC:
-        return _summed_by_topic(run, order)
+    written = report.run.summary.get("rows", {})
+    if report.run.is_ready and dataset not in written and dataset == c.LAG_BY_TOPIC:
+        return _summed_by_topic(report, order)
     rows = written.get(dataset)
-    if not run.is_ready or rows is None:
-        raise NoResultError(f"run {run.pk} is {run.state} and has no {dataset}")
+    if not report.run.is_ready or rows is None:
+        raise NoResultError(
+            f"run {report.run.pk} is {report.run.state} and has no {dataset}"
+        )
     needed = (c.TOPIC, c.CLIENT_ID, c.SINCE, *_SAYS_SO.values())
     wanted = {*columns, *order, *needed} if columns else None
-    batches = _cut(run, _unsorted(run, dataset, wanted))
-    if run.group and dataset in _NEEDS:
-        batches = _of_whole_steps(run, dataset, batches)
+    batches = _cut(report, _unsorted(report, dataset, wanted))
+    if report.group and dataset in _NEEDS:
+        batches = _of_whole_steps(report, dataset, batches)
     return batches if rows > SORTED_ROWS else _sorted(batches, order)
 
 
-def read_table(run: JobRun, dataset: str, columns: Sequence[str]) -> Any:
+def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
     """Return the named columns of a data set, as far as it has them, as one table.
 
     None where no row is left. Raises `NoResultError` when the run lacks the data set.
     """
     import pyarrow as pa
 
-    batches = list(iterate_batches(run, dataset, columns=columns))
+    batches = list(iterate_batches(report, dataset, columns=columns))
     return pa.Table.from_batches(batches) if batches else None
 
 
-def known_queues(run: JobRun, of: str) -> dict[datetime, Part]:
+def known_queues(report: Report, of: str) -> dict[datetime, Part]:
     """Return by step of how many of a group's queues a column is known.
 
     Empty where the run has no lag by queue, which nothing can be said without.
     """
-    if c.LAG_BY_QUEUE not in run.summary.get("rows", {}):
+    if c.LAG_BY_QUEUE not in report.run.summary.get("rows", {}):
         return {}
     import pyarrow as pa
 
     from .accounting import known_by_step
 
     columns = {*QUEUE_KEY, c.SINCE, c.SECONDS, c.UNKNOWN_SECONDS, of}
-    batches = list(_unsorted(run, c.LAG_BY_QUEUE, columns))
+    batches = list(_unsorted(report, c.LAG_BY_QUEUE, columns))
     if not batches:
         return {}
-    return known_by_step(
-        pa.Table.from_batches(batches), QUEUE_KEY, axis_of(run, UTC), of
-    )
+    return known_by_step(pa.Table.from_batches(batches), QUEUE_KEY, report.axis, of)
 
 
 def column_of(batch: Any, key: str) -> list[Any]:
@@ -138,19 +137,19 @@ def only(batch: Any, key: str, value: str) -> Any:
     return batch.filter(pc.equal(batch.column(key), value))
 
 
-def has_table(run: JobRun, dataset: str) -> bool:
+def has_table(report: Report, dataset: str) -> bool:
     """Say whether a finished run can give that data set."""
-    written = run.summary.get("rows", {})
+    written = report.run.summary.get("rows", {})
     return dataset in written or (
         dataset == c.LAG_BY_TOPIC and c.LAG_BY_QUEUE in written
     )
 
 
-def _cut(run: JobRun, batches: Iterator[Any]) -> Iterator[Any]:
+def _cut(report: Report, batches: Iterator[Any]) -> Iterator[Any]:
     """Keep the rows of the report's topic and consumer, where rows have one."""
     import pyarrow.compute as pc
 
-    wanted = {c.TOPIC: run.topic, c.CLIENT_ID: run.consumer}
+    wanted = {c.TOPIC: report.topic, c.CLIENT_ID: report.consumer}
     for batch in batches:
         kept = batch
         for key, value in wanted.items():
@@ -160,7 +159,9 @@ def _cut(run: JobRun, batches: Iterator[Any]) -> Iterator[Any]:
             yield kept
 
 
-def _of_whole_steps(run: JobRun, dataset: str, batches: Iterator[Any]) -> Iterator[Any]:
+def _of_whole_steps(
+    report: Report, dataset: str, batches: Iterator[Any]
+) -> Iterator[Any]:
     """Take figures out of steps in which they may be those of a part of the queues."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -171,7 +172,9 @@ def _of_whole_steps(run: JobRun, dataset: str, batches: Iterator[Any]) -> Iterat
             yield batch
             continue
         partial = partial or {
-            of: [at for at, part in known_queues(run, of).items() if not part.is_whole]
+            of: [
+                at for at, part in known_queues(report, of).items() if not part.is_whole
+            ]
             for of in _NEEDS[dataset]
         }
         kept = batch
@@ -200,7 +203,7 @@ def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:
     yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
 
-def _summed_by_topic(run: JobRun, order: Sequence[str]) -> Iterator[Any]:
+def _summed_by_topic(report: Report, order: Sequence[str]) -> Iterator[Any]:
     """Sum lag by queue over each topic, as the job sums it over each group.
 
     Peaks of several queues fall on different moments, so a topic has none here.
@@ -208,7 +211,7 @@ def _summed_by_topic(run: JobRun, order: Sequence[str]) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gathered = list(iterate_batches(run, c.LAG_BY_QUEUE))
+    gathered = list(iterate_batches(report, c.LAG_BY_QUEUE))
     if not gathered:
         return
     table = pa.Table.from_batches(gathered)
@@ -239,13 +242,13 @@ def _summed_by_topic(run: JobRun, order: Sequence[str]) -> Iterator[Any]:
 
 
 def _unsorted(
-    run: JobRun, dataset: str, columns: set[str] | None = None
+    report: Report, dataset: str, columns: set[str] | None = None
 ) -> Iterator[Any]:
     from pyarrow import parquet
 
     from analytics.lake.storage import open_storage
 
-    storage = open_storage(output_of(run))
+    storage = open_storage(output_of(report.run))
     for file in storage.list_files(dataset):
         if file.path.endswith(".parquet"):
             with storage.open_input(file.path) as source:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
 from analytics import contracts as c
-from dashboard.models import Grouping, JobRun
+from dashboard.models import Grouping
 from dashboard.reports.data.values import Strategy
+from dashboard.reports.report import Report, once
 from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.periods import axis_of
 
 from .results import (
     QUEUE_KEY,
@@ -37,49 +37,52 @@ MOST_LINES: Final = 40
 """Lines of a heatmap over more than one group, the worst first."""
 
 
-def heat_lines(run: JobRun) -> list[QueueRow]:
+@once
+def heat_lines(report: Report) -> list[QueueRow]:
     """Return the lines of the heatmap: what the report is grouped by, over time."""
-    grouping = shown_grouping(run)
-    of_queues = bool(run.group) and grouping is not Grouping.CONSUMER
+    grouping = shown_grouping(report)
+    of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
     rows = Grouping.QUEUE if of_queues else grouping
     key = ROW_KEYS[rows]
-    table = read_table(run, LAG_TABLES[rows].key, (*key, *STEP_COLUMNS))
+    table = read_table(report, LAG_TABLES[rows].key, (*key, *STEP_COLUMNS))
     if table is None:
         return []
     most = None if of_queues and grouping is Grouping.QUEUE else MOST_LINES
-    return lines_of(table, key, grouping, axis_of(run, UTC), most)
+    return lines_of(table, key, grouping, report.axis, most)
 
 
-def shown_grouping(run: JobRun) -> Grouping:
+def shown_grouping(report: Report) -> Grouping:
     """Return what a line of the heatmap stands for.
 
     Queues of all groups would be too many lines: there a line is a group.
     """
-    grouping = Grouping(run.grouping)
-    if run.consumer:
+    grouping = report.grouping
+    if report.consumer:
         return Grouping.CONSUMER
-    if grouping is Grouping.QUEUE and not run.group:
+    if grouping is Grouping.QUEUE and not report.group:
         return Grouping.GROUP
-    if grouping is Grouping.GROUP and run.topic:
+    if grouping is Grouping.GROUP and report.topic:
         return Grouping.TOPIC
     return grouping
 
 
-def load_queues(run: JobRun) -> Mapping[datetime, Part]:
+@once
+def load_queues(report: Report) -> Mapping[datetime, Part]:
     """Return by step of how many of a group's queues the rates are known."""
-    return known_queues(run, c.IN_RATE) if run.group else {}
+    return known_queues(report, c.IN_RATE) if report.group else {}
 
 
-def skew_lines(run: JobRun) -> list[SkewSeries]:
+@once
+def skew_lines(report: Report) -> list[SkewSeries]:
     """Return max / mean load over time, a line per strategy; none for all groups.
 
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
-    if not run.group:
+    if not report.group:
         return []
-    in_use = {row.name for row in strategy_rows(run) if row.in_use}
+    in_use = {row.name for row in strategy_rows(report) if row.in_use}
     found: dict[str, dict[datetime, _Weighed]] = {}
-    for row in rows_or_none(run, c.SKEW_BY_TIME, (c.STRATEGY, c.SINCE, c.EPOCH)):
+    for row in rows_or_none(report, c.SKEW_BY_TIME, (c.STRATEGY, c.SINCE, c.EPOCH)):
         steps = found.setdefault(row[c.STRATEGY], defaultdict(list))
         steps[row[c.SINCE]].append((row["load_max_to_mean"], row[c.SECONDS]))
     return [
@@ -88,18 +91,19 @@ def skew_lines(run: JobRun) -> list[SkewSeries]:
     ]
 
 
-def mean_skew(run: JobRun) -> float | None:
+@once
+def mean_skew(report: Report) -> float | None:
     """Return the mean skew of the strategy in use, over the steps in which it is known.
 
     Without skew over time it is what the job found for the period.
     """
-    used = next((row for row in strategy_rows(run) if row.in_use), None)
+    used = next((row for row in strategy_rows(report) if row.in_use), None)
     if used is None:
         return None
-    rows = rows_or_none(run, c.SKEW_BY_TIME, ())
+    rows = rows_or_none(report, c.SKEW_BY_TIME, ())
     if not rows:
         return used.max_to_mean
-    step = run.summary["step_seconds"]
+    step = report.step_seconds
     return _weighted(
         [
             (row["load_max_to_mean"], row[c.SECONDS] or step)
@@ -109,34 +113,36 @@ def mean_skew(run: JobRun) -> float | None:
     )
 
 
-def member_strategies(run: JobRun) -> list[StrategyRow]:
+@once
+def member_strategies(report: Report) -> list[StrategyRow]:
     """Return the strategies whose members a run can show over time, by rank.
 
     Members that are only imagined have no name: variants with more are left out.
     """
-    if not run.group or not has_table(run, c.MEMBER_BY_TIME):
+    if not report.group or not has_table(report, c.MEMBER_BY_TIME):
         return []
-    return [row for row in strategy_rows(run) if row.added <= 0]
+    return [row for row in strategy_rows(report) if row.added <= 0]
 
 
-def member_strategy(run: JobRun) -> str:
+def member_strategy(report: Report) -> str:
     """Return the strategy whose members are shown: the reader's, else that in use."""
-    names = [row.name for row in member_strategies(run)]
-    wanted = run.members_under
-    return wanted if wanted in names else in_use_name(member_strategies(run))
+    names = [row.name for row in member_strategies(report)]
+    wanted = report.view.strategy
+    return wanted if wanted in names else in_use_name(member_strategies(report))
 
 
-def member_lines(run: JobRun) -> list[QueueRow]:
+@once
+def member_lines(report: Report) -> list[QueueRow]:
     """Return each member's load over time under a strategy, the busiest first.
 
     There is none in steps in which the rate of some queue of the group is not known.
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
-    name = member_strategy(run)
-    partial = {at for at, part in load_queues(run).items() if not part.is_whole}
+    name = member_strategy(report)
+    partial = {at for at, part in load_queues(report).items() if not part.is_whole}
     found: dict[str, dict[datetime, _Weighed]] = {}
     columns = (c.STRATEGY, c.CLIENT_ID, c.SINCE, c.LOAD, c.SECONDS)
-    for batch in iterate_batches(run, c.MEMBER_BY_TIME, columns=columns):
+    for batch in iterate_batches(report, c.MEMBER_BY_TIME, columns=columns):
         for row in only(batch, c.STRATEGY, name).to_pylist():
             steps = found.setdefault(row[c.CLIENT_ID] or "", defaultdict(list))
             load = None if row[c.SINCE] in partial else row[c.LOAD]
@@ -166,19 +172,19 @@ def _weighted(values: _Weighed) -> float | None:
     return sum(value * weight for value, weight in known) / total
 
 
-def strategies_of(run: JobRun) -> list[Strategy]:
+def strategies_of(report: Report) -> list[Strategy]:
     """Return the strategies with their max / mean load; the one in use is named so."""
-    return [(_used(row), row.max_to_mean, row.is_best) for row in strategy_rows(run)]
+    return [(_used(row), row.max_to_mean, row.is_best) for row in strategy_rows(report)]
 
 
 def _used(row: StrategyRow) -> str:
     return f"{row.title} ({row.use_word})" if row.in_use else row.title
 
 
-def rows_or_none(run: JobRun, dataset: str, order: Sequence[str]) -> list[Row]:
+def rows_or_none(report: Report, dataset: str, order: Sequence[str]) -> list[Row]:
     """Return a data set's rows; none where the job writes no such data set."""
     try:
-        return list(read_rows(run, dataset, order))
+        return list(read_rows(report, dataset, order))
     except NoResultError:
         return []
 

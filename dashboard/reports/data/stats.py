@@ -9,10 +9,10 @@ from datetime import tzinfo
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard.models import JobRun
+from dashboard.reports.report import Report
 from dashboard.wording import numbers as figures
 
-from .facts import Facts, Highest
+from .facts import Facts, Highest, facts_of
 from .spans import span
 from .twins import clock
 
@@ -26,18 +26,19 @@ class Stat:
     note: str
 
 
-def stats_of(run: JobRun, facts: Facts, zone: tzinfo) -> list[Stat]:
+def stats_of(report: Report) -> list[Stat]:
     """Return the figures of a finished run, the most asked for first."""
+    facts = facts_of(report)
     stats = [
         Stat(
             _("Peak lag"),
             highest_text(facts.peak, figures.count),
-            _when(facts.peak, zone),
+            _when(facts.peak, report.zone),
         ),
         Stat(
             _("Oldest message, peak"),
             highest_text(facts.oldest, figures.duration),
-            _when(facts.oldest, zone) or _("age was not asked"),
+            _when(facts.oldest, report.zone) or _("age was not asked"),
         ),
         Stat(
             _("Time behind"),
@@ -52,7 +53,7 @@ def stats_of(run: JobRun, facts: Facts, zone: tzinfo) -> list[Stat]:
             _("messages per second"),
         ),
     ]
-    if run.group:
+    if report.group:
         epochs = ngettext("%(n)s epoch", "%(n)s epochs", facts.epochs)
         stats += [
             Stat(_("Rebalances"), str(facts.rebalances), epochs % {"n": facts.epochs}),

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from analytics import contracts as c
-from dashboard.models import JobRun
+from dashboard.reports.report import Report, once
 from dashboard.reports.request.axis import Axis
 from dashboard.reports.request.epochs import epochs_between
-from dashboard.reports.request.periods import axis_of
 from dashboard.wording.cells import in_zone
 
 from .results import QUEUE_KEY, has_table, read_table
@@ -31,81 +30,83 @@ STEP_COLUMNS: Final = (
 """What the steps of a line are accounted from."""
 
 
-def lag_steps(run: JobRun) -> list[LagStep]:
+@once
+def lag_steps(report: Report) -> list[LagStep]:
     """Return the steps of what a run is about, in order; over all groups, their sum."""
-    axis = axis_of(run, UTC)
-    if run.consumer:
-        return _of_consumer(run, axis)
-    dataset, line = _rows_of(run)
-    table = read_table(run, dataset, (*line, *STEP_COLUMNS))
+    axis = report.axis
+    if report.consumer:
+        return _of_consumer(report, axis)
+    dataset, line = _rows_of(report)
+    table = read_table(report, dataset, (*line, *STEP_COLUMNS))
     if line is not QUEUE_KEY:
         return steps_of(table, line, axis)
-    sums = c.LAG_BY_TOPIC if run.topic else c.LAG_BY_GROUP
-    peaks = peaks_of(read_table(run, sums, (c.SINCE, c.LAG_PEAK)))
+    sums = c.LAG_BY_TOPIC if report.topic else c.LAG_BY_GROUP
+    peaks = peaks_of(read_table(report, sums, (c.SINCE, c.LAG_PEAK)))
     return steps_of(table, line, axis, peaks)
 
 
-def mean_rate(run: JobRun, of: str) -> float | None:
+def mean_rate(report: Report, of: str) -> float | None:
     """Return the mean of a rate of what a run is about, over steps that have it whole.
 
     `of` is the rate in or out, in messages a second.
     """
     from .accounting import known_by_step
 
-    dataset, line = _rows_of(run)
-    table = read_table(run, dataset, (*line, *STEP_COLUMNS, of))
+    dataset, line = _rows_of(report)
+    table = read_table(report, dataset, (*line, *STEP_COLUMNS, of))
     if table is None:
         return None
-    parts = known_by_step(table, line, axis_of(run, UTC), of)
+    parts = known_by_step(table, line, report.axis, of)
     return mean(part.at_least for part in parts.values() if part.is_whole)
 
 
-def steps_by_group(run: JobRun, most: int) -> dict[str, list[LagStep]]:
+def steps_by_group(report: Report, most: int) -> dict[str, list[LagStep]]:
     """Return the steps of so many groups, those whose lag was highest at any time."""
-    table = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    table = read_table(report, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
     if table is None:
         return {}
     from .accounting import highest_lines
 
-    axis = axis_of(run, UTC)
+    axis = report.axis
     return {
         rows[c.GROUP][0].as_py(): steps_of(rows, (c.GROUP,), axis)
         for rows in highest_lines(table, c.GROUP, c.LAG_PEAK, most)
     }
 
 
-def measured_time(run: JobRun) -> timedelta:
+@once
+def measured_time(report: Report) -> timedelta:
     """Return how long anything is known of a run's group, whatever it is about."""
-    axis = axis_of(run, UTC)
-    table = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    axis = report.axis
+    table = read_table(report, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
     steps = steps_of(table, (c.GROUP,), axis)
     spans = (axis.end_of(step.since) - step.since for step in steps if step.known)
     return sum(spans, timedelta(0))
 
 
-def _rows_of(run: JobRun) -> tuple[str, Sequence[str]]:
+def _rows_of(report: Report) -> tuple[str, Sequence[str]]:
     """Return the rows that sum up to what a run is about, and what tells them apart.
 
     Of one group they are its queues: a row of their sum could not tell that one of them
     has no sample in a step.
     """
-    if run.consumer:
+    if report.consumer:
         return c.LAG_BY_CONSUMER, (c.GROUP, c.CLIENT_ID)
-    if run.group and has_table(run, c.LAG_BY_QUEUE):
+    if report.group and has_table(report, c.LAG_BY_QUEUE):
         return c.LAG_BY_QUEUE, QUEUE_KEY
     return (
         (c.LAG_BY_TOPIC, (c.GROUP, c.TOPIC))
-        if run.topic
+        if report.topic
         else (c.LAG_BY_GROUP, (c.GROUP,))
     )
 
 
-def _of_consumer(run: JobRun, axis: Axis) -> list[LagStep]:
+def _of_consumer(report: Report, axis: Axis) -> list[LagStep]:
     """Return a consumer's steps; where only it had no queues, that is said of it."""
-    dataset, line = _rows_of(run)
-    table = read_table(run, dataset, (*line, *STEP_COLUMNS))
+    dataset, line = _rows_of(report)
+    table = read_table(report, dataset, (*line, *STEP_COLUMNS))
     found = {step.since: step for step in steps_of(table, line, axis)}
-    groups = read_table(run, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
+    groups = read_table(report, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
     for step in steps_of(groups, (c.GROUP,), axis):
         if step.known:
             found.setdefault(step.since, LagStep(step.since, 0, 0, Lag(None)))
@@ -148,11 +149,12 @@ def steps_of(
     return [step for step in found if axis.since <= step.since < axis.until]
 
 
-def epoch_bands(run: JobRun) -> list[EpochBand]:
+@once
+def epoch_bands(report: Report) -> list[EpochBand]:
     """Return the epochs that overlap a run's period; none for all groups."""
-    if not run.group:
+    if not report.group:
         return []
-    epochs = epochs_between(run.cluster, run.group, run.since, run.until)
+    epochs = epochs_between(report.cluster, report.group, report.since, report.until)
     return [
         EpochBand(epoch.number, len(epoch.members), epoch.began_by, epoch.ended_by)
         for epoch in epochs.order_by("number")

@@ -10,7 +10,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
-from dashboard.models import JobRun
+from dashboard.reports.report import Report, once
 
 from .results import has_table, read_rows
 from .steps import Row, measured_time
@@ -97,16 +97,17 @@ class StrategyRow:
         return _("assumed") if self.is_assumed else _("in use")
 
 
-def strategy_rows(run: JobRun) -> list[StrategyRow]:
+@once
+def strategy_rows(report: Report) -> list[StrategyRow]:
     """Return the strategies of a run over one group, by rank, the unknown ones last.
 
     The balanced plan and other numbers of members, which have no rank, follow them.
     """
-    if not run.group:
+    if not report.group:
         return []
-    rows = read_rows(run, c.STRATEGIES)
+    rows = read_rows(report, c.STRATEGIES)
     ranks = _ranks(rows)
-    most = _most(run)
+    most = _most(report)
     found = [_row(row, ranks.get(row[c.STRATEGY]), most) for row in rows]
     return sorted(
         found,
@@ -125,11 +126,11 @@ def in_use_name(rows: Sequence[StrategyRow]) -> str:
     return used[0] if used else next((row.name for row in rows), "")
 
 
-def _most(run: JobRun) -> timedelta:
+def _most(report: Report) -> timedelta:
     """Return how long a strategy can have been measured at most."""
-    if not has_table(run, c.LAG_BY_GROUP):
-        return run.until - run.since
-    return measured_time(run)
+    if not has_table(report, c.LAG_BY_GROUP):
+        return report.until - report.since
+    return measured_time(report)
 
 
 def _row(row: Row, rank: int | None, most: timedelta) -> StrategyRow:

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.models import JobRun
+from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.periods import axis_of
 from dashboard.reports.words import grouping_word
 from dashboard.wording import numbers as figures
 from dashboard.wording.cells import in_zone
@@ -50,22 +49,22 @@ class Twin:
     rows: Sequence[Sequence[Cell]]
 
 
-def twin_of(run: JobRun, name: str, zone: tzinfo) -> Twin:
+def twin_of(report: Report, name: str) -> Twin:
     """Return the table of a figure; raises KeyError for an unknown name."""
-    return TWINS[name](run, zone)
+    return TWINS[name](report)
 
 
-def _lag(run: JobRun, zone: tzinfo) -> Twin:
-    steps = {step.since: step for step in lag_steps(run)}
-    axis = axis_of(run, zone)
+def _lag(report: Report) -> Twin:
+    steps = {step.since: step for step in lag_steps(report)}
+    axis = report.axis
     rows = {
-        at: _lag_row(step, in_zone(at, zone).strftime(_stamp(run)))
+        at: _lag_row(step, in_zone(at, report.zone).strftime(_stamp(report)))
         for at, step in steps.items()
         if step.known
     }
     for hole in find_holes(axis, lambda at: lag_lack(steps.get(at))):
         if hole.lack is not Lack.PART:
-            title = _between(hole, zone, _stamp(run))
+            title = _between(hole, report.zone, _stamp(report))
             rows[hole.since] = (title, None, None, None, hole.text)
     return Twin(
         (_("Time"), _("Lag, mean"), _("Lag, peak"), _("Oldest"), _("Queues known")),
@@ -91,11 +90,11 @@ def _between(hole: Hole, zone: tzinfo, stamp: str) -> str:
     return f"{since.strftime(stamp)} – {until.strftime(end)}"
 
 
-def _queues(run: JobRun, zone: tzinfo) -> Twin:
-    axis = axis_of(run, zone)
+def _queues(report: Report) -> Twin:
+    axis = report.axis
     return Twin(
         (
-            grouping_word(shown_grouping(run)),
+            grouping_word(shown_grouping(report)),
             _("Lag, mean"),
             _("Highest step"),
             _("From"),
@@ -103,8 +102,8 @@ def _queues(run: JobRun, zone: tzinfo) -> Twin:
             _("Not known for"),
         ),
         [
-            (*_line(line, zone), span(_unknown_time(line, axis)))
-            for line in heat_lines(run)
+            (*_line(line, report.zone), span(_unknown_time(line, axis)))
+            for line in heat_lines(report)
         ],
     )
 
@@ -142,15 +141,15 @@ def _seen(found: tuple[float | None, bool], write: Callable[[float], str]) -> Ce
     return (_at_least if is_least else _written)(value, write)
 
 
-def _skew(run: JobRun, zone: tzinfo) -> Twin:
-    lines = skew_lines(run)
+def _skew(report: Report) -> Twin:
+    lines = skew_lines(report)
     moments = sorted({moment for line in lines for moment in line.values})
-    stamp = _stamp(run)
+    stamp = _stamp(report)
     return Twin(
         (_("Time"), *(line.title for line in lines)),
         [
             (
-                in_zone(moment, zone).strftime(stamp),
+                in_zone(moment, report.zone).strftime(stamp),
                 *(_written(line.values.get(moment), skew_text) for line in lines),
             )
             for moment in moments
@@ -158,7 +157,7 @@ def _skew(run: JobRun, zone: tzinfo) -> Twin:
     )
 
 
-def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
+def _strategies(report: Report) -> Twin:
     return Twin(
         (
             _("Strategy"),
@@ -178,7 +177,7 @@ def _strategies(run: JobRun, _zone: tzinfo) -> Twin:
             _("Overloaded for"),
             _("No owner"),
         ),
-        [_strategy(row) for row in strategy_rows(run)],
+        [_strategy(row) for row in strategy_rows(report)],
     )
 
 
@@ -209,7 +208,7 @@ def drain_text(row: StrategyRow) -> Cell:
     return _written(row.drain, span)
 
 
-def _members(run: JobRun, zone: tzinfo) -> Twin:
+def _members(report: Report) -> Twin:
     return Twin(
         (
             _("Member"),
@@ -218,11 +217,11 @@ def _members(run: JobRun, zone: tzinfo) -> Twin:
             _("From"),
             _("Last step"),
         ),
-        [_line(line, zone, figures.rate) for line in member_lines(run)],
+        [_line(line, report.zone, figures.rate) for line in member_lines(report)],
     )
 
 
-TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
+TWINS: Final[Mapping[str, Callable[[Report], Twin]]] = {
     "lag": _lag,
     "queues": _queues,
     "skew": _skew,
@@ -231,9 +230,9 @@ TWINS: Final[Mapping[str, Callable[[JobRun, tzinfo], Twin]]] = {
 }
 
 
-def _stamp(run: JobRun) -> str:
+def _stamp(report: Report) -> str:
     """Return how a column of times is written: alike, with seconds where steps need."""
-    return SECOND if run.summary["step_seconds"] % 60 else MINUTE
+    return SECOND if report.step_seconds % 60 else MINUTE
 
 
 def skew_text(value: float) -> str:

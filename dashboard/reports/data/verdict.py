@@ -15,7 +15,7 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.models import JobRun
+from dashboard.reports.report import Report, once
 
 from .spans import span
 from .strategies import StrategyRow, strategy_rows
@@ -51,10 +51,11 @@ class Verdict:
         return " ".join((self.text, *self.further))
 
 
-def verdict_of(run: JobRun) -> Verdict | None:
+@once
+def verdict_of(report: Report) -> Verdict | None:
     """Return the verdict of a finished run; None for a report of all groups."""
-    rows = strategy_rows(run)
-    return judge(rows, run.until - run.since) if rows else None
+    rows = strategy_rows(report)
+    return judge(rows, report.until - report.since) if rows else None
 
 
 def judge(rows: Sequence[StrategyRow], period: timedelta) -> Verdict:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import tzinfo
 from typing import Any, Final
 
-from dashboard.models import JobRun
 from dashboard.reports.data.series import (
     heat_lines,
     load_queues,
@@ -16,8 +14,7 @@ from dashboard.reports.data.series import (
     strategies_of,
 )
 from dashboard.reports.data.steps import epoch_bands, lag_steps
-from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.periods import axis_of
+from dashboard.reports.report import Report
 
 from .heatmap import queue_heatmap
 from .lag import lag_over_time
@@ -29,40 +26,40 @@ GROUP_ONLY: Final = ("skew", "strategies", "members")
 """Figures that a report of all groups does not have."""
 
 
-def figure_of(run: JobRun, name: str, zone: tzinfo) -> dict[str, Any]:
+def figure_of(report: Report, name: str) -> dict[str, Any]:
     """Return one figure of a finished run; raises KeyError for an unknown name."""
-    return FIGURES[name](run, axis_of(run, zone))
+    return FIGURES[name](report)
 
 
-def figure_names(run: JobRun) -> list[str]:
+def figure_names(report: Report) -> list[str]:
     """Return the figures that a run has, in their order on the page."""
-    names = [name for name in FIGURES if run.group or name not in GROUP_ONLY]
-    if "members" in names and not member_strategies(run):
+    names = [name for name in FIGURES if report.group or name not in GROUP_ONLY]
+    if "members" in names and not member_strategies(report):
         names.remove("members")
     return names
 
 
-def _lag(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return lag_over_time(axis, lag_steps(run), epoch_bands(run))
+def _lag(report: Report) -> dict[str, Any]:
+    return lag_over_time(report.axis, lag_steps(report), epoch_bands(report))
 
 
-def _queues(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return queue_heatmap(axis, heat_lines(run))
+def _queues(report: Report) -> dict[str, Any]:
+    return queue_heatmap(report.axis, heat_lines(report))
 
 
-def _skew(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return skew_over_time(axis, skew_lines(run), load_queues(run))
+def _skew(report: Report) -> dict[str, Any]:
+    return skew_over_time(report.axis, skew_lines(report), load_queues(report))
 
 
-def _strategies(run: JobRun, _axis: Axis) -> dict[str, Any]:
-    return strategies_compared(strategies_of(run))
+def _strategies(report: Report) -> dict[str, Any]:
+    return strategies_compared(strategies_of(report))
 
 
-def _members(run: JobRun, axis: Axis) -> dict[str, Any]:
-    return members_over_time(axis, member_lines(run), load_queues(run))
+def _members(report: Report) -> dict[str, Any]:
+    return members_over_time(report.axis, member_lines(report), load_queues(report))
 
 
-FIGURES: Final[Mapping[str, Callable[[JobRun, Axis], dict[str, Any]]]] = {
+FIGURES: Final[Mapping[str, Callable[[Report], dict[str, Any]]]] = {
     "lag": _lag,
     "queues": _queues,
     "skew": _skew,

@@ -20,14 +20,15 @@ from django.utils.translation import gettext as _
 from analytics import contracts as c
 from analytics.errors import LakeError
 from analytics.requests import STEP_LADDER, step_for
-from dashboard.models import Grouping, JobRun
+from dashboard.models import Grouping
 from dashboard.reports.data.results import QUEUE_KEY
 from dashboard.reports.data.series import heat_lines, lines_of, shown_grouping
 from dashboard.reports.data.steps import epoch_bands, peaks_of, steps_of
 from dashboard.reports.data.values import LagStep, QueueRow
+from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
 from dashboard.reports.request.epochs import spans_between
-from dashboard.reports.request.periods import as_ms, axis_of
+from dashboard.reports.request.periods import as_ms
 from dashboard.reports.words import source_word, step_word
 
 from .gallery import figure_of
@@ -60,7 +61,7 @@ class Window:
     until: datetime
 
 
-def read_window(run: JobRun, fields: Mapping[str, str], zone: tzinfo) -> Window | None:
+def read_window(report: Report, fields: Mapping[str, str]) -> Window | None:
     """Read `from` and `to`, local times of the reader's zone; None without them.
 
     The window is held within the report's period and at least half a minute long.
@@ -69,8 +70,8 @@ def read_window(run: JobRun, fields: Mapping[str, str], zone: tzinfo) -> Window 
     texts = fields.get("from", ""), fields.get("to", "")
     if not any(texts):
         return None
-    since, until = (_moment(text, zone) for text in texts)
-    period = axis_of(run, zone)
+    since, until = (_moment(text, report.zone) for text in texts)
+    period = report.axis
     since, until = max(since, period.since), min(until, period.until)
     if until - since < SHORTEST:
         raise WindowError(
@@ -80,35 +81,33 @@ def read_window(run: JobRun, fields: Mapping[str, str], zone: tzinfo) -> Window 
     return Window(since, until)
 
 
-def shown_figure(
-    run: JobRun, name: str, zone: tzinfo, window: Window | None
-) -> dict[str, Any]:
+def shown_figure(report: Report, name: str, window: Window | None) -> dict[str, Any]:
     """Return a figure over a window, or over the whole period without one.
 
     Raises KeyError for an unknown name.
     """
     if window is None:
-        step = axis_of(run, zone).step
-        return figure_of(run, name, zone) | {"meta": _meta(step, _computed_from(run))}
-    return figure_within(run, name, zone, window)
+        step = report.axis.step
+        return figure_of(report, name) | {"meta": _meta(step, _computed_from(report))}
+    return figure_within(report, name, window)
 
 
-def figure_within(
-    run: JobRun, name: str, zone: tzinfo, window: Window
-) -> dict[str, Any]:
+def figure_within(report: Report, name: str, window: Window) -> dict[str, Any]:
     """Return a figure over a window; raises KeyError for an unknown name."""
-    closer = _closer(run, name, zone, window) if name in CLOSER else None
+    closer = _closer(report, name, window) if name in CLOSER else None
     if closer is None:
-        figure = figure_of(run, name, zone)
-        whole = axis_of(run, zone)
-        shown = Axis(window.since, window.until, whole.step, zone)
+        figure = figure_of(report, name)
+        whole = report.axis
+        shown = Axis(window.since, window.until, whole.step, report.zone)
         figure["layout"]["xaxis"]["range"] = shown.range
-        return figure | {"meta": _meta(whole.step, _computed_from(run))}
+        return figure | {"meta": _meta(whole.step, _computed_from(report))}
     axis, steps = closer
     if name == "lag":
-        figure = lag_over_time(axis, _lag_steps(run, axis, steps), epoch_bands(run))
+        figure = lag_over_time(
+            axis, _lag_steps(report, axis, steps), epoch_bands(report)
+        )
     else:
-        figure = queue_heatmap(axis, _in_order(run, axis, steps))
+        figure = queue_heatmap(axis, _in_order(report, axis, steps))
     # The first step begins before the window; all figures show the same span.
     figure["layout"]["xaxis"]["range"] = [
         axis.local(window.since),
@@ -118,42 +117,40 @@ def figure_within(
     return figure | {"meta": _meta(axis.step, words, closer=True)}
 
 
-def _closer(
-    run: JobRun, name: str, zone: tzinfo, window: Window
-) -> tuple[Axis, Steps] | None:
+def _closer(report: Report, name: str, window: Window) -> tuple[Axis, Steps] | None:
     """Read the window's rows again; None where that gives nothing finer."""
-    if run.consumer or shown_grouping(run) is Grouping.CONSUMER:
+    if report.consumer or shown_grouping(report) is Grouping.CONSUMER:
         return None
-    found = _read(run, zone, window)
+    found = _read(report, window)
     if found is None or not found[1].by_queue.num_rows:
         return None
     return found
 
 
-def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | None:
+def _read(report: Report, window: Window) -> tuple[Axis, Steps] | None:
     """Read the finest steps that are kept and few enough; None without finer ones."""
     # Late: pages that show no report need no Arrow.
     from analytics.lake.steps import MOST_ROWS, finest_step, read_steps
     from analytics.lake.storage import open_storage
 
     storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
-    own = round(axis_of(run, zone).step.total_seconds())
+    own = round(report.axis.step.total_seconds())
     span = as_ms(window.since), as_ms(window.until)
     try:
         finest = finest_step(
             storage,
-            cluster=run.cluster,
+            cluster=report.cluster,
             since_ms=span[0],
             until_ms=span[1],
             at_least=step_for(span[1] - span[0]),
         )
     except LakeError as error:
-        logger.info("run=%s lake not read: %s", run.pk, error)
+        logger.info("run=%s lake not read: %s", report.run.pk, error)
         return None
     # From the begin of the first step, to the end of what the last samples claim.
     there = spans_between(
-        run.cluster,
-        run.group,
+        report.cluster,
+        report.group,
         window.since - timedelta(seconds=own),
         window.until + timedelta(seconds=c.MOST_WEIGHT),
     )
@@ -163,25 +160,27 @@ def _read(run: JobRun, zone: tzinfo, window: Window) -> tuple[Axis, Steps] | Non
         try:
             steps = read_steps(
                 storage,
-                cluster=run.cluster,
-                group=run.group,
-                topic=run.topic,
+                cluster=report.cluster,
+                group=report.group,
+                topic=report.topic,
                 since_ms=as_ms(since),
                 until_ms=span[1],
                 step_seconds=seconds,
                 there=there,
-                most_rows=MOST_ROWS if run.group else MOST_ROWS_OF_ALL,
+                most_rows=MOST_ROWS if report.group else MOST_ROWS_OF_ALL,
             )
         except LakeError as error:
-            logger.info("run=%s steps of %s s not read: %s", run.pk, seconds, error)
+            logger.info(
+                "run=%s steps of %s s not read: %s", report.run.pk, seconds, error
+            )
             continue
-        return Axis(since, window.until, step, zone), steps
+        return Axis(since, window.until, step, report.zone), steps
     return None
 
 
-def _lag_steps(run: JobRun, axis: Axis, steps: Steps) -> list[LagStep]:
+def _lag_steps(report: Report, axis: Axis, steps: Steps) -> list[LagStep]:
     """Return the lag of what a run is about, counted as in the whole report."""
-    if not run.group:
+    if not report.group:
         return steps_of(steps.by_group, (c.GROUP,), axis)
     # The peaks are of the topic alone where only that was read.
     return steps_of(steps.by_queue, QUEUE_KEY, axis, peaks_of(steps.by_group))
@@ -190,15 +189,15 @@ def _lag_steps(run: JobRun, axis: Axis, steps: Steps) -> list[LagStep]:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _in_order(run: JobRun, axis: Axis, steps: Steps) -> list[QueueRow]:
+def _in_order(report: Report, axis: Axis, steps: Steps) -> list[QueueRow]:
     """Return the map's lines in the order of the whole report, so that none jumps."""
-    grouping = shown_grouping(run)
-    of_groups = grouping is Grouping.GROUP and not run.group
+    grouping = shown_grouping(report)
+    of_groups = grouping is Grouping.GROUP and not report.group
     table = steps.by_group if of_groups else steps.by_queue
     key = (c.GROUP,) if of_groups else QUEUE_KEY
     lines = lines_of(table, key, grouping, axis)
     found = {line.label: line for line in lines}
-    known = [line.label for line in heat_lines(run)]
+    known = [line.label for line in heat_lines(report)]
     return [found[label] for label in known if label in found]
 
 
@@ -209,8 +208,8 @@ def _meta(step: timedelta, source: str, *, closer: bool = False) -> dict[str, An
     return {"step_seconds": seconds, "closer": closer, "text": text % words}
 
 
-def _computed_from(run: JobRun) -> str:
-    source = run.summary.get("source", "")
+def _computed_from(report: Report) -> str:
+    source = report.run.summary.get("source", "")
     if not source:  # of a run of before
         return _("as the report was computed")
     return _("computed from %(source)s") % {"source": source_word(source)}

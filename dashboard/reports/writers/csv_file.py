@@ -7,18 +7,18 @@ import io
 from collections.abc import Generator, Iterator
 from datetime import tzinfo
 
-from dashboard.models import JobRun
 from dashboard.reports.data.results import column_of, iterate_batches
 from dashboard.reports.data.tables import Table
+from dashboard.reports.report import Report
 from dashboard.wording.cells import csv_cell
 
 
-def csv_pieces(run: JobRun, table: Table, zone: tzinfo) -> Generator[bytes, None, None]:
+def csv_pieces(report: Report, table: Table) -> Generator[bytes, None, None]:
     """Yield the file: a line of column keys, then the rows, as UTF-8.
 
     Raises `NoResultError` at once when the run lacks the table.
     """
-    return _pieces(iterate_batches(run, table.key, table.order), table, zone)
+    return _pieces(iterate_batches(report, table.key, table.order), table, report.zone)
 
 
 def _pieces(

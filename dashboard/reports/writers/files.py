@@ -18,6 +18,7 @@ from django.utils import timezone, translation
 
 from dashboard.models import JobRun, ReportFile
 from dashboard.reports.data.output import FILES, RESULTS
+from dashboard.reports.report import Report
 from dashboard.wording.zones import zone_label
 
 from .formats import (
@@ -43,9 +44,10 @@ def keep_files(run: JobRun) -> list[ReportFile]:
         timezone.override(zone),
         tempfile.TemporaryDirectory(prefix="rocketscope-") as folder,
     ):
-        wish = Wish(zone, zone_label(), table_named(run, ""), run.paper)
+        report = Report(run, zone, zone_label())
+        wish = Wish(table_named(report, ""), run.paper)
         return [
-            _kept(run, form, wish, Path(folder) / form)
+            _kept(report, form, wish, Path(folder) / form)
             for form in run.formats
             if form in FORMATS
         ]
@@ -65,13 +67,14 @@ def open_kept(run: JobRun, form: str) -> tuple[ReportFile, Any] | None:
         return None
 
 
-def _kept(run: JobRun, form: str, wish: Wish, local: Path) -> ReportFile:
+def _kept(report: Report, form: str, wish: Wish, local: Path) -> ReportFile:
     from analytics.lake.storage import open_storage
 
-    path = f"{FILES}/{file_name(run, FORMATS[form], wish.table)}"
+    run = report.run
+    path = f"{FILES}/{file_name(report, FORMATS[form], wish.table)}"
     error = ""
     try:
-        FORMATS[form].write(run, local, wish)
+        FORMATS[form].write(report, local, wish)
         storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
         storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
     except Exception as problem:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
 from django.utils.text import slugify
 
-from dashboard.models import Grouping, JobRun, Paper
+from dashboard.models import Grouping, Paper
 from dashboard.reports.data.tables import LAG_TABLES, TABLES, Table
+from dashboard.reports.report import Report
 
 from .csv_file import csv_pieces
 from .html_file import write_html
@@ -25,10 +25,8 @@ from .xlsx_file import write_xlsx
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a file is to be made: the reader's zone, the table, the paper."""
+    """How a file is to be made: the table where it holds one, the paper."""
 
-    zone: tzinfo
-    zone_name: str
     table: Table
     paper: str = Paper.A4
 
@@ -41,19 +39,19 @@ class Format:
     title: str
     content_type: str
     per_table: bool
-    write: Callable[[JobRun, Path, Wish], None]
+    write: Callable[[Report, Path, Wish], None]
 
 
-def _csv(run: JobRun, path: Path, wish: Wish) -> None:
+def _csv(report: Report, path: Path, wish: Wish) -> None:
     with path.open("wb") as file:
-        file.writelines(csv_pieces(run, wish.table, wish.zone))
+        file.writelines(csv_pieces(report, wish.table))
 
 
-def _pdf(run: JobRun, path: Path, wish: Wish) -> None:
+def _pdf(report: Report, path: Path, wish: Wish) -> None:
     # Late: the fonts' library takes a second to load, and few processes need it.
     from dashboard.reports.writers.pdf.document import write_pdf
 
-    write_pdf(run, path, wish.zone, wish.zone_name, wish.paper)
+    write_pdf(report, path, wish.paper)
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -65,39 +63,39 @@ FORMATS: Final[Mapping[str, Format]] = {
             "XLSX",
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             False,
-            lambda run, path, wish: write_xlsx(run, path, wish.zone, wish.zone_name),
+            lambda report, path, _wish: write_xlsx(report, path),
         ),
         Format(
             "parquet",
             "Parquet",
             "application/vnd.apache.parquet",
             True,
-            lambda run, path, wish: write_parquet(run, wish.table, path, wish.zone),
+            lambda report, path, wish: write_parquet(report, wish.table, path),
         ),
         Format(
             "html",
             "HTML",
             "text/html; charset=utf-8",
             False,
-            lambda run, path, wish: write_html(run, path, wish.zone, wish.zone_name),
+            lambda report, path, _wish: write_html(report, path),
         ),
         Format("pdf", "PDF", "application/pdf", False, _pdf),
     )
 }
 
 
-def table_named(run: JobRun, name: str) -> Table:
+def table_named(report: Report, name: str) -> Table:
     """Return a table by its key; empty means that of the report's grouping.
 
     Raises KeyError for an unknown name.
     """
     if name:
         return TABLES[name]
-    return LAG_TABLES[Grouping.CONSUMER if run.consumer else Grouping(run.grouping)]
+    return LAG_TABLES[Grouping.CONSUMER if report.consumer else report.grouping]
 
 
-def file_name(run: JobRun, form: Format, table: Table) -> str:
+def file_name(report: Report, form: Format, table: Table) -> str:
     """Return a name for the file that any file system takes."""
-    name = slugify(run.name) or slugify(run.group or run.cluster) or "report"
+    name = slugify(report.name) or slugify(report.group or report.cluster) or "report"
     part = f"-{table.key}" if form.per_table else ""
-    return f"lag-{name}-{run.pk}{part}.{form.key}"
+    return f"lag-{name}-{report.run.pk}{part}.{form.key}"

@@ -23,7 +23,6 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from dashboard.models import JobRun
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.series import member_strategy, shown_grouping
 from dashboard.reports.data.stats import holes_text, stats_of
@@ -31,6 +30,7 @@ from dashboard.reports.data.twins import Twin, clock, twin_of
 from dashboard.reports.data.values import strategy_title
 from dashboard.reports.data.verdict import verdict_of
 from dashboard.reports.figures.gallery import figure_names, figure_of
+from dashboard.reports.report import Report
 from dashboard.reports.words import (
     over_time_word,
     step_word,
@@ -59,36 +59,36 @@ class Chart:
     twin: Twin
 
 
-def write_html(run: JobRun, path: Path, zone: tzinfo, zone_name: str) -> None:
+def write_html(report: Report, path: Path) -> None:
     """Write the report to a file at `path`, in the language that is active."""
-    path.write_text(html_text(run, zone, zone_name), "utf-8")
+    path.write_text(html_text(report), "utf-8")
 
 
-def html_text(run: JobRun, zone: tzinfo, zone_name: str) -> str:
+def html_text(report: Report) -> str:
     """Return the file's text."""
-    facts = facts_of(run, zone)
-    names = figure_names(run)
+    facts = facts_of(report)
+    names = figure_names(report)
     plotly = static_text("vendor/plotly/plotly-cartesian.min.js")
     script = _as_one_script()
     return render_to_string(
         "reports/file.html",
         {
-            "run": run,
+            "run": report.run,
             "language": get_language() or "en",
             "version": settings.VERSION,
-            "title": title_of(run),
-            "subject": subject_of(run),
-            "since": _local(run.since, zone),
-            "until": _local(run.until, zone),
-            "made": _local(run.finished_at, zone),
-            "zone_name": zone_name,
-            "step": step_word(run.summary["step_seconds"]),
-            "row_count": run.summary["rows"].get("lag_by_queue"),
-            "stats": stats_of(run, facts, zone),
+            "title": title_of(report),
+            "subject": subject_of(report),
+            "since": _local(report.since, report.zone),
+            "until": _local(report.until, report.zone),
+            "made": _local(report.run.finished_at, report.zone),
+            "zone_name": report.zone_name,
+            "step": step_word(report.step_seconds),
+            "row_count": report.run.summary["rows"].get("lag_by_queue"),
+            "stats": stats_of(report),
             "holes": holes_text(facts),
-            "charts": list(charts_of(run, zone)),
-            "verdict": verdict_of(run),
-            "worst": worst_groups(run),
+            "charts": list(charts_of(report)),
+            "verdict": verdict_of(report),
+            "worst": worst_groups(report),
             "policy": _policy(plotly, script),
             # What follows are files of ours, and JSON without a sign that could end
             # its element.
@@ -97,24 +97,24 @@ def html_text(run: JobRun, zone: tzinfo, zone_name: str) -> str:
             "plotly": mark_safe(plotly),  # noqa: S308
             "script": mark_safe(script),  # noqa: S308
             "figures": mark_safe(  # noqa: S308
-                _json({name: figure_of(run, name, zone) for name in names})
+                _json({name: figure_of(report, name) for name in names})
             ),
         },
     )
 
 
-def charts_of(run: JobRun, zone: tzinfo) -> Iterator[Chart]:
+def charts_of(report: Report) -> Iterator[Chart]:
     """Yield the figures that a run has, with their words, in order."""
-    step = step_word(run.summary["step_seconds"])
+    step = step_word(report.step_seconds)
     words = {
         "lag": (
             _("Lag and age"),
             _("bands are epochs: spans with the same members and queues")
-            if run.group
+            if report.group
             else "",
         ),
         "queues": (
-            over_time_word(shown_grouping(run)),
+            over_time_word(shown_grouping(report)),
             _("mean lag per %(step)s") % {"step": step},
         ),
         "skew": (
@@ -128,12 +128,12 @@ def charts_of(run: JobRun, zone: tzinfo) -> Iterator[Chart]:
         "members": (
             _("Members over time"),
             _("load of the busiest members under %(strategy)s, messages per second")
-            % {"strategy": strategy_title(member_strategy(run))},
+            % {"strategy": strategy_title(member_strategy(report))},
         ),
     }
-    for name in figure_names(run):
+    for name in figure_names(report):
         title, note = words[name]
-        yield Chart(name, title, note, twin_of(run, name, zone))
+        yield Chart(name, title, note, twin_of(report, name))
 
 
 def _as_one_script() -> str:

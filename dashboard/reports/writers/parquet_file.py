@@ -12,28 +12,28 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics.contracts import SCHEMA_VERSION
-from dashboard.models import JobRun
 from dashboard.reports.data.results import iterate_batches
 from dashboard.reports.data.tables import Kind, Table
+from dashboard.reports.report import Report
 
 UNIT: Final = b"unit"
 
 
-def write_parquet(run: JobRun, table: Table, path: Path, zone: tzinfo) -> None:
+def write_parquet(report: Report, table: Table, path: Path) -> None:
     """Write one table of a run to a file at `path`.
 
     Raises `NoResultError` when the run lacks the table.
     """
     from pyarrow import parquet
 
-    batches = iterate_batches(run, table.key, table.order)
-    schema = schema_of(run, table, zone)
+    batches = iterate_batches(report, table.key, table.order)
+    schema = schema_of(report, table)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in batches:
             writer.write_table(_cast(batch, schema))
 
 
-def schema_of(run: JobRun, table: Table, zone: tzinfo) -> Any:
+def schema_of(report: Report, table: Table) -> Any:
     """Return the file's Arrow schema."""
     import pyarrow as pa
 
@@ -41,17 +41,17 @@ def schema_of(run: JobRun, table: Table, zone: tzinfo) -> Any:
         Kind.TEXT: pa.string(),
         Kind.COUNT: pa.int64(),
         Kind.NUMBER: pa.float64(),
-        Kind.TIME: pa.timestamp("ms", tz=zone_name(zone)),
+        Kind.TIME: pa.timestamp("ms", tz=zone_name(report.zone)),
         Kind.FLAG: pa.bool_(),
     }
     about = {
         "rocketscope.schema": str(SCHEMA_VERSION),
         "rocketscope.table": table.key,
-        "rocketscope.cluster": run.cluster,
-        "rocketscope.group": run.group,
-        "rocketscope.since": run.summary["since"],
-        "rocketscope.until": run.summary["until"],
-        "rocketscope.step_seconds": str(run.summary["step_seconds"]),
+        "rocketscope.cluster": report.cluster,
+        "rocketscope.group": report.group,
+        "rocketscope.since": report.run.summary["since"],
+        "rocketscope.until": report.run.summary["until"],
+        "rocketscope.step_seconds": str(report.step_seconds),
     }
     return pa.schema(
         [

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.models import JobRun
 from dashboard.reports.data.holes import (
     Lack,
     cell_lack,
@@ -24,8 +23,8 @@ from dashboard.reports.data.series import heat_lines, shown_grouping
 from dashboard.reports.data.steps import lag_steps
 from dashboard.reports.data.values import LagStep
 from dashboard.reports.figures.heatmap import HEATS, LEVELS
+from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.periods import axis_of
 from dashboard.reports.words import grouping_word
 from dashboard.wording.cells import in_zone
 
@@ -48,15 +47,15 @@ _MOST_COLUMNS: Final = 16_000
 """A sheet has 16,384 columns."""
 
 
-def write_over_time(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
+def write_over_time(book: Any, report: Report) -> None:
     """Write the page's lag figure as cells and two charts."""
-    axis = axis_of(run, zone)
-    steps = {step.since: step for step in lag_steps(run)}
+    axis = report.axis
+    steps = {step.since: step for step in lag_steps(report)}
     name = _("Over time")
     sheet = book.add_worksheet(name)
     sheet.freeze_panes(1, 0)
     heads = (
-        f"{_('Time')} ({zone_name})",
+        f"{_('Time')} ({report.zone_name})",
         _("Lag, mean"),
         _("Lag, peak"),
         _("Oldest, peak (s)"),
@@ -75,7 +74,7 @@ def write_over_time(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> Non
     moments = axis.steps()
     marked = set()
     for line, moment in enumerate(moments, start=1):
-        sheet.write_datetime(line, 0, _local(moment, zone), time_format)
+        sheet.write_datetime(line, 0, _local(moment, report.zone), time_format)
         for place, value in enumerate(_values(steps.get(moment)), start=1):
             if value is not None:
                 sheet.write_number(line, place, value, whole)
@@ -89,10 +88,10 @@ def write_over_time(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> Non
         sheet.insert_chart(1 + 16 * number, len(heads) + 1, chart)
 
 
-def write_map(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
+def write_map(book: Any, report: Report) -> None:
     """Write the heatmap: a line per queue, a column per step, coloured by level."""
-    lines = heat_lines(run)
-    moments = axis_of(run, zone).steps()[:_MOST_COLUMNS]
+    lines = heat_lines(report)
+    moments = report.axis.steps()[:_MOST_COLUMNS]
     sheet = book.add_worksheet(_("Lag map"))
     sheet.freeze_panes(1, 1)
     header = book.add_format(
@@ -107,10 +106,10 @@ def write_map(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
         lack: book.add_format({"pattern": pattern, "fg_color": color})
         for lack, pattern in _CELL_PATTERNS.items()
     }
-    head = f"{grouping_word(shown_grouping(run))} ({zone_name})"
+    head = f"{grouping_word(shown_grouping(report))} ({report.zone_name})"
     sheet.write_string(0, 0, head, bold)
     for place, moment in enumerate(moments, start=1):
-        sheet.write_datetime(0, place, _local(moment, zone), header)
+        sheet.write_datetime(0, place, _local(moment, report.zone), header)
     for row, line in enumerate(lines, start=1):
         sheet.write_string(row, 0, line.label)
         for place, moment in enumerate(moments, start=1):

@@ -16,7 +16,6 @@ import xlsxwriter
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
-from dashboard.models import JobRun
 from dashboard.reports.data.facts import facts_of
 from dashboard.reports.data.results import column_of, has_table, iterate_batches
 from dashboard.reports.data.stats import holes_text
@@ -29,6 +28,7 @@ from dashboard.reports.data.tables import (
 )
 from dashboard.reports.data.values import strategy_title
 from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.report import Report
 from dashboard.reports.words import title_of
 from dashboard.wording.cells import in_zone
 
@@ -46,7 +46,7 @@ _FORMATS: Final[Mapping[Kind, str]] = {
 _WIDTHS: Final[Mapping[Kind, int]] = {Kind.TEXT: 28, Kind.TIME: 20}
 
 
-def write_xlsx(run: JobRun, path: Path, zone: tzinfo, zone_name: str) -> None:
+def write_xlsx(report: Report, path: Path) -> None:
     """Write every table that the run has to a workbook at `path`."""
     options = {
         "constant_memory": True,
@@ -56,12 +56,12 @@ def write_xlsx(run: JobRun, path: Path, zone: tzinfo, zone_name: str) -> None:
         "strings_to_numbers": False,
     }
     with xlsxwriter.Workbook(str(path), options) as book:
-        _about(book, run, zone, zone_name)
-        write_over_time(book, run, zone, zone_name)
-        write_map(book, run, zone, zone_name)
+        _about(book, report)
+        write_over_time(book, report)
+        write_map(book, report)
         for table in TABLES.values():
-            if has_table(run, table.key):
-                _Sheets(book, table, zone, zone_name).write(run)
+            if has_table(report, table.key):
+                _Sheets(book, table, report.zone, report.zone_name).write(report)
 
 
 class _Sheets:
@@ -78,9 +78,9 @@ class _Sheets:
             for kind, text in _FORMATS.items()
         }
 
-    def write(self, run: JobRun) -> None:
+    def write(self, report: Report) -> None:
         sheet, line, number = None, 0, 0
-        for row in self._rows(run):
+        for row in self._rows(report):
             if sheet is None or line > SHEET_ROWS:
                 number += 1
                 sheet, line = self._sheet(number), 1
@@ -113,9 +113,9 @@ class _Sheets:
         chart.set_x_axis({"num_format": "0.00", "min": 1, "crossing": 1})
         sheet.insert_chart(rows + 3, 1, chart)
 
-    def _rows(self, run: JobRun) -> Iterator[Sequence[Any]]:
+    def _rows(self, report: Report) -> Iterator[Sequence[Any]]:
         keys = [column.key for column in self._table.columns]
-        for batch in iterate_batches(run, self._table.key, self._table.order):
+        for batch in iterate_batches(report, self._table.key, self._table.order):
             columns = [column_of(batch, key) for key in keys]
             yield from zip(*columns, strict=True)
 
@@ -153,7 +153,7 @@ class _Sheets:
             sheet.write_string(line, place, str(value))
 
 
-def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
+def _about(book: Any, report: Report) -> None:
     sheet = book.add_worksheet(_("About"))
     sheet.set_column(0, 0, 22)
     sheet.set_column(1, 1, 80)
@@ -161,23 +161,23 @@ def _about(book: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
     wrapped = book.add_format({"text_wrap": True, "valign": "top"})
 
     def local(moment: datetime | None) -> str:
-        return "" if moment is None else in_zone(moment, zone).isoformat(sep=" ")
+        return "" if moment is None else in_zone(moment, report.zone).isoformat(sep=" ")
 
-    verdict = verdict_of(run)
-    holes = holes_text(facts_of(run, zone))
+    verdict = verdict_of(report)
+    holes = holes_text(facts_of(report))
     facts = [
-        (_("Report"), title_of(run)),
-        (_("Cluster"), run.cluster),
-        (_("Group"), run.group or _("all groups")),
-        *([(_("Topic"), run.topic)] if run.topic else []),
-        *([(_("Consumer"), run.consumer)] if run.consumer else []),
-        (_("From"), local(run.since)),
-        (_("Until"), local(run.until)),
-        (_("Step, seconds"), str(run.summary.get("step_seconds", ""))),
-        (_("Time zone"), zone_name),
+        (_("Report"), title_of(report)),
+        (_("Cluster"), report.cluster),
+        (_("Group"), report.group or _("all groups")),
+        *([(_("Topic"), report.topic)] if report.topic else []),
+        *([(_("Consumer"), report.consumer)] if report.consumer else []),
+        (_("From"), local(report.since)),
+        (_("Until"), local(report.until)),
+        (_("Step, seconds"), str(report.run.summary.get("step_seconds", ""))),
+        (_("Time zone"), report.zone_name),
         *([(_("Not known"), holes)] if holes else []),
-        (_("Made"), local(run.finished_at)),
-        (_("Asked by"), run.asked_by_name),
+        (_("Made"), local(report.run.finished_at)),
+        (_("Asked by"), report.run.asked_by_name),
         *([(_("Strategies"), verdict.whole)] if verdict else []),
         (
             _("Notes"),

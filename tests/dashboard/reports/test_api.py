@@ -19,6 +19,7 @@ from dashboard.models import (
 )
 from dashboard.reports.data.facts import facts_of
 from dashboard.reports.figures.gallery import figure_of
+from dashboard.reports.report import Report
 from dashboard.reports.writers.files import keep_files
 from tests.dashboard.conftest import SignIn
 
@@ -151,7 +152,7 @@ def test_facts_figures_and_files_are_those_of_the_page(
 ) -> None:
     run, client = finished_run(lake), sign_in(Role.VIEWER)
     facts = client.get(f"{BASE}/runs/{run.pk}/facts").json()
-    page = facts_of(run, UTC)
+    page = facts_of(Report(run))
     assert page.peak is not None
     assert (facts["peak"], facts["peak_is_least"]) == (page.peak.value, False)
     assert (facts["whole_seconds"], facts["missing_seconds"]) == (360, 240)
@@ -163,7 +164,7 @@ def test_facts_figures_and_files_are_those_of_the_page(
     assert (ranked["AVG"]["never"], ranked["in_use+1"]["never"]) == (120, None)
     assert facts["verdict"]["answer"] == "change"
     figure = client.get(f"{BASE}/runs/{run.pk}/figures/lag").json()
-    assert figure["data"] == figure_of(run, "lag", UTC)["data"]
+    assert figure["data"] == figure_of(Report(run), "lag")["data"]
     answer = client.get(f"{BASE}/runs/{run.pk}/download/csv?table=lag_by_group")
     rows = list(csv.DictReader(io.StringIO(gathered(answer).decode())))
     assert (

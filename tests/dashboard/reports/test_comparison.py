@@ -21,6 +21,7 @@ from dashboard.reports.data.strategies import strategy_rows
 from dashboard.reports.data.tables import MEMBERS_OVER_TIME, STRATEGIES
 from dashboard.reports.data.twins import twin_of
 from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.report import Report
 from dashboard.reports.writers.csv_file import csv_pieces
 from dashboard.reports.writers.html_file import html_text
 from dashboard.reports.writers.parquet_file import write_parquet
@@ -102,7 +103,9 @@ def test_the_page_shows_them_by_rank(page: list[list[str]]) -> None:
 def test_the_twin_has_the_numbers_of_the_page(
     run: JobRun, page: list[list[str]]
 ) -> None:
-    for row, shown in zip(twin_of(run, "strategies", SHANGHAI).rows, page, strict=True):
+    for row, shown in zip(
+        twin_of(Report(run, SHANGHAI), "strategies").rows, page, strict=True
+    ):
         title, use, rank, *cells = [UNKNOWN if cell is None else cell for cell in row]
         assert shown[0].removesuffix(" CONFIG") == f"{title} {use}".strip()
         assert shown[1].removesuffix(" best") == rank
@@ -129,8 +132,8 @@ def test_duckdb_reads_the_ranking_from_csv_and_parquet(
     run: JobRun, tmp_path: Path
 ) -> None:
     csv, parquet = tmp_path / "s.csv", tmp_path / "s.parquet"
-    csv.write_bytes(b"".join(csv_pieces(run, STRATEGIES, SHANGHAI)))
-    write_parquet(run, STRATEGIES, parquet, SHANGHAI)
+    csv.write_bytes(b"".join(csv_pieces(Report(run, SHANGHAI), STRATEGIES)))
+    write_parquet(Report(run, SHANGHAI), STRATEGIES, parquet)
     for found, wanted in zip(
         as_dicts(duckdb.read_csv(str(csv))), expected(), strict=True
     ):
@@ -145,17 +148,17 @@ def test_a_workbook_has_the_ranking_with_empty_cells(
     run: JobRun, tmp_path: Path
 ) -> None:
     file = tmp_path / "report.xlsx"
-    write_xlsx(run, file, SHANGHAI, "UTC+8")
+    write_xlsx(Report(run, SHANGHAI, "UTC+8"), file)
     book = openpyxl.load_workbook(file)
     _head, *rows = book["Strategies"].iter_rows(values_only=True)
     keys = [column.key for column in STRATEGIES.columns]
-    titles = {row.name: row.title for row in strategy_rows(run)}
+    titles = {row.name: row.title for row in strategy_rows(Report(run))}
     for cells, wanted in zip(rows, expected(), strict=True):
         found = dict(zip(keys, cells, strict=True))
         assert found.pop(c.STRATEGY) == titles[wanted[c.STRATEGY]]
         same(found, {k: v for k, v in wanted.items() if k != c.STRATEGY})
     about = dict(book["About"].iter_rows(values_only=True))
-    verdict = verdict_of(run)
+    verdict = verdict_of(Report(run))
     assert verdict is not None
     assert about["Strategies"] == verdict.whole
 
@@ -165,10 +168,10 @@ def test_html_and_pdf_say_what_the_page_says(
     run: JobRun, tmp_path: Path, language: str
 ) -> None:
     with translation.override(language):
-        verdict = verdict_of(run)
-        twin = twin_of(run, "strategies", SHANGHAI)
-        text = html_text(run, SHANGHAI, "UTC+8")
-        write_pdf(run, tmp_path / "report.pdf", SHANGHAI, "UTC+8", "a4")
+        verdict = verdict_of(Report(run))
+        twin = twin_of(Report(run, SHANGHAI), "strategies")
+        text = html_text(Report(run, SHANGHAI, "UTC+8"))
+        write_pdf(Report(run, SHANGHAI, "UTC+8"), tmp_path / "report.pdf", "a4")
         dash = "— " + translation.gettext("Not known")
     tables = Tables()
     tables.feed(text)
@@ -200,7 +203,7 @@ def test_members_over_time_are_those_of_the_strategy_asked_for(
     answer = client.get(f"/reports/{run.pk}/figures/members/?strategy=in_use%2B1")
     assert answer.status_code == 404
     file = tmp_path / "members.parquet"
-    write_parquet(run, MEMBERS_OVER_TIME, file, SHANGHAI)
+    write_parquet(Report(run, SHANGHAI), MEMBERS_OVER_TIME, file)
     found = duckdb.sql(
         f"select load from '{file}' where strategy = 'BALANCED' order by since"
     ).fetchall()
@@ -217,9 +220,9 @@ def test_a_run_of_before_has_ranks_and_no_members(run: JobRun, lake: Path) -> No
         kept = [n for n in table.column_names if n not in (c.RANK, c.NEVER_SECONDS)]
         parquet.write_table(table.select(kept), file)
     del run.summary["rows"][c.MEMBER_BY_TIME]
-    rows = strategy_rows(run)
+    rows = strategy_rows(Report(run))
     assert [row.name for row in rows] == BY_RANK
     assert [row.rank for row in rows] == [1, 2, None, None, None]
     assert rows[1].never is None
     assert rows[1].drain == timedelta(minutes=10)
-    assert b"in_use+1" in b"".join(csv_pieces(run, STRATEGIES, SHANGHAI))
+    assert b"in_use+1" in b"".join(csv_pieces(Report(run, SHANGHAI), STRATEGIES))

@@ -25,6 +25,7 @@ from dashboard.reports.data.tables import (
     MEMBERS,
     TABLES,
 )
+from dashboard.reports.report import Report
 from dashboard.reports.request.periods import axis_of
 from dashboard.reports.writers import xlsx_file
 from dashboard.reports.writers.csv_file import csv_pieces
@@ -46,13 +47,13 @@ def run(lake: Path) -> JobRun:
 @pytest.fixture
 def csv(run: JobRun, tmp_path: Path) -> Path:
     file = tmp_path / "queues.csv"
-    file.write_bytes(b"".join(csv_pieces(run, BY_QUEUE, SHANGHAI)))
+    file.write_bytes(b"".join(csv_pieces(Report(run, SHANGHAI), BY_QUEUE)))
     return file
 
 
 def workbook(run: JobRun, folder: Path) -> openpyxl.Workbook:
     file = folder / "report.xlsx"
-    write_xlsx(run, file, SHANGHAI, "UTC+8")
+    write_xlsx(Report(run, SHANGHAI, "UTC+8"), file)
     return openpyxl.load_workbook(file)
 
 
@@ -79,7 +80,7 @@ def test_rows_come_in_the_order_of_the_table(csv: Path) -> None:
 
 
 def test_names_from_outside_cannot_be_formulas(run: JobRun, tmp_path: Path) -> None:
-    text = b"".join(csv_pieces(run, BY_CONSUMER, SHANGHAI)).decode()
+    text = b"".join(csv_pieces(Report(run, SHANGHAI), BY_CONSUMER)).decode()
     assert ",'=1+1," in text
     sheet = workbook(run, tmp_path)["Consumers"]
     cell = sheet["C2"]
@@ -150,20 +151,20 @@ def test_large_tables_come_in_small_pieces(
 ) -> None:
     monkeypatch.setattr(results, "BATCH_ROWS", 3)
     monkeypatch.setattr(results, "SORTED_ROWS", 1)
-    batches = list(iterate_batches(run, c.LAG_BY_QUEUE, BY_QUEUE.order))
+    batches = list(iterate_batches(Report(run), c.LAG_BY_QUEUE, BY_QUEUE.order))
     assert max(batch.num_rows for batch in batches) <= 3
     assert sum(batch.num_rows for batch in batches) == QUEUE_ROWS
-    pieces = list(csv_pieces(run, BY_QUEUE, SHANGHAI))
+    pieces = list(csv_pieces(Report(run, SHANGHAI), BY_QUEUE))
     assert len(pieces) > 4
     assert len(io.BytesIO(b"".join(pieces)).readlines()) == QUEUE_ROWS + 1
 
 
 def test_a_run_without_the_table_says_so(run: JobRun) -> None:
     with pytest.raises(NoResultError, match="has no load_by_member"):
-        csv_pieces(run, MEMBERS, SHANGHAI)
+        csv_pieces(Report(run, SHANGHAI), MEMBERS)
     run.state = JobRun.State.FAILED
     with pytest.raises(NoResultError, match="is failed"):
-        csv_pieces(run, BY_QUEUE, SHANGHAI)
+        csv_pieces(Report(run, SHANGHAI), BY_QUEUE)
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.key)
@@ -181,7 +182,7 @@ def test_no_name_is_a_formula_in_any_file(
 ) -> None:
     run = finished_run(lake, group=name, groups=(name,), consumers=(name,))
     run.name = name
-    text = b"".join(csv_pieces(run, BY_CONSUMER, SHANGHAI)).decode()
+    text = b"".join(csv_pieces(Report(run, SHANGHAI), BY_CONSUMER)).decode()
     rows = list(csv_module.reader(io.StringIO(text, newline="")))
     assert {row[2] for row in rows[1:]} == {"'" + name}
     book = workbook(run, tmp_path)
@@ -195,7 +196,7 @@ def test_the_workbook_draws_what_the_page_draws(run: JobRun, tmp_path: Path) -> 
     book = workbook(run, tmp_path)
     sheet = book["Over time"]
     rows = list(sheet.iter_rows(min_row=2, values_only=True))
-    steps = {step.since: step for step in lag_steps(run)}
+    steps = {step.since: step for step in lag_steps(Report(run))}
     axis = axis_of(run, SHANGHAI)
     for row, since in zip(rows, axis.steps(), strict=True):
         local = since.astimezone(SHANGHAI).replace(tzinfo=None)
@@ -210,7 +211,7 @@ def test_the_workbook_draws_what_the_page_draws(run: JobRun, tmp_path: Path) -> 
     assert len(charts_in(sheet)) == 2
     assert len(charts_in(book["Strategies"])) == 1
     titles = [cell.value for cell in book["Lag map"]["A"][1:]]
-    lines = [line.label for line in heat_lines(run)]
+    lines = [line.label for line in heat_lines(Report(run))]
     assert titles == [*lines, None, "not collected", "part not known", "not known"]
 
 

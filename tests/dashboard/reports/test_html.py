@@ -13,10 +13,10 @@ import pytest
 from django.utils import translation
 
 from dashboard.models import JobRun
-from dashboard.reports.data.facts import facts_of
 from dashboard.reports.data.stats import stats_of
 from dashboard.reports.data.twins import twin_of
 from dashboard.reports.figures.gallery import figure_of
+from dashboard.reports.report import Report
 from dashboard.reports.writers.html_file import html_text, write_html
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 
@@ -38,7 +38,7 @@ def run(lake: Path) -> JobRun:
 
 
 def test_it_names_no_other_place(run: JobRun) -> None:
-    text = html_text(run, SHANGHAI, "UTC+8")
+    text = html_text(Report(run, SHANGHAI, "UTC+8"))
     outside = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     assert not re.findall(r"""(?:src|href)=["'](?!#)[^"']+""", outside)
     assert "connect-src" not in text
@@ -48,7 +48,7 @@ def test_it_names_no_other_place(run: JobRun) -> None:
 def test_a_name_from_outside_stays_text(run: JobRun) -> None:
     run.group = run.name = "</script><img src=x onerror=alert(1)>"
     run.summary["step_seconds"] = 60
-    text = html_text(run, SHANGHAI, "UTC+8")
+    text = html_text(Report(run, SHANGHAI, "UTC+8"))
     assert "<img" not in text
     assert text.count("</script>") == 3
 
@@ -60,7 +60,7 @@ def opened(run: JobRun, tmp_path: Path) -> Iterator[Any]:
     def open_(language: str = "en", **options: Any) -> dict[str, Any]:
         file = tmp_path / "report.html"
         with translation.override(language):
-            write_html(run, file, SHANGHAI, "UTC+8")
+            write_html(Report(run, SHANGHAI, "UTC+8"), file)
         with chromium() as browser:
             context = browser.new_context(offline=True, **options)
             context.set_default_timeout(PATIENCE_MS)
@@ -105,16 +105,16 @@ def test_chromium_draws_it_from_disk_with_the_numbers_of_the_page(
     assert [url for url in found["asked"] if not url.startswith("file:")] == []
     for name in FIGURES:
         drawn = json.loads(found["data"][name])
-        served = figure_of(run, name, SHANGHAI)["data"]
+        served = figure_of(Report(run, SHANGHAI), name)["data"]
         for mine, theirs in zip(served, drawn, strict=True):
             for axis in ("x", "y", "z"):
                 assert mine.get(axis) == theirs.get(axis), (name, axis)
         twin = [
             [cell if cell is not None else "— Not known" for cell in row]
-            for row in twin_of(run, name, SHANGHAI).rows
+            for row in twin_of(Report(run, SHANGHAI), name).rows
         ]
         assert found["twins"][name] == twin
-    stats = stats_of(run, facts_of(run, SHANGHAI), SHANGHAI)
+    stats = stats_of(Report(run, SHANGHAI))
     assert found["stats"] == [stat.value for stat in stats]
 
 

@@ -20,6 +20,7 @@ from dashboard.reports.data.tables import (
     BY_TOPIC,
     MEMBERS,
 )
+from dashboard.reports.report import Report
 from dashboard.reports.writers.parquet_file import UNIT, write_parquet
 
 from .finished import MISSING, STEPS, finished_run
@@ -37,7 +38,7 @@ def run(lake: Path) -> JobRun:
 @pytest.fixture
 def file(run: JobRun, tmp_path: Path) -> Path:
     path = tmp_path / "queues.parquet"
-    write_parquet(run, BY_QUEUE, path, SHANGHAI)
+    write_parquet(Report(run, SHANGHAI), BY_QUEUE, path)
     return path
 
 
@@ -59,7 +60,7 @@ def test_its_sum_is_the_figure_of_the_page(
     run: JobRun, file: Path, tmp_path: Path
 ) -> None:
     topics = tmp_path / "topics.parquet"
-    write_parquet(run, BY_TOPIC, topics, SHANGHAI)
+    write_parquet(Report(run, SHANGHAI), BY_TOPIC, topics)
     sums = [
         duckdb.sql(f"select sum(lag_mean), max(lag_ms_peak) from '{path}'").fetchall()
         for path in (file, topics)
@@ -71,7 +72,9 @@ def test_its_sum_is_the_figure_of_the_page(
     assert groups[0][1] is None
     assert groups[-1][1] == 2 * 50.5 * (STEPS - 1)
     known = [lag for _since, lag in groups if lag is not None]
-    assert facts_of(run, SHANGHAI).measured.whole.total_seconds() == 60 * len(known)
+    assert facts_of(Report(run, SHANGHAI)).measured.whole.total_seconds() == 60 * len(
+        known
+    )
 
 
 def test_units_and_zone_stand_in_the_schema(file: Path) -> None:
@@ -85,7 +88,7 @@ def test_units_and_zone_stand_in_the_schema(file: Path) -> None:
 
 def test_a_zone_without_a_name_is_utc(run: JobRun, tmp_path: Path) -> None:
     path = tmp_path / "utc.parquet"
-    write_parquet(run, BY_CONSUMER, path, UTC)
+    write_parquet(Report(run), BY_CONSUMER, path)
     assert parquet.read_schema(path).field(c.SINCE).type.tz == "UTC"
     assert duckdb.sql(f"select distinct client_id from '{path}'").fetchall() == [
         ("=1+1",)
@@ -94,4 +97,4 @@ def test_a_zone_without_a_name_is_utc(run: JobRun, tmp_path: Path) -> None:
 
 def test_a_run_without_the_table_says_so(run: JobRun, tmp_path: Path) -> None:
     with pytest.raises(NoResultError, match="has no load_by_member"):
-        write_parquet(run, MEMBERS, tmp_path / "no.parquet", UTC)
+        write_parquet(Report(run), MEMBERS, tmp_path / "no.parquet")

@@ -35,9 +35,10 @@ from dashboard.reports.data.tables import (
     Table,
 )
 from dashboard.reports.data.twins import twin_of
-from dashboard.reports.data.view import seen_as
+from dashboard.reports.data.view import report_for
 from dashboard.reports.figures.gallery import figure_of
 from dashboard.reports.figures.window import Window, figure_within
+from dashboard.reports.report import Report
 from dashboard.reports.writers.csv_file import csv_pieces
 from dashboard.reports.writers.html_file import html_text
 from dashboard.reports.writers.parquet_file import write_parquet
@@ -76,7 +77,7 @@ def steps_drawn(trace: dict[str, Any]) -> list[int]:
 
 
 def test_lag_and_age_are_hatched_where_a_queue_is_not_known(run: JobRun) -> None:
-    figure = figure_of(run, "lag", UTC)
+    figure = figure_of(Report(run), "lag")
     lag, age = figure["data"][:2]
     assert steps_drawn(lag) == steps_drawn(age) == [1, 3, 7]
     assert list(values(lag).values()) == [101, 303, 707]
@@ -88,7 +89,7 @@ def test_lag_and_age_are_hatched_where_a_queue_is_not_known(run: JobRun) -> None
 
 
 def test_a_cell_of_the_map_is_hatched_by_itself(run: JobRun) -> None:
-    figure = figure_of(run, "queues", UTC)
+    figure = figure_of(Report(run), "queues")
     upper, lower = figure["data"][0]["z"]
     assert (upper[2], lower[2]) == (None, 2), "only queue 0 is not known in step 2"
     assert words(figure, 2, "y2") == ["not collected"]
@@ -102,7 +103,7 @@ def test_a_cell_of_the_map_is_hatched_by_itself(run: JobRun) -> None:
 
 @pytest.mark.parametrize("by", ["topic", "group"])
 def test_a_line_of_sums_has_no_colour_for_a_part(run: JobRun, by: str) -> None:
-    figure = figure_of(seen_as(run, {"by": by}), "queues", UTC)
+    figure = figure_of(report_for(run, {"by": by}, UTC, "UTC"), "queues")
     (cells,) = figure["data"][0]["z"]
     assert [number for number, cell in enumerate(cells) if cell is not None] == [
         *(1, 3, 7)
@@ -111,13 +112,13 @@ def test_a_line_of_sums_has_no_colour_for_a_part(run: JobRun, by: str) -> None:
 
 
 def test_there_is_no_skew_and_no_load_over_a_part(run: JobRun) -> None:
-    skew, members = (figure_of(run, name, UTC) for name in ("skew", "members"))
+    skew, members = (figure_of(Report(run), name) for name in ("skew", "members"))
     assert steps_drawn(skew["data"][0]) == steps_drawn(members["data"][0]) == [1, 3, 7]
     for figure, axis in ((skew, "y2"), (members, "y")):
         assert words(figure, 2, axis) == ["part not known: ≥ 10, from 1 of 2 queues"]
         assert words(figure, 5, axis) == ["not collected"]
         assert words(figure, 8, axis) == ["not collected"]
-    assert facts_of(run, UTC).skew == 1.5
+    assert facts_of(Report(run)).skew == 1.5
 
 
 def test_results_of_before_say_nothing_of_parts_and_are_cut(
@@ -138,7 +139,7 @@ def test_results_of_before_say_nothing_of_parts_and_are_cut(
             parquet.write_table(pa.Table.from_pylist(rows, schema=table.schema), file)
     whole = [1, 3, 7]
     for name in ("skew", "members"):
-        assert steps_drawn(figure_of(run, name, UTC)["data"][0])[:3] == whole
+        assert steps_drawn(figure_of(Report(run), name)["data"][0])[:3] == whole
     assert minutes_known(run, SKEW, "load_max_to_mean", tmp_path) == whole
     assert minutes_known(run, MEMBERS_OVER_TIME, c.LOAD, tmp_path) == whole
 
@@ -146,13 +147,13 @@ def test_results_of_before_say_nothing_of_parts_and_are_cut(
 def minutes_known(run: JobRun, table: Table, column: str, folder: Path) -> list[int]:
     """Return the minutes of which a column of the Parquet file has a value."""
     file = folder / f"{table.key}.parquet"
-    write_parquet(run, table, file, UTC)
+    write_parquet(Report(run), table, file)
     rows = parquet.read_table(file).to_pylist()
     return sorted({row[c.SINCE].minute for row in rows if row[column] is not None})
 
 
 def test_the_figures_say_what_they_are_of(run: JobRun) -> None:
-    facts = facts_of(run, UTC)
+    facts = facts_of(Report(run))
     assert facts.peak is not None
     assert (facts.peak.value, facts.peak.at) == (1050, moment(7)), "all queues, whole"
     assert facts.oldest is not None
@@ -163,7 +164,7 @@ def test_the_figures_say_what_they_are_of(run: JobRun) -> None:
     minutes = [known.whole, known.partial, known.missing, known.idle]
     assert [span / timedelta(minutes=1) for span in minutes] == [3, 2, 5, 0]
     assert (known.partial_spans, known.missing_spans) == (2, 3)
-    stats = {stat.name: stat for stat in stats_of(run, facts, UTC)}
+    stats = {stat.name: stat for stat in stats_of(Report(run))}
     assert stats["Oldest message, peak"].value == "≥ 1 m 30 s"
     assert stats["Oldest message, peak"].note.endswith("from 1 of 2 queues")
     assert stats["Time behind"].value == "1 m 00 s"
@@ -174,23 +175,25 @@ def test_a_report_of_parts_alone_has_no_figures_but_what_it_is_at_least(
     lake: Path,
 ) -> None:
     run = finished_run(lake, unknown={(step, 1) for step in range(10)})
-    facts = facts_of(run, UTC)
+    facts = facts_of(Report(run))
     assert facts.measured.whole == timedelta(0)
     assert facts.peak is not None
     assert facts.peak.is_least
     assert (facts.in_rate, facts.behind, facts.skew) == (None, None, None)
-    texts = {stat.name: stat.value for stat in stats_of(run, facts, UTC)}
+    texts = {stat.name: stat.value for stat in stats_of(Report(run))}
     assert texts["Peak lag"] == "≥ 675"
     assert texts["Mean skew"] is None
-    assert values(figure_of(run, "lag", UTC)["data"][0]) == {}
+    assert values(figure_of(Report(run), "lag")["data"][0]) == {}
 
 
 def test_a_sum_over_groups_needs_all_of_them(lake: Path) -> None:
     run = finished_run(lake, group="", groups=("a", "b"), unknown={(2, 0)})
-    figure = figure_of(run, "lag", UTC)
+    figure = figure_of(Report(run), "lag")
     assert 2 not in steps_drawn(figure["data"][0])
     assert words(figure, 2) == ["part not known: ≥ 303, from 2 of 4 queues"]
-    worst = worst_groups(finished_run(lake, group="", groups=("a",), unknown={(9, 0)}))
+    worst = worst_groups(
+        Report(finished_run(lake, group="", groups=("a",), unknown={(9, 0)}))
+    )
     assert worst[0].peak is not None
     assert not worst[0].peak.is_least, "1,200 of all in step 8, 675 of one in step 9"
     assert worst[0].mean == pytest.approx(101 * (1 + 2 + 3 + 7 + 8) / 5)
@@ -203,26 +206,27 @@ def test_a_consumer_without_queues_misses_nothing(lake: Path) -> None:
         table = parquet.read_table(file)
         since = table[c.SINCE].to_pylist()
         parquet.write_table(table.filter([at != moment(2) for at in since]), file)
-    seen = seen_as(run, {"consumer": "=1+1"})
-    figure = figure_of(seen, "lag", UTC)
+    seen = report_for(run, {"consumer": "=1+1"}, UTC, "UTC")
+    figure = figure_of(seen, "lag")
     assert words(figure, 2) == ["no queues"]
     assert words(figure, 4) == ["not collected"]
-    assert facts_of(seen, UTC).measured.idle == timedelta(minutes=1)
+    assert facts_of(seen).measured.idle == timedelta(minutes=1)
 
 
 def test_the_twins_say_at_least(run: JobRun) -> None:
-    rows = {row[0]: row[1:] for row in twin_of(run, "lag", UTC).rows}
+    rows = {row[0]: row[1:] for row in twin_of(Report(run), "lag").rows}
     assert rows["2026-03-13 00:02"] == ("≥ 101", "≥ 150", "≥ 20 s", "1 of 2")
     assert rows["2026-03-13 00:04 – 00:07"] == (None, None, None, "not collected")
     assert rows["2026-03-13 00:08 – 00:09"][3] == "not collected"
-    (group,) = twin_of(seen_as(run, {"by": "group"}), "queues", UTC).rows
+    by_group = report_for(run, {"by": "group"}, UTC, "UTC")
+    (group,) = twin_of(by_group, "queues").rows
     assert group[1:3] == (f"{(101 + 303 + 707) / 3:,.0f}", "707")
     assert group[4:] == ("≥ 454", "7 m 00 s")
 
 
 @pytest.fixture
 def paper(run: JobRun, tmp_path: Path) -> pypdf.PdfReader:
-    write_pdf(run, tmp_path / "report.pdf", SHANGHAI, "UTC+8", "a4")
+    write_pdf(Report(run, SHANGHAI, "UTC+8"), tmp_path / "report.pdf", "a4")
     return pypdf.PdfReader(tmp_path / "report.pdf")
 
 
@@ -235,7 +239,7 @@ def test_the_pdf_hatches_and_says_so(
     assert "the 3 m 00 s in which all queues are known" in text
     assert text.count("part not known") >= 3, "in the legends of three charts"
     assert "≥ 101" in text
-    write_pdf(finished_run(lake), tmp_path / "w.pdf", SHANGHAI, "UTC+8", "a4")
+    write_pdf(Report(finished_run(lake), SHANGHAI, "UTC+8"), tmp_path / "w.pdf", "a4")
     whole = pypdf.PdfReader(tmp_path / "w.pdf")
     assert "part not known" not in "".join(page.extract_text() for page in whole.pages)
     lines = [lines_in(reader) for reader in (paper, whole)]
@@ -263,7 +267,7 @@ def lines_in(reader: pypdf.PdfReader) -> dict[str, int]:
 
 def test_the_workbook_has_no_value_for_a_part(run: JobRun, tmp_path: Path) -> None:
     file = tmp_path / "report.xlsx"
-    write_xlsx(run, file, SHANGHAI, "UTC+8")
+    write_xlsx(Report(run, SHANGHAI, "UTC+8"), file)
     book = openpyxl.load_workbook(file)
     heads, *rows = book["Over time"].iter_rows(values_only=True)
     found = [dict(zip(heads, row, strict=True)) for row in rows]
@@ -304,14 +308,14 @@ def test_the_workbook_has_no_value_for_a_part(run: JobRun, tmp_path: Path) -> No
 
 
 def test_csv_and_parquet_say_of_how_many(run: JobRun, tmp_path: Path) -> None:
-    text = b"".join(csv_pieces(run, BY_GROUP, UTC)).decode()
+    text = b"".join(csv_pieces(Report(run), BY_GROUP)).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     part = next(row for row in rows if row["since"].startswith("2026-03-13T00:02"))
     assert (part["queue_count"], part["known_queues"]) == ("2", "1")
     assert part["unknown_seconds"] == "60.0"
     assert minutes_known(run, SKEW, "load_max_to_mean", tmp_path) == [1, 3, 7]
     file = tmp_path / "members.parquet"
-    write_parquet(run, MEMBERS_OVER_TIME, file, UTC)
+    write_parquet(Report(run), MEMBERS_OVER_TIME, file)
     counts = duckdb.sql(
         f"select distinct known_queues from '{file}' where load is not null"
     ).fetchall()
@@ -347,7 +351,7 @@ def test_page_and_html_file_show_the_same_and_never_none(
     run = finished_run(lake, unknown={(step, 1) for step in range(10)})
     page = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
     tiles = []
-    for text in (page, html_text(run, UTC, "UTC")):
+    for text in (page, html_text(Report(run))):
         assert "Only a part of the queues is known for 6 m 00 s, in 2 spans." in text
         reader = Tiles()
         reader.feed(text)
@@ -381,7 +385,7 @@ def test_a_share_never_exceeds_what_was_measured(lake: Path) -> None:
         file.unlink()
     folder.rmdir()
     write_table(folder.parent, c.STRATEGIES, rows)
-    found = {row.name: row for row in strategy_rows(run)}
+    found = {row.name: row for row in strategy_rows(Report(run))}
     assert found["AVG"].overload is None, "longer than it was measured"
     assert found["AVG"].never == timedelta(0)
     assert found["AVG_BY_CIRCLE"].overload == timedelta(seconds=30)
@@ -417,14 +421,14 @@ def test_a_zoom_hatches_what_the_whole_hatches(lake: Path) -> None:
     absorb(open_storage(str(lake)), c.SAMPLES)
     run = finished_run(lake, step=timedelta(minutes=10), steps=3)
     window = Window(SINCE + timedelta(minutes=10), SINCE + timedelta(minutes=20))
-    figure = figure_within(run, "lag", UTC, window)
+    figure = figure_within(Report(run), "lag", window)
     assert set(values(figure["data"][0]).values()) == {300}
     (hole,) = {hole.text for hole in hatched(figure)}
     assert hole == "part not known: ≥ 100, from 1 of 2 queues"
     spans = [(hole.since, hole.until) for hole in hatched(figure)]
     seconds = sum((until - since).total_seconds() for since, until in spans)
     assert 100 <= seconds <= 120
-    by_queue = hatched(figure_within(run, "queues", UTC, window), "y2")
+    by_queue = hatched(figure_within(Report(run), "queues", window), "y2")
     assert {(hole.low, hole.high, hole.text) for hole in by_queue} == {
         (0, 1, "not collected")
     }

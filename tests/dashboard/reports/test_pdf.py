@@ -13,9 +13,9 @@ import pytest
 from django.utils import translation
 
 from dashboard.models import JobRun
-from dashboard.reports.data.facts import facts_of
 from dashboard.reports.data.stats import stats_of
 from dashboard.reports.data.twins import Twin, twin_of
+from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
 from dashboard.reports.writers.fonts import BOLD, FOLDER, REGULAR
 from dashboard.reports.writers.html_file import Chart, charts_of
@@ -48,13 +48,13 @@ def pages(run: JobRun, folder: Path, paper: str = "a4") -> list[str]:
 
 def reader(run: JobRun, folder: Path, paper: str = "a4") -> pypdf.PdfReader:
     file = folder / "report.pdf"
-    write_pdf(run, file, SHANGHAI, "UTC+8", paper)
+    write_pdf(Report(run, SHANGHAI, "UTC+8"), file, paper)
     return pypdf.PdfReader(file)
 
 
 def test_the_figures_of_the_page_stand_in_it(run: JobRun, tmp_path: Path) -> None:
     text = "\n".join(pages(run, tmp_path))
-    for stat in stats_of(run, facts_of(run, SHANGHAI), SHANGHAI):
+    for stat in stats_of(Report(run, SHANGHAI)):
         assert stat.name in text
         assert (stat.value or "—") in text
     assert "Nothing was collected for 4 m 00 s, in 2 spans." in text
@@ -65,13 +65,13 @@ def test_each_row_of_each_table_stands_in_it(run: JobRun, tmp_path: Path) -> Non
     lines = "\n".join(pages(run, tmp_path)).splitlines()
     text = " ".join(lines)
     for name in ("lag", "queues", "strategies", "members"):
-        for row in twin_of(run, name, SHANGHAI).rows:
+        for row in twin_of(Report(run, SHANGHAI), name).rows:
             for cell in row:
                 assert (cell or "—") in text, (name, row)
 
 
 def test_unknown_is_a_dash_never_a_zero(run: JobRun, tmp_path: Path) -> None:
-    rows = twin_of(run, "lag", SHANGHAI).rows
+    rows = twin_of(Report(run, SHANGHAI), "lag").rows
     assert rows[0][3] is None
     assert "—" in "\n".join(pages(run, tmp_path))
 
@@ -79,13 +79,13 @@ def test_unknown_is_a_dash_never_a_zero(run: JobRun, tmp_path: Path) -> None:
 def test_pages_are_numbered_and_heads_repeated(
     run: JobRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    twin = twin_of(run, "lag", SHANGHAI)
+    twin = twin_of(Report(run, SHANGHAI), "lag")
     long = Twin(twin.heads, list(twin.rows) * 30)
 
     def charts(*_args: object) -> list[Chart]:
         return [
             replace(chart, twin=long) if chart.name == "lag" else chart
-            for chart in charts_of(run, SHANGHAI)
+            for chart in charts_of(Report(run, SHANGHAI))
         ]
 
     monkeypatch.setattr(document, "charts_of", charts)

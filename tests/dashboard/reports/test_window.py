@@ -11,7 +11,7 @@ from analytics.lake import steps
 from analytics.lake.storage import open_storage
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import Cluster, Epoch, JobRun, Role
-from dashboard.reports.data.view import seen_as
+from dashboard.reports.data.view import report_for
 from dashboard.reports.figures.window import (
     Window,
     WindowError,
@@ -19,6 +19,7 @@ from dashboard.reports.figures.window import (
     read_window,
     shown_figure,
 )
+from dashboard.reports.report import Report
 from tests.analytics.rolled import let_samples_go, roll_by_hand
 from tests.dashboard.conftest import SignIn
 
@@ -43,7 +44,7 @@ def lines(figure: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def test_a_window_is_read_again_in_finer_steps(run: JobRun) -> None:
-    figure = figure_within(run, "lag", SHANGHAI, TEN_MINUTES)
+    figure = figure_within(Report(run, SHANGHAI), "lag", TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 10
     assert figure["meta"]["text"] == "steps of 10 s, read from samples"
     lag, age = figure["data"][:2]
@@ -66,50 +67,50 @@ def test_a_queue_without_samples_leaves_a_hole_not_a_part(lake: Path) -> None:
         cause=Epoch.Cause.FIRST_SEEN,
         began_by=SINCE - timedelta(hours=1),
     )
-    lag = figure_within(run, "lag", UTC, TEN_MINUTES)["data"][0]
+    lag = figure_within(Report(run), "lag", TEN_MINUTES)["data"][0]
     known = {second for second in range(600, 1200, 10) if second not in range(700, 760)}
     drawn = {number for number in values(lag).values() if number is not None}
     assert drawn == {3 * second for second in known}
-    heat = lines(figure_within(run, "queues", UTC, TEN_MINUTES))
+    heat = lines(figure_within(Report(run), "queues", TEN_MINUTES))
     assert heat["orders broker-a 0"][10:16] == list(range(700, 760, 10))
     assert heat["orders broker-a 1"][10:16] == [None] * 6
 
 
 def test_the_map_keeps_its_lines(run: JobRun) -> None:
-    found = lines(figure_within(run, "queues", UTC, TEN_MINUTES))
+    found = lines(figure_within(Report(run), "queues", TEN_MINUTES))
     assert list(found) == ["orders broker-a 0", "orders broker-a 1"]
     assert found["orders broker-a 1"][:2] == [1200, 1220]
 
 
 @pytest.mark.parametrize("by", ["topic", "group"])
 def test_queues_are_summed_by_what_the_map_shows(run: JobRun, by: str) -> None:
-    seen = seen_as(run, {"by": by})
-    (values,) = lines(figure_within(seen, "queues", UTC, TEN_MINUTES)).values()
+    seen = report_for(run, {"by": by}, UTC, "UTC")
+    (values,) = lines(figure_within(seen, "queues", TEN_MINUTES)).values()
     assert values[:2] == [1800, 1830]
 
 
 def test_a_topic_alone_has_its_own_lag(run: JobRun) -> None:
-    seen = seen_as(run, {"topic": "orders"})
-    figure = figure_within(seen, "lag", UTC, TEN_MINUTES)
+    seen = report_for(run, {"topic": "orders"}, UTC, "UTC")
+    figure = figure_within(seen, "lag", TEN_MINUTES)
     assert figure["data"][0]["y"][0] == 1800
     assert figure["meta"]["step_seconds"] == 10
 
 
 def test_all_groups_are_read_too(lake: Path) -> None:
     run = zoomable_run(lake, group="")
-    figure = figure_within(run, "lag", UTC, TEN_MINUTES)
+    figure = figure_within(Report(run), "lag", TEN_MINUTES)
     assert (figure["meta"]["step_seconds"], figure["data"][0]["y"][0]) == (10, 1800)
 
 
 @pytest.mark.parametrize("name", ["skew", "strategies"])
 def test_what_needs_the_job_is_only_cut(run: JobRun, name: str) -> None:
-    figure = figure_within(run, name, UTC, TEN_MINUTES)
+    figure = figure_within(Report(run), name, TEN_MINUTES)
     assert "as the report was computed" in figure["meta"]["text"]
 
 
 def test_a_consumer_has_the_steps_of_the_report(run: JobRun) -> None:
-    seen = seen_as(run, {"consumer": "=1+1"})
-    figure = figure_within(seen, "lag", UTC, TEN_MINUTES)
+    seen = report_for(run, {"consumer": "=1+1"}, UTC, "UTC")
+    figure = figure_within(seen, "lag", TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 600
     assert figure["layout"]["xaxis"]["range"][0] == "2026-03-13T00:10:00.000"
 
@@ -117,7 +118,7 @@ def test_a_consumer_has_the_steps_of_the_report(run: JobRun) -> None:
 def test_without_samples_the_steps_of_the_report_stay(run: JobRun, lake: Path) -> None:
     for file in (lake / "landing").rglob("*.parquet"):
         file.unlink()
-    figure = figure_within(run, "lag", UTC, TEN_MINUTES)
+    figure = figure_within(Report(run), "lag", TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 600
     assert "as the report was computed" in figure["meta"]["text"]
 
@@ -131,22 +132,22 @@ def test_where_samples_are_gone_roll_ups_are_read(
 ) -> None:
     storage = open_storage(str(lake))
     roll_by_hand(storage, 0, run.since, run.until)
-    before = figure_within(run, "lag", UTC, TEN_MINUTES)
+    before = figure_within(Report(run), "lag", TEN_MINUTES)
     assert before["meta"]["step_seconds"] == 10, "samples are finer while they are kept"
     let_samples_go(storage)
     window = Window(TEN_MINUTES.since, TEN_MINUTES.since + timedelta(minutes=minutes))
-    figure = figure_within(run, "lag", UTC, window)
+    figure = figure_within(Report(run), "lag", window)
     assert figure["meta"]["step_seconds"] == step
     assert figure["meta"]["text"] == f"steps of 1 min, read from {source}"
     assert figure["data"][0]["y"][0] == 3 * 625, "the mean of the minute"
-    heat = lines(figure_within(run, "queues", UTC, window))
+    heat = lines(figure_within(Report(run), "queues", window))
     assert heat["orders broker-a 1"][0] == 2 * 625
 
 
 def test_skew_of_a_window_says_what_it_was_computed_from(run: JobRun) -> None:
     run.summary["source"] = "rollup_queues_3600"
     for window in (None, TEN_MINUTES):
-        meta = shown_figure(run, "skew", UTC, window)["meta"]
+        meta = shown_figure(Report(run), "skew", window)["meta"]
         assert meta["text"] == "steps of 10 min, computed from roll-ups of 1 h"
         assert not meta["closer"], "so that a report of the span is offered"
 
@@ -155,22 +156,22 @@ def test_too_many_samples_are_not_read(
     run: JobRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "MOST_ROWS", 10)
-    figure = figure_within(run, "queues", UTC, TEN_MINUTES)
+    figure = figure_within(Report(run), "queues", TEN_MINUTES)
     assert figure["meta"]["step_seconds"] == 600
 
 
 def test_the_address_gives_local_times(run: JobRun) -> None:
     fields = {"from": "2026-03-13 08:10:00.25", "to": "2026-03-13 08:20"}
-    window = read_window(run, fields, SHANGHAI)
+    window = read_window(Report(run, SHANGHAI), fields)
     assert window is not None
     assert window.since == datetime(2026, 3, 13, 0, 10, 0, 250_000, tzinfo=UTC)
     assert window.until == TEN_MINUTES.until
-    assert read_window(run, {}, SHANGHAI) is None
+    assert read_window(Report(run, SHANGHAI), {}) is None
 
 
 def test_a_window_is_held_within_the_period(run: JobRun) -> None:
     fields = {"from": "2026-03-12T00:00Z", "to": "2026-03-13T00:20Z"}
-    assert read_window(run, fields, UTC) == Window(SINCE, TEN_MINUTES.until)
+    assert read_window(Report(run), fields) == Window(SINCE, TEN_MINUTES.until)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_a_window_that_cannot_be_is_named(
     run: JobRun, since: str, until: str, message: str
 ) -> None:
     with pytest.raises(WindowError, match=message):
-        read_window(run, {"from": since, "to": until}, UTC)
+        read_window(Report(run), {"from": since, "to": until})
 
 
 def test_page_and_api_give_the_same_window(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from dashboard.models import JobRun
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.series import (
     heat_lines,
@@ -28,7 +26,7 @@ from dashboard.reports.data.steps import epoch_bands, lag_steps
 from dashboard.reports.data.strategies import strategy_rows
 from dashboard.reports.data.twins import Twin, clock
 from dashboard.reports.data.verdict import Verdict, verdict_of
-from dashboard.reports.request.periods import axis_of
+from dashboard.reports.report import Report
 from dashboard.reports.words import step_word, subject_of, title_of
 from dashboard.reports.writers.html_file import charts_of
 from dashboard.wording import numbers as figures
@@ -59,62 +57,63 @@ TWIN_ROWS: Final = 400
 """Rows of a table on paper; a longer one is said to go on in the other formats."""
 
 
-def write_pdf(
-    run: JobRun, path: Path, zone: tzinfo, zone_name: str, paper: str
-) -> None:
+def write_pdf(report: Report, path: Path, paper: str) -> None:
     """Write the report to a file at `path`, in the language that is active."""
-    sheet = new_sheet(paper, title_of(run))
-    axis = axis_of(run, zone)
-    facts = facts_of(run, zone)
-    _head(sheet, run, zone, zone_name)
-    _stats(sheet, stats_of(run, facts, zone))
+    sheet = new_sheet(paper, title_of(report))
+    axis = report.axis
+    facts = facts_of(report)
+    _head(sheet, report)
+    _stats(sheet, stats_of(report))
     if holes := holes_text(facts):
         sheet.line_of(holes, "warn", BODY)
         sheet.gap(2)
-    charts = {chart.name: chart for chart in charts_of(run, zone)}
+    charts = {chart.name: chart for chart in charts_of(report)}
     draw = {
-        "lag": lambda: lag_plot(sheet, axis, lag_steps(run), epoch_bands(run)),
-        "queues": lambda: heat_plot(sheet, axis, heat_lines(run)),
-        "skew": lambda: skew_plot(sheet, axis, skew_lines(run), load_queues(run)),
-        "strategies": lambda: strategies_plot(sheet, strategies_of(run)),
+        "lag": lambda: lag_plot(sheet, axis, lag_steps(report), epoch_bands(report)),
+        "queues": lambda: heat_plot(sheet, axis, heat_lines(report)),
+        "skew": lambda: skew_plot(sheet, axis, skew_lines(report), load_queues(report)),
+        "strategies": lambda: strategies_plot(sheet, strategies_of(report)),
         "members": lambda: members_plot(
-            sheet, axis, member_lines(run), load_queues(run)
+            sheet, axis, member_lines(report), load_queues(report)
         ),
     }
     for name, chart in charts.items():
         sheet.room(45)
         _heading(sheet, chart.title, chart.note)
         if name == "strategies":
-            _verdict(sheet, verdict_of(run))
+            _verdict(sheet, verdict_of(report))
         draw[name]()
         if name == "strategies":
             _table(sheet, chart.twin, _("Strategies: none was computed."))
-    if not run.group:
-        _worst(sheet, run)
+    if not report.group:
+        _worst(sheet, report)
     for name in ("members", "queues", "lag"):
         if name not in charts:
             continue
         sheet.room(30)
         _heading(sheet, _("%(chart)s: the numbers") % {"chart": charts[name].title}, "")
         _table(sheet, charts[name].twin, _("Nothing was collected."))
-    _notes(sheet, run)
+    _notes(sheet, report)
     sheet.output(str(path))
 
 
-def _head(sheet: Any, run: JobRun, zone: tzinfo, zone_name: str) -> None:
-    sheet.line_of(title_of(run), "ink", TITLE, bold=True)
-    since, until = clock(run.since, zone), clock(run.until, zone)
-    sheet.line_of(
-        f"{run.cluster} · {subject_of(run)} · {since} – {until} ({zone_name})",
-        "ink-2",
-        BODY,
+def _head(sheet: Any, report: Report) -> None:
+    sheet.line_of(title_of(report), "ink", TITLE, bold=True)
+    since, until = clock(report.since, report.zone), clock(report.until, report.zone)
+    period = f"{since} – {until} ({report.zone_name})"
+    about = " · ".join((report.cluster, subject_of(report), period))
+    sheet.line_of(about, "ink-2", BODY)
+    rows = figures.count(report.run.summary["rows"].get("lag_by_queue", 0))
+    step = step_word(report.step_seconds)
+    when = (
+        ""
+        if report.run.finished_at is None
+        else clock(report.run.finished_at, report.zone)
     )
-    rows = figures.count(run.summary["rows"].get("lag_by_queue", 0))
-    step = step_word(run.summary["step_seconds"])
-    when = "" if run.finished_at is None else clock(run.finished_at, zone)
     words = [
         _("%(rows)s rows of %(step)s") % {"rows": rows, "step": step},
-        _("computed %(when)s for %(who)s") % {"when": when, "who": run.asked_by_name},
+        _("computed %(when)s for %(who)s")
+        % {"when": when, "who": report.run.asked_by_name},
     ]
     sheet.line_of(" · ".join(words), "ink-3", SMALL)
     sheet.gap(3)
@@ -228,7 +227,7 @@ def _cells(sheet: Any, texts: Sequence[str], widths: Sequence[float]) -> None:
     sheet.set_y(y + _ROW)
 
 
-def _worst(sheet: Any, run: JobRun) -> None:
+def _worst(sheet: Any, report: Report) -> None:
     rows = [
         (
             row.group,
@@ -236,7 +235,7 @@ def _worst(sheet: Any, run: JobRun) -> None:
             None if row.mean is None else figures.count(row.mean),
             highest_text(row.oldest, figures.duration),
         )
-        for row in worst_groups(run)
+        for row in worst_groups(report)
     ]
     sheet.room(30)
     _heading(sheet, _("Worst groups"), _("by their highest lag"))
@@ -244,14 +243,14 @@ def _worst(sheet: Any, run: JobRun) -> None:
     _table(sheet, Twin(heads, rows), _("Nothing was collected."))
 
 
-def _notes(sheet: Any, run: JobRun) -> None:
+def _notes(sheet: Any, report: Report) -> None:
     notes = [
         _(
             "“—” stands for what is not known. Lag counts messages that a tag filter "
             "will drop, too."
         )
     ]
-    if any(row.is_assumed for row in strategy_rows(run)):
+    if any(row.is_assumed for row in strategy_rows(report)):
         notes.append(
             _("The strategy in use was not reported by the clients: AVG is assumed.")
         )

@@ -11,7 +11,7 @@ import pytest
 from rmqcore.allocation import AllocateStrategy
 from rmqcore.allocation.strategy import Divide
 from rmqcore.client import Producer
-from rmqcore.client.rebalance.rules import rebalancer
+from rmqcore.client.rebalance import rebalancer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
