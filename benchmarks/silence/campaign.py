@@ -90,10 +90,11 @@ class Campaign:
         disturbance.end(self._all)
         result.silent_s = (ended_ms - began_ms) / 1000
         deadline = time.monotonic() + RECOVERY_S
-        answer_ms: int | None = None
+        heard_ms: int | None = None
         while time.monotonic() < deadline:
-            answer_ms = answer_ms or self._answered(disturbance, ended_ms)
+            heard_ms = heard_ms or self._heard(disturbance, ended_ms)
             look = self._look(f"{name} is over", "")
+            answer_ms = self._answered(heard_ms)
             if answer_ms is not None and self._is_right(look, answer_ms):
                 break
         # What is shown last is judged by readings that come later.
@@ -101,7 +102,7 @@ class Campaign:
         self._all.refresh()
         result.looks = len(self._looks)
         result.told_s = self._told(disturbance.who, began_ms)
-        result.right_s = self._right(answer_ms)
+        result.right_s = self._right(self._answered(heard_ms))
         result.faults = list(self._faults(self._looks))
         return result
 
@@ -166,16 +167,20 @@ class Campaign:
             self._judged[key] = judge(document)
         return self._judged[key]
 
-    def _answered(self, disturbance: Disturbance, ended_ms: int) -> int | None:
-        """Return when who was silent was last heard since the end, and is named."""
+    def _heard(self, disturbance: Disturbance, ended_ms: int) -> int | None:
+        """Return when who was silent was last heard since the end, the names too."""
         if disturbance.who == GUEST:
             return ended_ms
-        listed = self._all.reader.listed_ms
         heard = (
             self._all.truth.answered_ms.get(disturbance.who, 0),
-            *(listed.get(broker, 0) for broker in BROKERS),
+            self._all.reader.naming.read_ms,
         )
         return max(heard) if min(heard) >= ended_ms else None
+
+    def _answered(self, heard_ms: int | None) -> int | None:
+        """Return since when everybody answers and is named; None while not."""
+        named_ms = self._all.reader.naming.all_since()
+        return None if heard_ms is None or named_ms is None else max(heard_ms, named_ms)
 
     def _told(self, who: str, began_ms: int) -> float | None:
         for look in self._looks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, cast
 from urllib.parse import quote
@@ -38,6 +38,29 @@ NAMESERVER: Final = "nameserver"
 Document = dict[str, Any]
 
 
+class Naming:
+    """Which brokers the name server names, and since when without a break.
+
+    One that wakes may name a broker at first and then drop it, whose registrations
+    were lost meanwhile, until it registers anew.
+    """
+
+    def __init__(self, brokers: Iterable[str]) -> None:
+        self.read_ms = 0
+        self._since_ms: dict[str, int | None] = dict.fromkeys(brokers)
+
+    def read(self, named: Collection[str], at_ms: int) -> None:
+        """Take an answer of the name server."""
+        self.read_ms = at_ms
+        for broker, since_ms in self._since_ms.items():
+            self._since_ms[broker] = (since_ms or at_ms) if broker in named else None
+
+    def all_since(self) -> int | None:
+        """Return since when all are named; None while one is not."""
+        since = [each for each in self._since_ms.values() if each is not None]
+        return max(since) if len(since) == len(self._since_ms) else None
+
+
 class Reader:
     """Asks brokers and the name server themselves, each in its own turn."""
 
@@ -48,8 +71,7 @@ class Reader:
         brokers: Mapping[str, str],
         groups: Sequence[Group] = GROUPS,
     ) -> None:
-        self.listed_ms: dict[str, int] = {}
-        """When the name server last named each broker."""
+        self.naming = Naming(brokers)
         self._truth = truth
         self._nameserver = nameserver
         self._brokers = brokers
@@ -91,8 +113,7 @@ class Reader:
     async def _servers(self, name: str, address: str) -> None:
         body = await self._ask(address, Code.GET_BROKER_CLUSTER_INFO, {})
         self._truth.answered_ms[name] = now_ms()
-        for broker in decode_cluster_info(body).brokers:
-            self.listed_ms[broker] = now_ms()
+        self.naming.read(decode_cluster_info(body).brokers, now_ms())
 
     async def _ask(self, address: str, code: Code, fields: dict[str, str]) -> bytes:
         request = RemotingCommand.request(code, fields)

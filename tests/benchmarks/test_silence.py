@@ -12,7 +12,7 @@ from benchmarks.seven_groups import Hold
 from benchmarks.silence.campaign import Result, report
 from benchmarks.silence.judging import Fault, Judge, is_whole, says_silence
 from benchmarks.silence.truth import Bounds, Course, Silence, Truth
-from benchmarks.silence.watching import updated
+from benchmarks.silence.watching import Naming, updated
 from tests.support.delaying import DelayingProxy
 from tests.support.ports import LOOPBACK, free_port
 
@@ -187,6 +187,18 @@ def test_the_table_and_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None
     assert report([good, late], 5.0) == 1
     assert report([false], 5.0) == 1
     assert "lag is shown as 4, true is 8 to 9" in capsys.readouterr().out
+
+
+def test_a_broker_that_is_dropped_is_named_from_its_return_on() -> None:
+    naming = Naming(BROKERS)
+    assert naming.all_since() is None
+    naming.read(BROKERS, 1_000)
+    naming.read(BROKERS, 2_000)
+    assert naming.all_since() == 1_000
+    naming.read(["broker-a"], 3_000)
+    assert naming.all_since() is None
+    naming.read(BROKERS, 9_000)
+    assert (naming.all_since(), naming.read_ms) == (9_000, 9_000)
 
 
 async def test_a_proxy_holds_answers_back_and_lets_them_go(tmp_path: Path) -> None:
