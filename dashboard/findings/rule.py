@@ -10,7 +10,7 @@ A rule answers one of three things: a finding; None, which says that it is not s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rmqcore.model.columns import QueueKey
@@ -25,15 +25,20 @@ Check = Callable[[Evidence, Queues], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `told` when it rests on what members say themselves (307).
+    """One rule, and what it says.
 
-    `settle_ms`: it must have held that long before it is said. `adds_up` names the
-    values and the evidence that count queues, or add over them, as far as the rule
-    could see: while brokers are silent or members have not told, they are at least so.
+    `says` has its words by name, with values in braces: `state` for the list of groups,
+    `title`, `advice`, and sentences, of which a finding chooses one.
+
+    `told` when it rests on what members say themselves (307). `settle_ms`: it must have
+    held that long before it is said. `adds_up` names the values and the evidence that
+    count queues, or add over them, as far as the rule could see: while brokers are
+    silent or members have not told, they are at least so.
     """
 
     key: str
     check: Check
+    says: Mapping[str, str]
     told: bool = False
     settle_ms: int = 0
     yields_to: tuple[str, ...] = ()

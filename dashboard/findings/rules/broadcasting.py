@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "broadcasting"
@@ -37,8 +38,19 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Broadcasting"),
+    "title": _("Broadcasting: this is not lag"),
+    "text": _(
+        "Every member consumes everything and keeps its progress in a file of its own. "
+        "The broker reports offset 0 for ever, which tools show as a lag of {messages}."
+    ),
+    "advice": _("Nothing is to be done. How far a member is, only that member knows."),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     adds_up=("messages", "messages_ever", "offsets_at_broker", "members"),
 )

@@ -12,6 +12,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.growth import WINDOW_MS
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.topic import dead_letter_topic
 
 KEY: Final = "dead_letters"
@@ -36,6 +37,19 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Dead letters"),
+    "title": _("New dead letters"),
+    "text": _(
+        "Messages given up within the last hour, after all their retries: {messages}. "
+        "They are in {topic}, where nobody consumes them."
+    ),
+    "advice": _(
+        "Read some of them and the listener's log of the same time. When the cause is "
+        "mended, send them again."
+    ),
+}
+
 RULE: Final = Rule(
-    KEY, check, adds_up=("messages", "dead_letters", "dead_letters_ever")
+    KEY, check, SAYS, adds_up=("messages", "dead_letters", "dead_letters_ever")
 )

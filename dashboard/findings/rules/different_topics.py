@@ -13,6 +13,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "different_topics"
@@ -52,4 +53,24 @@ def _readers(topic: str, topics: Mapping[str, frozenset[str]]) -> int:
     return sum(topic in own for own in topics.values())
 
 
-RULE: Final = Rule(KEY, check, told=True, adds_up=("unread",))
+SAYS: Final = {
+    "state": _("Topics differ"),
+    "title": _("Members subscribe different topics"),
+    "text": _(
+        "Not all of the {members} members read {topics}. A topic's queues are divided "
+        "among all members, so the part of one that does not read it is read by "
+        "nobody: now {unread} of the queues. Each heartbeat also removes the topics "
+        "that it does not list, and pulls fail in between."
+    ),
+    "broadcasting": _(
+        "Not all of the {members} members read {topics}. Each heartbeat removes the "
+        "topics that it does not list from the broker's table, and pulls of the others "
+        "fail in between."
+    ),
+    "advice": _(
+        "Give each set of topics a group of its own, or let every member subscribe all "
+        "topics of the group."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, told=True, adds_up=("unread",))

@@ -14,6 +14,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.turnover import WINDOW_MS
 from dashboard.findings.rule import Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "flapping"
 SHORT_STAYS: Final = 8
@@ -46,4 +47,25 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check)
+SAYS: Final = {
+    "state": _("Flapping"),
+    "title": _("The group does not come to rest"),
+    "members": _(
+        "Within {window_ms} members joined and soon left again {stays} times. Each "
+        "change moves queues, and what was in hand is consumed twice."
+    ),
+    "queues": _(
+        "Within {window_ms} some queues changed hands up to {moves} times although "
+        "nobody came or went. Each change makes what was in hand be consumed twice."
+    ),
+    "members_advice": _(
+        "Look for members that crash and restart, lose their network, or are scaled up "
+        "and down."
+    ),
+    "queues_advice": _(
+        "Look whether all members see the same list of members: all connected to all "
+        "brokers, one release, one strategy."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS)

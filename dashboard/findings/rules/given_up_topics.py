@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "given_up_topics"
@@ -40,4 +41,17 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
-RULE: Final = Rule(KEY, check, told=True)
+SAYS: Final = {
+    "state": _("Topics given up"),
+    "title": _("Topics that nobody reads any more"),
+    "text": _(
+        "The group has commits of {topics}, which no member subscribes. Its lag counts "
+        "what is in them: {lag}."
+    ),
+    "advice": _(
+        "If they were given up for good, delete the group's offsets of these topics. "
+        "If not, look why no member subscribes them."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, told=True)

@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 from .progress import LAG_FLOOR
@@ -50,4 +51,14 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
-RULE: Final = Rule(KEY, check)
+SAYS: Final = {
+    "state": _("Members left"),
+    "title": _("All members have left"),
+    "text": _("Nobody has been in the group for {gone_ms}, and {lag} messages wait."),
+    "advice": _(
+        "Start the consumers again. If the group was given up, delete it, and this "
+        "goes."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS)

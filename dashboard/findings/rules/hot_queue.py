@@ -16,6 +16,7 @@ from typing import Final
 from dashboard.findings.evidence import NEEDS_COMMITS, Evidence, Unchecked
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 from .stalled import CAUSES
 
@@ -132,6 +133,30 @@ def _rates(evidence: Evidence, hot: int) -> tuple[float | None, float | None]:
     return flow.rows_in[hot], mean
 
 
+SAYS: Final = {
+    "state": _("Hot queue"),
+    "title": _("One queue holds most of the lag"),
+    "more_sent": _(
+        "{lag} messages wait in {queue} of {topic}: far more is sent to it than to the "
+        "others. More members do not help, for one queue is one member's work."
+    ),
+    "slower": _(
+        "{lag} messages wait in {queue} of {topic}, far more than in the others, "
+        "although it is not sent more. Its owner is {owner}."
+    ),
+    "lags": _(
+        "{lag} messages wait in {queue} of {topic}, far more than in the others."
+    ),
+    "more_sent_advice": _(
+        "Look how producers choose the queue: mostly one key has most of the messages. "
+        "Split that key, or choose by another."
+    ),
+    "slower_advice": _(
+        "Compare its owner with the other members: host, threads, what its messages "
+        "make it do."
+    ),
+}
+
 RULE: Final = Rule(
-    KEY, check, settle_ms=HOT_FOR_MS, yields_to=(*CAUSES, "stalled", "rewound")
+    KEY, check, SAYS, settle_ms=HOT_FOR_MS, yields_to=(*CAUSES, "stalled", "rewound")
 )

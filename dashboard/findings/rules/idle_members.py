@@ -14,6 +14,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import IDLE
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "idle_members"
 SEEN_FOR_MS: Final = 5_000
@@ -57,4 +58,24 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
-RULE: Final = Rule(KEY, check, told=True, adds_up=("idle", "idle_members"))
+SAYS: Final = {
+    "state": _("Idle members"),
+    "title": _("Members without a queue"),
+    "too_many": _(
+        "Without a queue: {idle} of {members} members. A queue has one owner, and the "
+        "largest topic has only {queues}. Who holds nothing stands by."
+    ),
+    "left_out": _(
+        "Without a queue: {idle} of {members} members, although the largest topic has "
+        "{queues} queues. The strategy leaves them out."
+    ),
+    "too_many_advice": _(
+        "Fine as a reserve. To share the work further, give the topic more queues."
+    ),
+    "left_out_advice": _(
+        "Look at the strategy's list or rooms (CONFIG, machine rooms), or take one "
+        "that divides evenly. What-if shows each."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, told=True, adds_up=("idle", "idle_members"))

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.subscription import SubscriptionData
 
 KEY: Final = "inconsistent_subscriptions"
@@ -82,4 +83,24 @@ def _meaning(subscription: SubscriptionData) -> Meaning:
     return kind, " || ".join(tags)
 
 
-RULE: Final = Rule(KEY, check, told=True)
+SAYS: Final = {
+    "state": _("Tags differ"),
+    "title": _("Members subscribe different tags"),
+    "text": _(
+        "The members read {topic} with different expressions: {expressions}. The "
+        "broker filters for all of them by the newest, {filtered_by}; messages of the "
+        "others are dropped, and the commits go past them."
+    ),
+    "broadcasting": _(
+        "The members read {topic} with different expressions: {expressions}. The "
+        "broker filters for all of them by the newest, {filtered_by}; a member with "
+        "another expression gets none of its own messages."
+    ),
+    "advice": _(
+        "Let all members of the group subscribe alike, or give each expression a group "
+        "of its own. While a release with another expression rolls out, messages are "
+        "lost until the last member has it."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, told=True)

@@ -13,6 +13,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "lock_expired"
 EXPIRY_MS: Final = 60_000
@@ -62,9 +63,28 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Waits for locks"),
+    "title": _("Queues wait for a lock to expire"),
+    "gone": _(
+        "{holder} is gone and did not release its locks. The broker gives {queues} of "
+        "its queues to nobody until the locks expire, 60 s after their last renewal."
+    ),
+    "kept": _(
+        "{holder} gave {queues} of its queues up, but the locks were not released. The "
+        "broker gives them to nobody until they expire, 60 s after their last renewal."
+    ),
+    "advice": _(
+        "Nothing is to be done: the queues move when the locks expire and the next "
+        "member asks again, within 80 s. Members that are stopped and not killed "
+        "release their locks at once."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     told=True,
     yields_to=("shared_client_id", "different_topics", "mixed_strategies"),
     adds_up=("queues", "last_owner", "expected_owner"),

@@ -13,6 +13,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import UNLOCKED
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "lock_lost"
 SEEN_FOR_MS: Final = 10_000
@@ -50,9 +51,23 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Lock lost"),
+    "title": _("Held without its lock"),
+    "text": _(
+        "{member} holds {queues} of its queues without the broker's lock, and does not "
+        "consume them until it has the locks again."
+    ),
+    "advice": _(
+        "Look whether the broker was restarted, or another member holds the lock. "
+        "Members renew every 20 s; if this stays, restart the member."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     told=True,
     yields_to=("shared_client_id", "mixed_strategies"),
     adds_up=("queues", "members", "held_by"),

@@ -24,6 +24,7 @@ from dashboard.findings.evidence import NEEDS_TIME, Evidence
 from dashboard.findings.finding import Finding, Value
 from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 from .progress import end_of, slope
 from .stalled import CAUSES
@@ -170,8 +171,22 @@ def _grows(trail: Trail, row: int) -> bool:
     return slope(times, lags) > 0
 
 
+SAYS: Final = {
+    "state": _("Falling behind"),
+    "title": _("The lag grows"),
+    "text": _(
+        "{lag} messages wait, {growth_rate} more each second: more comes in than is "
+        "consumed."
+    ),
+    "advice": _(
+        "Add members while there are queues for them, or consume faster (threads, "
+        "batches). What-if shows how the queues would be divided."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     yields_to=(*CAUSES, "stalled", "rewound"),
 )

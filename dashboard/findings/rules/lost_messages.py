@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "lost_messages"
@@ -53,8 +54,30 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Lost messages"),
+    "title": _("Messages were removed before they were consumed"),
+    "text": _(
+        "In {queues} of the queues the commit is below the oldest message the broker "
+        "holds. Messages that can no longer be consumed: {messages}."
+    ),
+    "abandoned": _(
+        "Nobody runs this group, and its commits are below the oldest messages the "
+        "broker holds. Messages gone: {messages}."
+    ),
+    "advice": _(
+        "Consume faster, or keep messages longer (fileReservedTime of the broker, and "
+        "its disk). What is lost can only be sent again."
+    ),
+    "abandoned_advice": _(
+        "If the group is no longer needed, delete it; if it is, it starts at the "
+        "oldest message there is."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     adds_up=("queues", "messages", "lost_messages", "most_in_one_queue"),
 )

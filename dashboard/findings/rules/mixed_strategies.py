@@ -12,6 +12,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "mixed_strategies"
 
@@ -42,4 +43,19 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
-RULE: Final = Rule(KEY, check, told=True, adds_up=("owned_twice", "without_owner"))
+SAYS: Final = {
+    "state": _("Mixed strategies"),
+    "title": _("Members divide by different strategies"),
+    "text": _(
+        "In use at once: {strategies}. Each member computes its own part, and these do "
+        "not fit together: queues are owned twice or by nobody."
+    ),
+    "advice": _(
+        "Set the same strategy in all members. While a change rolls out, this lasts "
+        "until the last member has it."
+    ),
+}
+
+RULE: Final = Rule(
+    KEY, check, SAYS, told=True, adds_up=("owned_twice", "without_owner")
+)

@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "offsets_file_lost"
 
@@ -46,4 +47,31 @@ def check(evidence: Evidence, explained: Queues) -> Finding | None:
     )
 
 
-RULE: Final = Rule(KEY, check)
+SAYS: Final = {
+    "state": _("Place lost"),
+    "title": _("A member lost its place"),
+    "lost": _(
+        "{member} came back without its offsets file. By default it starts at the tail "
+        "then, and what came while it was away is lost to it. Messages missed at most: "
+        "{messages}."
+    ),
+    "moved": _(
+        "{member} took the place of {before} on another host, where there is no "
+        "offsets file. By default it starts at the tail then. Messages missed at most: "
+        "{messages}."
+    ),
+    "older": _(
+        "{member} came back behind where it was, from the backup of its offsets file "
+        "or an older copy. Messages it consumes again: {messages}."
+    ),
+    "advice": _(
+        "Keep the directory of the offsets files (.rocketmq_offsets) on a disk that "
+        "outlives the process, or let members start at the first offset or a time."
+    ),
+    "older_advice": _(
+        "The file was broken or deleted, or the process was killed before it wrote. "
+        "Repeats are harmless where the listener does the same twice."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS)

@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "owned_twice"
 
@@ -39,9 +40,24 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Owned twice"),
+    "title": _("Queues owned twice"),
+    "text": _(
+        "More than one member holds {queues} of the queues, for longer than a "
+        "rebalance takes: {owners}. What is in them is consumed twice."
+    ),
+    "advice": _(
+        "The members see different member lists, or divide differently. Look whether "
+        "all are connected to all brokers and run one release; a restart of one of the "
+        "owners makes it divide anew."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     told=True,
     yields_to=("shared_client_id", "different_topics", "mixed_strategies"),
     adds_up=("queues", "owners", "held_by"),

@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import NEEDS_TIME, Evidence, unheard_rows
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "retries"
@@ -66,4 +67,17 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
-RULE: Final = Rule(KEY, check)
+SAYS: Final = {
+    "state": _("Retries"),
+    "title": _("Many messages come back"),
+    "text": _(
+        "The listener failed on {messages} messages within {window_ms}. Each comes "
+        "again, later each time."
+    ),
+    "advice": _(
+        "Look in the members' logs for what the listener fails on: mostly a service it "
+        "calls. What fails sixteen times becomes a dead letter."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS)

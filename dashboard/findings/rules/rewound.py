@@ -14,6 +14,7 @@ from dashboard.findings.evidence import NEEDS_TIME, Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Point
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 from .progress import LAG_FLOOR, lagging, lags, needs_past, window_of
 
@@ -63,4 +64,17 @@ def _step_back(course: list[Point]) -> tuple[int, int, int] | None:
     return None
 
 
-RULE: Final = Rule(KEY, check, adds_up=ADDS_UP)
+SAYS: Final = {
+    "state": _("Went back"),
+    "title": _("The commit went back"),
+    "text": _(
+        "In {queues} of the queues the commit went back, by {messages} messages in "
+        "all, which are consumed again."
+    ),
+    "advice": _(
+        "If offsets were reset on purpose, all is well. If not, look for a member that "
+        "started from an old place or seeks."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, adds_up=ADDS_UP)

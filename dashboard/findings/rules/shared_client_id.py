@@ -14,6 +14,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import LISTED_TWICE
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.snapshot import GroupKind
 
 KEY: Final = "shared_client_id"
@@ -51,9 +52,29 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Shared id"),
+    "title": _("Two processes share a client id"),
+    "text": _(
+        "{processes} connections use the client id {client_id}. Both take the part of "
+        "the first of them: those queues are consumed twice, and the part of the "
+        "second by nobody."
+    ),
+    "broadcasting": _(
+        "{processes} connections use the client id {client_id}. They share one offsets "
+        "file: what one consumes while the other is away, the other never sees."
+    ),
+    "advice": _(
+        "Give each process an instance name of its own, or leave it at DEFAULT in a "
+        "clustering group. If a client has just lost its network, the old connection "
+        "goes within two minutes."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     adds_up=(
         "processes",
         "connections",

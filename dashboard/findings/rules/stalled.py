@@ -14,6 +14,7 @@ from dashboard.findings.evidence import NEEDS_TIME, Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, needs_past, window_of
 
@@ -92,4 +93,18 @@ def _stands_still(trail: Trail, row: int) -> bool:
     )
 
 
-RULE: Final = Rule(KEY, check, yields_to=CAUSES, adds_up=ADDS_UP)
+SAYS: Final = {
+    "state": _("Stalled"),
+    "title": _("Consumption stalls"),
+    "text": _(
+        "In {queues} of the queues {lag} messages wait and nothing was committed for "
+        "{window_ms}, although they have an owner."
+    ),
+    "advice": _(
+        "Take a stack dump of the owners: a listener hangs, waits for another service, "
+        "or works on one message for minutes. Look as well whether the listener is "
+        "suspended."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, yields_to=CAUSES, adds_up=ADDS_UP)

@@ -12,6 +12,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import PULLED_LAST
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.columns import QueueKey
 
 from .progress import LAG_FLOOR
@@ -56,9 +57,23 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("Stopped"),
+    "title": _("A member stopped pulling"),
+    "text": _(
+        "{member} has not asked for messages of {queues} of its queues for over a "
+        "minute, while {lag} wait there."
+    ),
+    "advice": _(
+        "Take a stack dump of the member: its pull service hangs or has ended. "
+        "Restarting it gives the queues to the others."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     told=True,
     yields_to=(
         "shared_client_id",

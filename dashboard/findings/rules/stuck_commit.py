@@ -15,6 +15,7 @@ from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.memory.kinds import OLDEST_IN_HAND
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import HeldQueue
 
@@ -90,4 +91,19 @@ def _done_beyond(held: HeldQueue, first: int, pulled: int | None) -> int:
     return max(seen, pulled or 0) - first - held.cached
 
 
-RULE: Final = Rule(KEY, check, told=True, adds_up=("queues",))
+SAYS: Final = {
+    "state": _("Commit stuck"),
+    "title": _("One message holds the commit back"),
+    "text": _(
+        "{member} has not finished the message at offset {offset} for {held_ms}; "
+        "{done} later ones are done with, and none of them can be committed. After a "
+        "restart they all come again."
+    ),
+    "advice": _(
+        "Look in the member's log and stacks for that message. After 15 min it is sent "
+        "back for a retry. When the span passes 2,000, the member stops pulling the "
+        "queue."
+    ),
+}
+
+RULE: Final = Rule(KEY, check, SAYS, told=True, adds_up=("queues",))

@@ -11,6 +11,7 @@ from typing import Final
 from dashboard.findings.evidence import Evidence
 from dashboard.findings.finding import Finding
 from dashboard.findings.rule import Answer, Queues, Rule
+from dashboard.wording.marking import _
 
 KEY: Final = "unowned_queues"
 CAUSES: Final = (
@@ -50,9 +51,27 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     )
 
 
+SAYS: Final = {
+    "state": _("No owner"),
+    "title": _("Queues without an owner"),
+    "text": _(
+        "Nobody holds {queues} of the queues; messages waiting there: {lag}. Every "
+        "member was asked twice, and none named them."
+    ),
+    "lag_unknown": _(
+        "Nobody holds {queues} of the queues; how much waits there is not known. Every "
+        "member was asked twice, and none named them."
+    ),
+    "advice": _(
+        "Look whether the expected owner hangs, or runs a strategy that leaves queues "
+        "out (CONFIG, machine rooms). Restarting it makes it divide anew."
+    ),
+}
+
 RULE: Final = Rule(
     KEY,
     check,
+    SAYS,
     told=True,
     yields_to=CAUSES,
     adds_up=("queues", "lag", "waiting_messages", "expected_owner"),

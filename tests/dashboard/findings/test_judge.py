@@ -93,7 +93,7 @@ def test_a_rule_that_raises_is_told_once_and_costs_the_others_nothing(
 ) -> None:
     play = faulty.too_slow()
     assert play.evidence is not None
-    judge = Judge((Rule("broken", _raises), *RULES))
+    judge = Judge((Rule("broken", _raises, {}), *RULES))
     with caplog.at_level(logging.ERROR):
         for at_ms in (1, 3, 5):
             found = judge.judge(replace(play.evidence, at_ms=at_ms))
@@ -110,7 +110,7 @@ def test_a_rule_that_raises_is_told_once_and_costs_the_others_nothing(
 def test_what_a_rule_found_before_it_raised_stands_as_of_then() -> None:
     play = faulty.too_slow()
     assert play.evidence is not None
-    judge = Judge([Rule("broken", _raises)])
+    judge = Judge([Rule("broken", _raises, {})])
     for at_ms in (2, 3):
         (found,) = judge.judge(replace(play.evidence, at_ms=at_ms))
     assert found.as_of_ms == 2
