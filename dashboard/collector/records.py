@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from dashboard import models
+from dashboard.clock.moments import as_ms, moment_of
 
 from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership, Wish
 from .handovers import Handover
@@ -102,7 +103,7 @@ def save_handovers(cluster_id: int, handovers: Iterable[GroupHandover]) -> None:
             owners_before=list(each.handover.before),
             owners_after=list(each.handover.after),
             at_after=_time_or_none(each.handover.after_ms),
-            at_by=_time(each.handover.by_ms),
+            at_by=moment_of(each.handover.by_ms),
         )
         for each in handovers
     )
@@ -138,7 +139,7 @@ def _row(cluster_id: int, group: str, epoch: Epoch) -> models.Epoch:
         options=_options(epoch.membership),
         cause=epoch.cause,
         began_after=_time_or_none(epoch.began_after_ms),
-        began_by=_time(epoch.began_by_ms),
+        began_by=moment_of(epoch.began_by_ms),
     )
 
 
@@ -173,18 +174,10 @@ def _stored(row: models.Epoch) -> Epoch:
             members, queues, None if row.options is None else options_text(row.options)
         ),
         row.cause,
-        _ms(row.began_after),
-        _ms(row.began_by) or 0,
+        None if row.began_after is None else as_ms(row.began_after),
+        as_ms(row.began_by),
     )
 
 
-def _time(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
-
-
 def _time_or_none(ms: int | None) -> datetime | None:
-    return None if ms is None else _time(ms)
-
-
-def _ms(time: datetime | None) -> int | None:
-    return None if time is None else round(time.timestamp() * 1000)
+    return None if ms is None else moment_of(ms)

@@ -58,8 +58,3 @@ def restored_finding(plain: Mapping[str, Any]) -> Finding:
         at_least=tuple(plain["at_least"]),
         as_of_ms=plain["as_of_ms"],
     )
-
-
-def queue_name(key: QueueKey) -> str:
-    """Return a queue as people write it: topic · broker / number."""
-    return f"{key[0]} · {key[1]} / {key[2]}"

@@ -8,10 +8,8 @@ all members have switched within a fraction of a second.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-REBALANCE_SECONDS: Final = 20.0
-"""A member that misses a change notice finds out at its next rebalance."""
+from rmqcore.timers import PERIOD_S, Timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,7 @@ def windows_of(*, orderly: bool, members_change: bool) -> Windows:
 
     return Windows(
         told=PLAN_SECONDS,
-        noticed=REBALANCE_SECONDS if members_change else None,
+        # A member that misses a notice finds out at its next rebalance.
+        noticed=PERIOD_S[Timer.REBALANCE] if members_change else None,
         released=RELEASE_WAIT_S + RETRY_AFTER_S if orderly else None,
     )

@@ -9,6 +9,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
+from dashboard.clock.moments import as_ms
 from dashboard.models import LabRun
 from dashboard.rest.asking import cluster_named, the_first
 from dashboard.rest.schemas import Problem
@@ -149,9 +150,9 @@ def _document(run: LabRun) -> dict[str, Any]:
         "lab": run.lab,
         "state": run.state,
         "asked_by": run.asked_by_name,
-        "asked_at": _ms(run.asked_at),
-        "started_at": _ms(run.started_at),
-        "finished_at": _ms(run.finished_at),
+        "asked_at": as_ms(run.asked_at),
+        "started_at": run.started_at and as_ms(run.started_at),
+        "finished_at": run.finished_at and as_ms(run.finished_at),
         "parameters": run.parameters,
         "linger_s": run.linger_s,
         "steps": [_told(run.lab, step) for step in run.steps],
@@ -163,7 +164,3 @@ def _document(run: LabRun) -> dict[str, Any]:
 
 def _told(lab: str, said: dict[str, Any]) -> dict[str, Any]:
     return {**said, "text": text_of(lab, said["key"]).format_map(said["params"])}
-
-
-def _ms(time: Any) -> int | None:
-    return None if time is None else round(time.timestamp() * 1000)

@@ -12,9 +12,7 @@ from typing import Final
 
 PREFIX: Final = "rs:"
 BEAT_KEY: Final = PREFIX + "beat"
-WORKERS_KEY: Final = PREFIX + "workers"
 FLEET_WAKE_CHANNEL: Final = PREFIX + "fleet:wake"
-COLLECTOR_WAKE_CHANNEL: Final = PREFIX + "collector:wake"
 LABS_WAKE_CHANNEL: Final = PREFIX + "labs:wake"
 
 

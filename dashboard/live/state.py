@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Collection, Mapping
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import orjson
 import redis
@@ -79,11 +79,6 @@ class LiveState:
     def watch(self, cluster: str, group: str, now: float) -> None:
         """Ask for the group to be swept each second until `now` + 15 s."""
         self.client.zadd(watch_key(cluster), {group: now + WATCH_SECONDS})
-
-    def hash_of_json(self, key: str) -> dict[str, Any]:
-        """Return a hash whose values are JSON; an absent hash is empty."""
-        stored = cast("Mapping[bytes, bytes]", self.client.hgetall(key))
-        return {name.decode(): orjson.loads(text) for name, text in stored.items()}
 
 
 class LeaderState:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from django.conf import settings
@@ -19,6 +18,7 @@ from django.utils import timezone
 
 from analytics.lake.storage import open_storage
 from analytics.requests import JobRequest
+from dashboard.clock.moments import as_ms
 from dashboard.jobs.child import AnalyticsChild, ChildEndedError, Event
 from dashboard.models import JobRun
 from dashboard.reports.data.output import output_of
@@ -62,8 +62,8 @@ def request_of(run: JobRun) -> JobRequest:
         job=run.job,
         lake=settings.ROCKETSCOPE_LAKE_URL,
         output=output_of(run),
-        since_ms=_ms(run.since),
-        until_ms=_ms(run.until),
+        since_ms=as_ms(run.since),
+        until_ms=as_ms(run.until),
         clusters=(run.cluster,),
         groups=(run.group,) if run.group else (),
         options=run.options,
@@ -123,7 +123,3 @@ def _finish(run: JobRun, ending: Event) -> None:
         finished_at=moment, seen_at=moment, **values
     )
     logger.info("run=%s %s %s", run.pk, state, values["error"])
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.astimezone(UTC).timestamp() * 1000)

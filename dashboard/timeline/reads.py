@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
+from dashboard.clock.moments import as_ms, moment_of
 from dashboard.live.documents import GroupState, Kind
 from dashboard.models import Cluster, Epoch, OwnershipEvent
 from dashboard.wording.names import label_of
@@ -296,7 +297,7 @@ def _read_events(
     cluster: Cluster, group: str, since: int
 ) -> tuple[list[SeenEvent], bool]:
     rows = OwnershipEvent.objects.filter(
-        cluster=cluster, group=group, at_by__gte=_time(since)
+        cluster=cluster, group=group, at_by__gte=moment_of(since)
     ).order_by("-at_by", "-pk")[: MOST_EVENTS + 1]
     found = [
         SeenEvent(
@@ -314,7 +315,7 @@ def _read_events(
 
 def _epoch_rows_since(cluster: Cluster, group: str, since: int) -> Iterable[Epoch]:
     rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
-        ended_by__lt=_time(since)
+        ended_by__lt=moment_of(since)
     )
     return reversed(rows.order_by("-number")[:MOST_EPOCHS])
 
@@ -464,12 +465,4 @@ def _pair(moment: Moment) -> list[int]:
 
 
 def _moment(after: datetime | None, by: datetime) -> Moment:
-    return Moment(_ms(after or by), _ms(by))
-
-
-def _ms(time: datetime) -> int:
-    return round(time.timestamp() * 1000)
-
-
-def _time(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
+    return Moment(as_ms(after or by), as_ms(by))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 from django.http import HttpRequest
@@ -10,6 +9,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from dashboard.clock.moments import as_ms
 from dashboard.clock.ticks import FALLBACK
 from dashboard.models import FleetWorker, TimerRun
 from dashboard.rest.schemas import Problem
@@ -83,7 +83,7 @@ def timers(request: HttpRequest) -> dict[str, Any]:
                 "name": worker.name,
                 "host": worker.host,
                 "pid": worker.pid,
-                "started_at": _ms(worker.started_at),
+                "started_at": as_ms(worker.started_at),
                 "alive": worker.seen_until > now,
             }
             for worker in FleetWorker.objects.all()
@@ -104,8 +104,8 @@ def _document(row: TimerRun) -> dict[str, Any]:
         "worker": row.worker,
         "timer": row.timer,
         "slot": row.slot,
-        "due": _ms(row.due),
-        "started": _ms(row.started),
+        "due": as_ms(row.due),
+        "started": as_ms(row.started),
         "late_ms": max(0.0, (row.started - row.due).total_seconds() * 1000),
         "took_ms": row.took_ms,
         "outcome": row.outcome,
@@ -114,7 +114,3 @@ def _document(row: TimerRun) -> dict[str, Any]:
         "members": row.members,
         "error": row.error or None,
     }
-
-
-def _ms(time: datetime) -> int:
-    return round(time.timestamp() * 1000)

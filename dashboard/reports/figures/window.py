@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from analytics import contracts as c
 from analytics.errors import LakeError
 from analytics.requests import STEP_LADDER, step_for
+from dashboard.clock.moments import as_ms
 from dashboard.models import Grouping
 from dashboard.reports.data.results import QUEUE_KEY
 from dashboard.reports.data.series import heat_lines, lines_of, shown_grouping
@@ -28,7 +29,6 @@ from dashboard.reports.data.values import LagStep, QueueRow
 from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
 from dashboard.reports.request.epochs import spans_between
-from dashboard.reports.request.periods import as_ms
 from dashboard.reports.words import source_word, step_word
 
 from .gallery import figure_of

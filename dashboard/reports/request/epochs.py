@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from analytics.presence import EpochSpan
+from dashboard.clock.moments import as_ms
 from dashboard.models import Epoch
-from dashboard.reports.request.periods import as_ms
 
 
 def epochs_between(

@@ -27,11 +27,6 @@ CUSTOM: Final = "custom"
 DEFAULT: Final = "1h"
 
 
-def as_ms(moment: datetime) -> int:
-    """Return a moment as ms since the epoch, as the lake has it."""
-    return round(moment.timestamp() * 1000)
-
-
 def span_of(name: str) -> timedelta:
     """Return a named period's length; raises `PeriodError` with the names there are."""
     if name not in LAST:

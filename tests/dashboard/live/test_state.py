@@ -75,10 +75,3 @@ def test_what_was_never_collected_is_none(valkey: Valkey) -> None:
     state = live_state()
     assert state.overview("east") is None
     assert state.group("east", "g") is None
-    assert state.hash_of_json("rs:absent") == {}
-
-
-def test_reads_hashes_of_json(valkey: Valkey) -> None:
-    state = live_state()
-    state.client.hset("rs:h", mapping={"a": b"[1]", "b": b'{"x": null}'})
-    assert state.hash_of_json("rs:h") == {"a": [1], "b": {"x": None}}
