@@ -237,10 +237,6 @@ class ProcessQueue:
         self._taken.clear()
         return last + 1
 
-    def rollback(self) -> None:
-        """Put the taken messages back, to be taken again."""
-        self.make_consumable_again(list(self._taken.values()))
-
     def make_consumable_again(self, messages: Sequence[MessageExt]) -> None:
         """Put some of the taken messages back, as given: their counts may differ."""
         for message in messages:

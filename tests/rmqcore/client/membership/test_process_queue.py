@@ -208,10 +208,9 @@ def test_a_commit_finishes_what_was_taken(process: ProcessQueue) -> None:
     assert process.commit() is None
 
 
-def test_a_rollback_gives_the_messages_again(process: ProcessQueue) -> None:
+def test_messages_that_failed_come_again(process: ProcessQueue) -> None:
     process.put_messages(messages([5, 6, 9]))
-    process.take_messages(2, NOW)
-    process.rollback()
+    process.make_consumable_again(process.take_messages(2, NOW))
     assert process.taken_count == 0
     assert process.size_bytes == 30
     assert [m.queue_offset for m in process.take_messages(9, NOW)] == [5, 6, 9]

@@ -53,8 +53,10 @@ class ProcessQueueMachine(RuleBasedStateMachine):
         self.taken.clear()
 
     @rule()
-    def rollback(self) -> None:
-        self.process.rollback()
+    def all_again(self) -> None:
+        self.process.make_consumable_again(
+            [message(offset, body=b"x" * size) for offset, size in self.taken.items()]
+        )
         self.cached.update(self.taken)
         self.taken.clear()
 
