@@ -2,8 +2,8 @@
 
 Nothing here writes such a file: one is seen only when it is complete. A disk that lost
 power or was repaired, or a copy that was broken off, may still leave one, and a stream
-would fail on it again and again. The bytes are kept below `damaged/`, for who wants to
-look at them, and the log names them.
+would fail on it again and again. The bytes are kept below `damaged/`, for anybody
+who wants to look at them, and the log names them.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ class Gone:
 def say_gone(actor: User, cluster: str, broker: str, reason: str) -> Gone:
     """Take a missing broker as gone for good from the next sweep on.
 
-    Raise BrokerError in words for who asked where the broker is not missing, or no
-    reason is given; nothing has changed then.
+    Raise BrokerError, worded for the person who asked, where the broker is not missing,
+    or no reason is given; nothing has changed then.
     """
     if not actor.allows(Role.OPERATOR):
         raise PermissionDenied(

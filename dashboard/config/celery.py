@@ -37,7 +37,7 @@ app.set_default()
 app.conf.update(
     broker_url=settings.ROCKETSCOPE_REDIS_URL or "memory://",
     result_backend=settings.ROCKETSCOPE_REDIS_URL or "cache+memory://",
-    # Roles and the tick command; loaded by workers, not by who only sends tasks.
+    # Roles and the tick command; loaded by workers only.
     imports=("dashboard.config.worker",),
     task_default_queue=DEFAULT_QUEUE,
     task_routes={"dashboard.jobs.*": {"queue": ANALYTICS_QUEUE}},

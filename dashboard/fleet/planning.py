@@ -5,7 +5,7 @@
 1. say that the worker lives;
 2. renew the claims held; those that could not be renewed are lost;
 3. read the wishes of the members still held: gone or unwanted ones shall stop, those
-   of an older revision shall be started anew;
+   of an older revision are started anew;
 4. remove what nobody wants or hosts any more: members, and groups that leave;
 5. while this worker holds the fewest members, claim free ones;
 6. when it holds at least two more than another, hand one over.
@@ -78,7 +78,7 @@ def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) ->
 
 
 def is_due(held: Claim, now: datetime) -> bool:
-    """Say whether a claim shall be renewed: `RENEW_SECONDS` after it was last."""
+    """Say whether a claim has to be renewed: `RENEW_SECONDS` after it was last."""
     left = held.until - now
     return left <= timedelta(seconds=claims.CLAIM_SECONDS - claims.RENEW_SECONDS)
 

@@ -1,4 +1,4 @@
-"""What one hosted member shall be: the wish of its row and group, as a value."""
+"""What one hosted member should be, by its row and its group, as a value."""
 
 from __future__ import annotations
 

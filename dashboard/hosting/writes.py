@@ -113,7 +113,7 @@ def save_group(
 
 @transaction.atomic
 def add_member(actor: User | None, cluster: str, group: str, reason: str = "") -> int:
-    """Want one member more; return how many are wanted now."""
+    """Raise the wanted number of members by one, and return it."""
     allow_operator(actor)
     found = locked_group(cluster, group)
     count = found.members_wanted + 1
@@ -133,7 +133,7 @@ def remove_member(
     *,
     client_id: str = "",
 ) -> int:
-    """Want one member less; return how many are wanted now.
+    """Lower the wanted number of members by one, and return it.
 
     Without a client id the last one added leaves.
     """
@@ -215,7 +215,7 @@ def allow_operator(actor: User | None) -> None:
 
 
 def check_wish(wish: GroupWish) -> None:
-    """Refuse what no worker could host, with the words of whoever would refuse it."""
+    """Refuse what no worker could host, in the words of the worker's own check."""
     # Late, so that pages that change no group need not load the clients.
     from dashboard.fleet.wishes import check
 

@@ -1,4 +1,4 @@
-"""RocketMQ's rules at work: labs played by a worker and told to whoever watches.
+"""RocketMQ's rules at work: labs played by a worker and shown on a page.
 
 The labs themselves are `rmqcore.labs`. Here is what they need to be played from a page:
 what each one shows, in words (`catalogue`, `words`), and the role of a worker that

@@ -36,7 +36,7 @@ class LabIn(Schema):
 
     parameters: dict[str, int] = Field(default_factory=dict)
     linger_s: float = Field(
-        0.0, description="seconds to stay at each division, 0 to 30, for who watches"
+        0.0, description="seconds to stay at each division, to be seen; 0 to 30"
     )
 
 

@@ -26,7 +26,7 @@ DIGEST_ROWS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class GroupUpdate:
-    """A group's new document, and the message for who watches; None for nobody."""
+    """A group's new document, and the message for its watchers; None without any."""
 
     document: GroupState
     message: Mapping[str, Any] | None = None

@@ -79,7 +79,7 @@ class Outbox:
 
 
 class _Line:
-    """One name: its subscription, and the outboxes of who watches it."""
+    """One name: its subscription, and the outboxes of its watchers."""
 
     def __init__(self, name: str) -> None:
         self.outboxes: set[Outbox] = set()

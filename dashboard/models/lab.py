@@ -1,4 +1,4 @@
-"""Runs of labs: RocketMQ's rules played on the embedded cluster for who watches.
+"""Runs of labs: RocketMQ's rules played on the embedded cluster.
 
 A run is claimed by one worker with a conditional update of its state, and only that
 worker writes to it until it ends. A running row that has not been seen for

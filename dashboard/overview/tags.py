@@ -20,7 +20,7 @@ register = template.Library()
 
 @register.simple_tag
 def trend(points: Sequence[float | None], level: str) -> SafeString:
-    """Draw the last hour of a lag; its peak is said to who cannot see it."""
+    """Draw the last hour of a lag; its peak is read out to screen readers."""
     known = [value for value in points if value is not None]
     if not known:
         return format_html('<span class="dim small">{}</span>', _("no data"))

@@ -43,7 +43,7 @@ _AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class DefinitionWish:
-    """What a definition shall be; `check` refuses what makes no sense."""
+    """What a definition should be; `check` refuses what makes no sense."""
 
     content: Content
     cluster: str

@@ -1,7 +1,7 @@
 """What the forms of reports send, read into what the services take.
 
 Values are passed on as they came; the services say what is wrong with them. Only what
-is no number where a number is needed is refused here.
+is not a number where a number is needed is refused here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_content(fields: QueryDict) -> Content:
 
 
 def read_definition(fields: QueryDict) -> DefinitionWish:
-    """Read a definition; raises ReportRefusedError for what is no number or time."""
+    """Read a definition; raises ReportRefusedError for a wrong number or time."""
     return DefinitionWish(
         read_content(fields),
         cluster=fields.get("cluster", ""),
@@ -85,7 +85,7 @@ def _added_members(text: str) -> tuple[int, ...]:
     for part in plain.replace(",", " ").split():
         if not _NUMBER.fullmatch(part):
             raise ReportRefusedError(
-                _("Members more or fewer: “%(text)s” is no number such as +1 or -2.")
+                _("Members more or fewer: “%(text)s” is not a number such as +1 or -2.")
                 % {"text": part[:20]}
             )
         found.append(int(part))
@@ -123,7 +123,7 @@ def _minute_of_day(text: str) -> int:
 def _number(what: str, text: str) -> int:
     if not text.strip().isdecimal():
         raise ReportRefusedError(
-            _("%(what)s: “%(text)s” is no whole number.")
+            _("%(what)s: “%(text)s” is not a whole number.")
             % {"what": what, "text": text[:20]}
         )
     return int(text)

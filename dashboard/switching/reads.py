@@ -220,8 +220,8 @@ class Progress:
 
     `state` is "running" until all members report the strategy and all queues are held
     as predicted, where something was (nothing is when a change is undone); "replaced"
-    once the group was changed again since. `unheard` queues are held by whoever: their
-    owners are not reported, so they are neither as predicted nor missed.
+    once the group was changed again since. The owners of `unheard` queues are not
+    reported, so these are neither as predicted nor missed.
     """
 
     state: Literal["running", "done", "replaced", "unknown"]

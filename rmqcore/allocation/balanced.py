@@ -1,7 +1,7 @@
 """The balanced plan: the least worst load that is found, with few queues moved.
 
 RocketMQ's strategies count queues; this one weighs them, all topics of the group
-together, and starts from who owns what now. Method:
+together, and starts from the present owners. Method:
 
 1. Find how light the heaviest member can be (`makespan.arrange`), from scratch.
 2. Allow `slack` more, since the last per cent costs most of the moves.

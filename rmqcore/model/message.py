@@ -113,8 +113,8 @@ class Message:
 class MessageExt:
     """A message as stored by a broker, with everything the record carries.
 
-    Times are milliseconds since the epoch by the clock of who wrote them; hosts are
-    `ip:port`. `body` is as stored until `protocol.message` inflates it.
+    Times are milliseconds since the epoch by the clock of the process that wrote
+    them; hosts are `ip:port`. `body` is as stored until `protocol.message` inflates it.
     """
 
     topic: str

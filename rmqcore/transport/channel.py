@@ -101,7 +101,7 @@ class Channel(asyncio.Protocol):
 
     @property
     def closed(self) -> bool:
-        """True once the connection has ended, by whoever's wish."""
+        """True once the connection has ended, whichever side ended it."""
         return self._transport is None or self._transport.is_closing()
 
     @property

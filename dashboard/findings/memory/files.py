@@ -193,7 +193,7 @@ def _missed(
     queues: Iterable[QueueKey],
     ends: Mapping[QueueKey, int | None],
 ) -> int | None:
-    """Return what came since, all of which is lost to who starts at the tail."""
+    """Return what came since, all lost to a member that starts at the tail."""
     missed = 0
     for key in queues:
         end = ends.get(key)

@@ -1,4 +1,4 @@
-"""The kinds of things of which it is remembered since when they have been so."""
+"""The kinds of conditions whose start time is tracked."""
 
 from __future__ import annotations
 

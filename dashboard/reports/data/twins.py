@@ -1,4 +1,4 @@
-"""Each figure as a table, for who cannot see it and who wants the numbers."""
+"""Each figure as a table, for screen readers and for readers who want the numbers."""
 
 from __future__ import annotations
 

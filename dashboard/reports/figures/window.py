@@ -220,6 +220,6 @@ def _moment(text: str, zone: tzinfo) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise WindowError(
-            _("“%(text)s” is no date and time.") % {"text": text[:40]}
+            _("“%(text)s” is not a date and time.") % {"text": text[:40]}
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)

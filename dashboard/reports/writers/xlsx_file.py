@@ -95,7 +95,7 @@ class _Sheets:
             self._compare(sheet, line - 1)
 
     def _compare(self, sheet: Any, rows: int) -> None:
-        """Put a bar a strategy below the table: load of the busiest over the mean."""
+        """Draw one bar for each strategy below the table: its max / mean load."""
         keys = [column.key for column in self._table.columns]
         names, values = keys.index(c.STRATEGY), keys.index("load_max_to_mean")
         title = sheet.get_name()

@@ -102,7 +102,7 @@ def decode_topic_route(data: bytes) -> TopicRoute:
 def encode_topic_route(route: TopicRoute, *, standard_json: bool = False) -> bytes:
     """Return the body of 105.
 
-    Standard JSON is for peers of version 4.9.4 or later, and for who asks for it.
+    Standard JSON is for peers of version 4.9.4 or later, and for peers that ask for it.
     """
     return dumps(
         {

@@ -61,13 +61,13 @@ def test_the_job_is_asked_for_members_more_or_fewer(
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"added_members": "many"}, "“many” is no number such as +1 or -2"),
-        ({"added_members": "1.5"}, "“1.5” is no number"),
+        ({"added_members": "many"}, "“many” is not a number such as +1 or -2"),
+        ({"added_members": "1.5"}, "“1.5” is not a number"),
         ({"added_members": "0"}, "0 is not between -100 and +100"),
         ({"added_members": "+101"}, "101 is not between -100 and +100"),
         ({"added_members": "1,2,3,4,5"}, "5 numbers, at most 4"),
         ({"virtual_nodes": "1001"}, "Virtual nodes: 1001 is not between 1 and 1000"),
-        ({"virtual_nodes": "few"}, "Virtual nodes: “few” is no whole number"),
+        ({"virtual_nodes": "few"}, "Virtual nodes: “few” is not a whole number"),
         ({"virtual_nodes": "0"}, "Virtual nodes: 0 is not between 1 and 1000"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from rmqcore.client.consumer.listener_threads import ListenerThreads
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
