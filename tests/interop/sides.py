@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from rmqcore.admin import Admin, Patience
@@ -22,6 +23,7 @@ from rmqcore.client import (
 from rmqcore.model import MessageExt, MessageQueue
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
+from tests.support.waiting import until_seen
 
 PATIENT: Final = Patience(timeout_s=20, grace_s=20, deadline_s=60)
 """For machines where a cold JVM shares two cores with the tests."""
@@ -121,6 +123,10 @@ async def our_member(
     consumer.subscribe(topic)
     async with consumer:
         yield ours
+
+
+until_at_rest = partial(until_seen, seconds=AT_REST_S)
+"""As `until_seen`, with the patience that Java's members may need."""
 
 
 async def until(

@@ -9,10 +9,10 @@ import pytest
 
 from rmqcore.admin import Admin
 from rmqcore.model import MessageModel
+from tests.interop.sides import until_at_rest
 from tests.support.jars import rocketmq_version
 from tests.support.java_driver import JavaDriver
 from tests.support.our_clients import OurCluster
-from tests.support.waiting import eventually
 
 from .conftest import PATIENT
 
@@ -97,7 +97,7 @@ async def _shares_at_rest(admin: Admin, java: JavaDriver, name: str) -> Shares:
         addresses = [str(broker.master) for broker in await admin.brokers()]
         return [len(await admin.client_ids(name, each)) for each in addresses]
 
-    await eventually(heard, lambda counts: counts == [3, 3])
+    await until_at_rest(heard, lambda counts: counts == [3, 3])
     shares = await _all_shares(admin, name, members)
     told = {
         letter: shares["{name}", "{name}", letter, "AVG", "CLUSTERING"]
@@ -112,7 +112,7 @@ async def _shares_at_rest(admin: Admin, java: JavaDriver, name: str) -> Shares:
         )
 
     # What the broker tells is what the members compute for themselves.
-    await eventually(held, bool)
+    await until_at_rest(held, bool)
     return shares
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from rmqcore.admin import Admin
 from rmqcore.model.snapshot import GroupSnapshot, OwnerSource
+from tests.interop.sides import until_at_rest
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import AdminTool, JavaDriver, Queue
 from tests.support.java_members import member_lists
 from tests.support.our_clients import OurConsumer, produce
-from tests.support.waiting import eventually
 
 from .sides import Side, our_member, until
 from .versions import OLDER_TOO
@@ -70,8 +70,12 @@ async def test_a_group_of_java_and_python_members_divides_every_queue_once(
             return snapshot.groups[name]
 
         lists = partial(member_lists, apache.nameserver, name)
-        seen = await eventually(look, lambda _: _divided(shares(), 16), explain=lists)
-        seen = await eventually(look, lambda seen: _owned_once(seen, 16), explain=lists)
+        seen = await until_at_rest(
+            look, lambda _: _divided(shares(), 16), explain=lists
+        )
+        seen = await until_at_rest(
+            look, lambda seen: _owned_once(seen, 16), explain=lists
+        )
         (python,) = [m for m in seen.members if m.client_id not in clients]
         assert python.language == "PYTHON"
         assert _owned_by(seen, python.client_id) == ours.queues()
@@ -81,7 +85,7 @@ async def test_a_group_of_java_and_python_members_divides_every_queue_once(
         assert seen.owners.by_row == seen.inferred.by_row
 
         assert ours.stop() == 0
-    rest = await eventually(look, lambda seen: _owned_once(seen, 16), explain=lists)
+    rest = await until_at_rest(look, lambda seen: _owned_once(seen, 16), explain=lists)
     assert {client for (client,) in rest.owners.by_row} == set(clients)
 
 
@@ -114,7 +118,7 @@ async def test_apaches_admin_tool_asks_our_member_what_it_does(
                 return [(done, high) for key, done, high in rows if key[0] == name]
 
             # Brokers of 4.9 refuse a group that has not committed every queue.
-            await eventually(
+            await until_at_rest(
                 progress,
                 lambda rows: len(rows) == 4 and all(a == b for a, b in rows),
             )

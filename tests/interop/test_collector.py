@@ -24,10 +24,10 @@ from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster
-from tests.support.eventually import until
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
+from tests.support.waiting import until_seen
 
 from .versions import OLDER_TOO
 
@@ -120,10 +120,10 @@ async def test_the_document_follows_java_consumers(
         return shown == said and sum(map(len, said.values())) == 16
 
     lists = partial(member_lists, apache.nameserver, name)
-    await until(seen, agree, seconds=AT_REST_S, explain=lists)
+    await until_seen(seen, agree, seconds=AT_REST_S, explain=lists)
     await asyncio.to_thread(java.stop_consumer, f"{name}-b")
     del clients[f"{name}-b"]
-    await until(seen, agree, seconds=AT_REST_S, explain=lists)
+    await until_seen(seen, agree, seconds=AT_REST_S, explain=lists)
     document = live_state().group("apache", name)
     assert document is not None
     assert [m["language"] for m in document["members"]] == ["JAVA", "JAVA"]

@@ -21,10 +21,10 @@ from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import ChannelPool
 from tests.dashboard.findings.looking_on import Onlooker, looking_on
 from tests.support.apache import ApacheCluster
-from tests.support.eventually import until
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
+from tests.support.waiting import until_seen
 
 pytestmark = [
     pytest.mark.interop,
@@ -74,7 +74,7 @@ async def comes_true(
 ) -> None:
     """Wait for as long as Java's members may take; fail with the brokers' lists."""
     lists = partial(member_lists, onlooker.nameserver, group)
-    await until(look, holds, seconds=AT_REST_S, explain=lists)
+    await until_seen(look, holds, seconds=AT_REST_S, explain=lists)
 
 
 async def told(onlooker: Onlooker, group: str, members: int) -> None:

@@ -11,10 +11,10 @@ from typing import Final
 import pytest
 
 from rmqcore.admin import AclCredentials, Admin
+from tests.interop.sides import until_at_rest
 from tests.support.certificates import loopback_certificate
 from tests.support.java_driver import JavaDriver
 from tests.support.our_clients import OurCluster
-from tests.support.waiting import eventually
 
 from .conftest import PATIENT
 
@@ -60,7 +60,7 @@ async def host(guarded: Guarded, java: JavaDriver) -> AsyncIterator[Admin]:
         cluster.nameserver, tls=encrypted, credentials=KEYS, patience=PATIENT
     ) as admin:
         await admin.create_topic("first", 1)
-        await eventually(has_sent, bool, timeout=60)
+        await until_at_rest(has_sent, bool, seconds=60)
         yield admin
 
 

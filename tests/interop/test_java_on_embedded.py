@@ -11,11 +11,11 @@ import pytest
 
 from rmqcore.admin import Admin
 from rmqcore.model.snapshot import GroupSnapshot, OwnerSource
+from tests.interop.sides import until_at_rest
 from tests.support.apache import mqadmin
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import member_lists
 from tests.support.our_clients import OurCluster
-from tests.support.waiting import eventually
 
 from .sides import PATIENT
 
@@ -54,7 +54,7 @@ async def test_java_sends_and_receives(
     async def look() -> GroupSnapshot:
         return (await host.snapshot(groups=[name])).groups[name]
 
-    seen = await eventually(
+    seen = await until_at_rest(
         look,
         lambda seen: seen.queues.lag.complete and seen.queues.lag.total() == 0,
     )
@@ -88,7 +88,7 @@ async def test_java_consumers_divide_our_queues(
             )
 
         lists = partial(member_lists, embedded.nameserver, name)
-        await eventually(look, as_java_says, explain=lists)
+        await until_at_rest(look, as_java_says, explain=lists)
 
     await equal(clients)
     guests.stop_consumer(f"{name}-b")
@@ -110,4 +110,4 @@ async def test_apaches_admin_tool_reads_our_cluster(
     brokers = ("broker-a", "broker-b")
     expected = [(broker, str(queue)) for broker in brokers for queue in range(3)]
     # The tool gives up by itself, and says nothing, when its JVM starts too slowly.
-    await eventually(listed, lambda rows: rows == expected)
+    await until_at_rest(listed, lambda rows: rows == expected)

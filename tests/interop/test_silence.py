@@ -32,9 +32,9 @@ from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from tests.support.apache import ApacheCluster, start_cluster
 from tests.support.collectors import make_collector
-from tests.support.eventually import until
 from tests.support.java_members import AT_REST_S
 from tests.support.valkey import Valkey, valkey, valkey_server
+from tests.support.waiting import until_seen
 
 pytestmark = [pytest.mark.interop, pytest.mark.django_db(transaction=True)]
 
@@ -145,16 +145,16 @@ async def test_nothing_false_is_shown_unmarked_while_a_broker_is_silent(
             for document in shown():
                 looks["group" in document, document["seq"]] = document
 
-    await until(right, bool, seconds=AT_REST_S)
+    await until_seen(right, bool, seconds=AT_REST_S)
     await look_for(2 * TOLERANCE_S)
     silence = Silence(SILENT, now_ms())
     truth.silences.append(silence)
     apache.processes[SILENT].signal(signal.SIGSTOP)
     await look_for(SILENT_S)
-    await until(told, bool)
+    await until_seen(told, bool)
     silence.to_ms = now_ms()
     apache.processes[SILENT].signal(signal.SIGCONT)
-    await until(right, bool)
+    await until_seen(right, bool)
     await look_for(2 * TOLERANCE_S)
 
     truth.connections = tuple(members.connections)

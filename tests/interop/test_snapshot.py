@@ -18,10 +18,10 @@ from rmqcore.model.snapshot import (
 )
 from rmqcore.model.snapshot_document import document as snapshot_document
 from rmqcore.model.subscription import MessageModel
+from tests.interop.sides import until_at_rest
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver, Queue
 from tests.support.java_members import AT_REST_S
-from tests.support.waiting import eventually
 
 from .versions import OLDER_TOO
 
@@ -156,7 +156,7 @@ async def test_offsets_lag_and_age_while_a_listener_is_held(
 
     java.release(f"{name}-a")
     java.wait_until(lambda: len(java.messages(f"{name}-a")) == 12)
-    seen = await eventually(
+    seen = await until_at_rest(
         lambda: take(admin, name, time_lag=True),
         lambda seen: seen.queues.lag.total() == 0 and seen.queues.lag.complete,
     )
@@ -189,7 +189,7 @@ async def test_a_strategy_of_somebodys_own_is_named_and_not_simulated(
     clients = start(java, name, ("a", "b"), strategy="OWN")
     settled(java, clients, 4, idle=1)
     # At rest is what stays so: brokers tell of members one after the other.
-    seen = await eventually(
+    seen = await until_at_rest(
         lambda: take(admin, name, running_info=True),
         lambda seen: set(seen.owners.by_row) == {(clients[f"{name}-b"],)},
     )

@@ -1,7 +1,6 @@
 """Two name servers, two brokers, and clients that know both name servers."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rmqcore.client import Producer
 from rmqcore.model import Message, TopicConfig
 from rmqcore.nameserver import NameServer
 from rmqcore.transport import ManualClock, parse_address
+from tests.support.waiting import until
 
 
 class Site:
@@ -72,11 +72,6 @@ async def brokers(site: Site) -> AsyncIterator[list[Broker]]:
     yield made
     for broker in made:
         await broker.stop()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        await asyncio.sleep(0.001)
 
 
 async def test_every_name_server_knows_every_broker(

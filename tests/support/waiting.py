@@ -1,34 +1,77 @@
-"""Waiting for something outside of our own processes, which no clock of ours moves."""
+"""Waits for what other processes, threads or tasks bring about, with a limit.
+
+`until` and `wait_until` ask a plain condition, in a coroutine and in a thread;
+`until_seen` and `eventually` look with a coroutine.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from .java_members import AT_REST_S
-
 T = TypeVar("T")
 
-_POLL_SECONDS: Final = 0.05
+# A busy machine is no fault: this ends a wait that would never end.
+PATIENCE_SECONDS: Final = 60.0
+_PAUSE_SECONDS: Final = 0.005
+_LOOK_SECONDS: Final = 0.02
 
 
-async def eventually(
-    look: Callable[[], Awaitable[T]],
-    wanted: Callable[[T], bool],
+async def until(
+    condition: Callable[[], object],
+    what: str = "",
     *,
-    timeout: float = AT_REST_S,
+    seconds: float = PATIENCE_SECONDS,
+) -> None:
+    """Return when the condition holds; fail with what it is about."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        _give_up_after(deadline, seconds, what or condition)
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def wait_until(
+    condition: Callable[[], object],
+    what: str = "",
+    *,
+    seconds: float = PATIENCE_SECONDS,
+) -> None:
+    """Return when the condition holds, without an event loop."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        _give_up_after(deadline, seconds, what or condition)
+        time.sleep(_PAUSE_SECONDS)
+
+
+async def until_seen(
+    look: Callable[[], Awaitable[T]],
+    holds: Callable[[T], bool],
+    *,
+    seconds: float = PATIENCE_SECONDS,
     explain: Callable[[], Awaitable[object]] | None = None,
 ) -> T:
-    """Return the first thing seen that is wanted.
+    """Look again and again until `holds`; return what was seen then.
 
-    Fail with the last one seen, and with what `explain` then tells.
+    Fail with what was seen last, and with what `explain` then tells.
     """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout
-    while not wanted(seen := await look()):
-        if loop.time() > deadline:
+    deadline = time.monotonic() + seconds
+    seen = await look()
+    while not holds(seen):
+        if time.monotonic() > deadline:
             why = f"; {await explain()}" if explain else ""
-            raise AssertionError(f"not within {timeout} s, last seen: {seen}{why}")
-        await asyncio.sleep(_POLL_SECONDS)
+            raise AssertionError(f"after {seconds:g} s still: {seen!r}{why}")
+        await asyncio.sleep(_LOOK_SECONDS)
+        seen = await look()
     return seen
+
+
+async def eventually(look: Callable[[], Awaitable[T]], expected: T) -> None:
+    """Look again and again until the expected value is seen."""
+    await until_seen(look, lambda seen: seen == expected)
+
+
+def _give_up_after(deadline: float, seconds: float, what: object) -> None:
+    if time.monotonic() > deadline:
+        raise AssertionError(f"not within {seconds:g} s: {what}")

@@ -32,8 +32,8 @@ from rmqcore.model.snapshot import (
     KnownBroker,
 )
 from tests.support.collectors import BrokersOfASource, make_collector, now_ms
-from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
+from tests.support.waiting import PATIENCE_SECONDS, eventually, until_seen
 
 from .sights import broker, group, keys, member, table
 from .sights import cluster as cluster_of
@@ -448,7 +448,7 @@ async def test_a_changed_group_is_looked_at_again_soon(make: Make) -> None:
     async def asked() -> int:
         return len(source.asked)
 
-    await until(asked, lambda count: count == 2)
+    await until_seen(asked, lambda count: count == 2)
     following.cancel()
 
 

@@ -31,8 +31,8 @@ from rmqcore.errors import ConnectError
 from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from tests.support.collectors import BrokersOfASource, make_collector
-from tests.support.eventually import PATIENCE_SECONDS
 from tests.support.valkey import Valkey
+from tests.support.waiting import PATIENCE_SECONDS
 
 from .sights import NOW, broker, group, keys, member, table
 from .sights import cluster as cluster_of

@@ -26,8 +26,8 @@ from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster, Epoch
 from tests.dashboard.fleet.wishes import group
 from tests.support.cluster import local_cluster, produce, settings_of
-from tests.support.eventually import until
 from tests.support.valkey import Valkey
+from tests.support.waiting import until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,7 +104,7 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
             return owned, await sync_to_async(running_options)()
 
         wanted = (set(range(16)), {"config": LISTS})
-        await until(step, lambda seen: seen == wanted, seconds=30)
+        await until_seen(step, lambda seen: seen == wanted, seconds=30)
         held = shown()
         await host.close()
         await collector.close()

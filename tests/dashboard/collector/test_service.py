@@ -18,8 +18,8 @@ from dashboard.live.metrics import worker_figures
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
 from rmqcore.timers import Schedule
-from tests.support.eventually import until
 from tests.support.valkey import Valkey
+from tests.support.waiting import until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,7 +54,7 @@ def wait_for_the_lead() -> bytes:
     async def look() -> bytes | None:
         return leader()
 
-    found = async_to_sync(until)(look, lambda token: token is not None)
+    found = async_to_sync(until_seen)(look, lambda token: token is not None)
     assert found is not None
     return found
 
@@ -71,7 +71,7 @@ def test_keeps_its_leads_while_its_loop_stands_still(
         left: Any = client.pttl(lease_key("east"))
         return int(left)
 
-    async_to_sync(until)(look, lambda left: left > 10_000 or left < 0)
+    async_to_sync(until_seen)(look, lambda left: left > 10_000 or left < 0)
     assert leader() == token
 
 
@@ -95,7 +95,7 @@ def test_tells_how_late_it_is_and_what_it_missed(service: CollectorService) -> N
         found: dict[str, Any] = worker_figures(live_state()).get("c1@host", {})
         return found
 
-    told = async_to_sync(until)(
+    told = async_to_sync(until_seen)(
         figures, lambda found: found.get("worker", {}).get("missed", 0) > 0
     )
     assert told["worker"]["missed"] >= 2

@@ -20,8 +20,8 @@ from dashboard.live.documents import GroupState, Overview
 from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from tests.support.cluster import join, local_cluster, produce, settings_of
-from tests.support.eventually import until
 from tests.support.valkey import Valkey
+from tests.support.waiting import until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,16 +93,16 @@ async def test_shows_the_division_after_each_join_and_leave(
         one = await join(cluster, "m1")
         connection = ClusterConnection(settings_of(cluster))
         async with collecting(connection, valkey, tmp_path):
-            await until(shown, lambda s: s == {"m1": ids(0, 15)})
+            await until_seen(shown, lambda s: s == {"m1": ids(0, 15)})
             two = await join(cluster, "m2")
-            await until(shown, lambda s: s == {"m1": ids(0, 7), "m2": ids(8, 15)})
+            await until_seen(shown, lambda s: s == {"m1": ids(0, 7), "m2": ids(8, 15)})
             three = await join(cluster, "m3")
-            await until(
+            await until_seen(
                 shown,
                 lambda s: s == {"m1": ids(0, 5), "m2": ids(6, 10), "m3": ids(11, 15)},
             )
             await two.shutdown()
-            await until(shown, lambda s: s == {"m1": ids(0, 7), "m3": ids(8, 15)})
+            await until_seen(shown, lambda s: s == {"m1": ids(0, 7), "m3": ids(8, 15)})
             document = live_state().group("east", "billing")
             for consumer in (one, three):
                 await consumer.shutdown()
@@ -131,7 +131,9 @@ async def test_an_idle_member_says_why(valkey: Valkey, tmp_path: Path) -> None:
             return [m["idle"] for m in document["members"]] if document else []
 
         async with collecting(connection, valkey, tmp_path):
-            await until(idle, lambda seen: seen == [None, "more_members_than_queues"])
+            await until_seen(
+                idle, lambda seen: seen == [None, "more_members_than_queues"]
+            )
         for consumer in members:
             await consumer.shutdown()
         await connection.close()
@@ -152,7 +154,9 @@ async def test_a_broker_that_does_not_answer_is_shown_as_silent(
                 assert overview is not None
                 return overview
 
-            overview = await until(seen, lambda o: o["totals"]["brokers_answered"] == 1)
+            overview = await until_seen(
+                seen, lambda o: o["totals"]["brokers_answered"] == 1
+            )
         await connection.close()
     (silent,) = (each for each in overview["brokers"] if not each["answered"])
     assert silent["name"] == "broker-b"

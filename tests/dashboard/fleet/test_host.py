@@ -27,8 +27,8 @@ from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
 from rmqcore.timers import PERIOD_S, Timer
 from tests.support.cluster import local_cluster, produce, settings_of
-from tests.support.eventually import PATIENCE_SECONDS, eventually, until
 from tests.support.valkey import Valkey
+from tests.support.waiting import PATIENCE_SECONDS, eventually, until_seen
 
 from .wishes import group
 
@@ -369,7 +369,7 @@ async def test_a_member_that_cannot_be_hosted_says_why(
     async def error() -> str:
         return (await ManagedMember.objects.aget()).error
 
-    assert said in await until(error, bool)
+    assert said in await until_seen(error, bool)
     assert host.hosted == {}
 
 
@@ -386,6 +386,6 @@ async def test_a_member_that_cannot_start_is_tried_again(
     async def error() -> str:
         return (await ManagedMember.objects.aget()).error
 
-    assert str(port) in await until(error, bool)
+    assert str(port) in await until_seen(error, bool)
     await host.follow_once()
     assert not next(iter(host.hosted.values())).started

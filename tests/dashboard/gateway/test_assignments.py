@@ -17,7 +17,7 @@ from rmqcore.cluster import LocalCluster
 from rmqcore.model import MessageQueue
 from tests.dashboard.documents import group_state, member, queue
 from tests.support.cluster import TOPIC, join, local_cluster, settings_of
-from tests.support.eventually import eventually
+from tests.support.waiting import eventually
 
 IDS = [f"10.0.0.1@c{number}" for number in (1, 2, 3)]
 

@@ -16,8 +16,8 @@ from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ConnectError
 from rmqcore.protocol.command import RemotingCommand
 from tests.support.cluster import TOPIC, join, local_cluster, produce, settings_of
-from tests.support.eventually import until
 from tests.support.ports import free_port
+from tests.support.waiting import until_seen
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def test_asked_members_say_what_they_hold(
     cluster: LocalCluster, connection: ClusterConnection
 ) -> None:
     consumer = await join(cluster, "one")
-    await until(lambda: held(connection), lambda count: count == 16)
+    await until_seen(lambda: held(connection), lambda count: count == 16)
     await consumer.shutdown()
 
 

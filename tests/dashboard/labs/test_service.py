@@ -20,8 +20,8 @@ from dashboard.models.lab import LAB_LOST_AFTER
 from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
 from rmqcore.labs import lab_named, run_prefix
-from tests.support.eventually import until
 from tests.support.valkey import Valkey
+from tests.support.waiting import until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,7 +53,7 @@ async def seen(run: LabRun, holds: Callable[[LabRun], bool]) -> LabRun:
     async def look() -> LabRun:
         return await LabRun.objects.aget(pk=run.pk)
 
-    return await until(look, holds)
+    return await until_seen(look, holds)
 
 
 async def names(cluster: LocalCluster) -> list[str]:

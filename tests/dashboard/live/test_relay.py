@@ -10,6 +10,7 @@ from channels.layers import get_channel_layer
 
 from dashboard.live import relay as relay_module
 from dashboard.live.relay import OUTBOX_LIMIT, Outbox, Relay, relay
+from tests.support.waiting import until
 
 NAME = "live.east.payments"
 
@@ -48,12 +49,6 @@ async def readers() -> AsyncIterator[Callable[[], Reader]]:
 
 async def publish(text: str) -> None:
     await get_channel_layer().group_send(NAME, {"type": "live.update", "text": text})
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.005)
 
 
 async def test_all_that_watch_a_name_get_it_in_order(

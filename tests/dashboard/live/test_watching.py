@@ -9,8 +9,8 @@ import redis.asyncio
 from dashboard.live.names import watch_key
 from dashboard.live.state import make_async_client
 from dashboard.live.watching import WatchList
-from tests.support.eventually import eventually
 from tests.support.valkey import Valkey
+from tests.support.waiting import eventually
 
 
 class Now:

@@ -4,12 +4,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dashboard.supervisor.child import Child, ChildSpec
+from tests.support.waiting import until
 
 SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
 
@@ -27,12 +27,6 @@ def is_alive(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 @pytest.fixture

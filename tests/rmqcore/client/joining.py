@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,20 +17,9 @@ from rmqcore.client import (
 )
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.command import RemotingCommand
+from tests.support.waiting import until
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
-# A busy machine is no fault: this ends a wait that would never end.
-PATIENCE_S = 60.0
-
-
-async def until(condition: Callable[[], object], what: str = "") -> None:
-    """Return when the condition holds; fail after a minute."""
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            while not condition():
-                await asyncio.sleep(0.005)
-    except TimeoutError:
-        raise AssertionError(f"never came true: {what or condition}") from None
 
 
 @dataclass

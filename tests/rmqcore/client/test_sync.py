@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -18,6 +17,7 @@ from rmqcore.client.sync import PROCESS_LOOP, LitePullConsumer, Producer, PushCo
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ArgumentError, ConnectError, RouteError, StateError
 from rmqcore.model import Message, MessageExt, MessageQueue
+from tests.support.waiting import wait_until as until
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 PATIENCE_S = 60.0
@@ -37,13 +37,6 @@ def nameserver() -> Iterator[str]:
     cluster = PROCESS_LOOP.call(started())
     yield cluster.nameserver_address
     PROCESS_LOOP.call(cluster.stop())
-
-
-def until(condition: Callable[[], object]) -> None:
-    ends = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < ends, "never came true"
-        time.sleep(0.005)
 
 
 class Heard:

@@ -9,13 +9,8 @@ import pytest
 from rmqcore.client import ConsumeResult, Producer
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import StoreError
-from tests.rmqcore.client.joining import (
-    Clients,
-    Heard,
-    queue_ids,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, queue_ids, send
+from tests.support.waiting import until
 
 
 def broadcasting(folder: Path, **options: object) -> dict[str, object]:

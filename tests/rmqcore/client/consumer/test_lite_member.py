@@ -8,8 +8,8 @@ from rmqcore.client import Producer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import ConsumeType, MessageQueue
 from rmqcore.timers import Timer
-from tests.rmqcore.client.joining import until
 from tests.rmqcore.client.records import message
+from tests.support.waiting import until
 
 from .test_lite_pull import (
     Q0,

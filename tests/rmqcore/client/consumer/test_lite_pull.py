@@ -16,13 +16,9 @@ from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import Message, MessageQueue
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.timers import Timer
-from tests.rmqcore.client.joining import (
-    FIRST,
-    PATIENCE_S,
-    Heard,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import FIRST, Heard, send
+from tests.support.waiting import PATIENCE_SECONDS as PATIENCE_S
+from tests.support.waiting import until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 Q1 = MessageQueue("T", "broker-a", 1)

@@ -19,13 +19,8 @@ from rmqcore.client import (
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.timers import Timer
-from tests.rmqcore.client.joining import (
-    Clients,
-    Heard,
-    queue_ids,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, queue_ids, send
+from tests.support.waiting import until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 

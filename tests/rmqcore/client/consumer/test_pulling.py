@@ -32,8 +32,8 @@ from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import PullMessageRequestHeader, decode_header
 from rmqcore.protocol.message import encode_record
 from rmqcore.transport import Channel, Server
-from tests.rmqcore.client.joining import until
 from tests.rmqcore.client.records import QUEUE, message
+from tests.support.waiting import until
 
 FOUND = ResponseCode.SUCCESS
 NOTHING = ResponseCode.PULL_NOT_FOUND

@@ -24,13 +24,8 @@ from rmqcore.errors import (
 )
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.timers import Timer
-from tests.rmqcore.client.joining import (
-    Clients,
-    Heard,
-    queue_ids,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, queue_ids, send
+from tests.support.waiting import until
 
 
 def committed(cluster: LocalCluster) -> dict[int, int]:

@@ -21,14 +21,9 @@ from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.timers import Timer
 from rmqcore.transport import ManualClock
-from tests.rmqcore.client.joining import (
-    PATIENCE_S,
-    Clients,
-    Heard,
-    Refused,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, Refused, send
+from tests.support.waiting import PATIENCE_SECONDS as PATIENCE_S
+from tests.support.waiting import until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 

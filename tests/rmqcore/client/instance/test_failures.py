@@ -16,15 +16,9 @@ from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message, MessageExt, MessageQueue
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.timers import Timer
-from tests.rmqcore.client.joining import (
-    PATIENCE_S,
-    Clients,
-    Heard,
-    Refused,
-    queue_ids,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, Refused, queue_ids, send
+from tests.support.waiting import PATIENCE_SECONDS as PATIENCE_S
+from tests.support.waiting import until
 
 Q0 = MessageQueue("T", "broker-a", 0)
 

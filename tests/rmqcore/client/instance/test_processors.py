@@ -28,13 +28,8 @@ from rmqcore.protocol.headers import (
 )
 from rmqcore.protocol.message import encode_record
 from rmqcore.transport import Channel, connect
-from tests.rmqcore.client.joining import (
-    Clients,
-    Heard,
-    queue_ids,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, queue_ids, send
+from tests.support.waiting import until
 
 QUEUES = [MessageQueue("T", "broker-a", number) for number in range(4)]
 

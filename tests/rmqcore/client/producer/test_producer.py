@@ -19,12 +19,8 @@ from rmqcore.errors import (
 )
 from rmqcore.model import Message, MessageQueue
 from rmqcore.model.message import Property
-from tests.rmqcore.client.joining import (
-    Clients,
-    Heard,
-    send,
-    until,
-)
+from tests.rmqcore.client.joining import Clients, Heard, send
+from tests.support.waiting import until
 
 Q2 = MessageQueue("T", "broker-a", 2)
 
