@@ -11,17 +11,13 @@ import asyncio
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from channels.layers import get_channel_layer
 from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.jobs import run_job
-from dashboard.collector.cluster_collector import ClusterCollector
-from dashboard.collector.keeping import Keeper
 from dashboard.collector.records import load_wishes
 from dashboard.fleet.strategies import hosted_strategy
 from dashboard.live.state import make_async_client
@@ -34,7 +30,7 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot
 from tests.analytics.rows import SECOND, START_MS
 from tests.dashboard.collector.sights import broker, group, keys, member, table
-from tests.support.collectors import BrokersOfASource
+from tests.support.collectors import BrokersOfASource, make_collector
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 if TYPE_CHECKING:
@@ -136,17 +132,13 @@ class Played(BrokersOfASource):
 
 async def collect(play: Played, cluster: Cluster, lake: Path, url: str) -> None:
     client = make_async_client(url)
-    keeper = Keeper(cluster.name, cluster.pk, str(lake), "run")
-    collector = ClusterCollector(
-        cluster.name,
+    collector = make_collector(
+        cluster,
         play,
-        client=client,
-        layer=get_channel_layer(),
-        keeper=keeper,
-        holder="test",
+        client,
+        lake,
         wishes=lambda: load_wishes(cluster.pk),
-        now_ms=play.now_ms,
-        chance=Random(1),
+        clock=play.now_ms,
     )
     hosted = ManagedGroup.objects.filter(name=GROUP)
     for play.second in range(0, UNTIL + 1, STEP):

@@ -8,15 +8,11 @@ from collections.abc import AsyncIterator
 from functools import partial
 from itertools import count
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from channels.layers import get_channel_layer
 
 from dashboard import models
-from dashboard.collector.cluster_collector import ClusterCollector
-from dashboard.collector.keeping import Keeper
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.documents import GroupState
@@ -24,6 +20,7 @@ from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster
+from tests.support.collectors import make_collector
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
 from tests.support.valkey import Valkey, valkey, valkey_server
@@ -51,17 +48,7 @@ async def watched(
     settings = ClusterSettings("apache", (apache.nameserver,))
     connection = ClusterConnection(settings)
     client = make_async_client(valkey.url)
-    collector = ClusterCollector(
-        "apache",
-        connection,
-        client=client,
-        layer=get_channel_layer(),
-        keeper=Keeper("apache", row.pk, str(tmp_path), "run"),
-        holder="test",
-        wishes=dict,
-        now_ms=lambda: round(time.time() * 1000),
-        chance=Random(1),
-    )
+    collector = make_collector(row, connection, client, tmp_path)
 
     async def tick() -> None:
         for second in count():

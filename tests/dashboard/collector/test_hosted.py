@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.layers import get_channel_layer
 from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.division import IN_USE, MEMBER_IDS, WEIGHTS, Candidate, Divider
-from dashboard.collector.cluster_collector import ClusterCollector
-from dashboard.collector.keeping import Keeper
 from dashboard.collector.records import load_wishes
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
@@ -26,6 +21,7 @@ from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster, Epoch
 from tests.dashboard.fleet.wishes import group
 from tests.support.cluster import local_cluster, produce, settings_of
+from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
 from tests.support.waiting import until_seen
 
@@ -85,16 +81,12 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
         )
         connection = ClusterConnection(settings)
         cluster: Cluster = await Cluster.objects.aget(name="east")
-        collector = ClusterCollector(
-            "east",
+        collector = make_collector(
+            cluster,
             connection,
-            client=client,
-            layer=get_channel_layer(),
-            keeper=Keeper("east", cluster.pk, str(tmp_path), "run"),
-            holder="test",
+            client,
+            tmp_path,
             wishes=lambda: load_wishes(cluster.pk),
-            now_ms=lambda: round(time.time() * 1000),
-            chance=Random(1),
         )
 
         async def step() -> tuple[set[int], dict[str, Any] | None]:

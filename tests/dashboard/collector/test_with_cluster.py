@@ -7,19 +7,17 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from random import Random
 
 import pytest
-from channels.layers import get_channel_layer
 
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
-from dashboard.collector.keeping import Keeper
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.documents import GroupState, Overview
 from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
 from tests.support.cluster import join, local_cluster, produce, settings_of
+from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
 from tests.support.waiting import until_seen
 
@@ -35,17 +33,7 @@ async def collecting(
     """Collect with a watched sweep every 0.2 s, as ticks would."""
     row = await models.Cluster.objects.acreate(name="east")
     client = make_async_client(valkey.url)
-    collector = ClusterCollector(
-        "east",
-        connection,
-        client=client,
-        layer=get_channel_layer(),
-        keeper=Keeper("east", row.pk, str(folder), "run"),
-        holder="test",
-        wishes=dict,
-        now_ms=lambda: round(time.time() * 1000),
-        chance=Random(1),
-    )
+    collector = make_collector(row, connection, client, folder)
 
     async def sweep() -> None:
         while True:

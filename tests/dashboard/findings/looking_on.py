@@ -12,13 +12,9 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from random import Random
-
-from channels.layers import get_channel_layer
 
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
-from dashboard.collector.keeping import Keeper
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.documents import GroupState
@@ -31,6 +27,7 @@ from rmqcore.labs.results import Division, Progress
 from rmqcore.labs.stage import Stage
 from rmqcore.transport import SystemClock
 from tests.support.cluster import settings_of
+from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
 
 CLUSTER = "lab"
@@ -172,17 +169,7 @@ async def looking_on(
     clock = PutOnClock()
     connection = ClusterConnection(cluster, clock)
     client = make_async_client(valkey.url)
-    collector = ClusterCollector(
-        CLUSTER,
-        connection,
-        client=client,
-        layer=get_channel_layer(),
-        keeper=Keeper(CLUSTER, row.pk, str(lake), "run"),
-        holder="test",
-        wishes=dict,
-        now_ms=clock.time_ms,
-        chance=Random(1),
-    )
+    collector = make_collector(row, connection, client, lake, clock=clock.time_ms)
     onlooker = Onlooker(collector, clock, cluster.name_servers[0])
     always = asyncio.ensure_future(onlooker.look_always())
     try:
