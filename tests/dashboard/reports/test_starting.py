@@ -1,151 +1,63 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+import threading
 
 import pytest
-from django.core.exceptions import PermissionDenied
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
-from kombu.exceptions import OperationalError
+from django.db import OperationalError
 
-from dashboard.config.celery import app
-from dashboard.models import AuditEntry, JobRun, Role, User
-from dashboard.reports.writes import (
-    RUN_TASK,
-    ReportRefusedError,
-    cancel_report,
-    give_up_lost_runs,
-    start_report,
-)
+from dashboard.clock.ticks import START_REPORTS, Tick
+from dashboard.config.worker import ROLE_MAKERS
+from dashboard.reports import starting as schedules
+from dashboard.reports.starting import ReportSchedules
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-State = JobRun.State
-SINCE = datetime(2026, 3, 13, tzinfo=UTC)
-PERIOD = {"since": SINCE, "until": SINCE + timedelta(hours=1)}
+PATIENCE = 30.0
 
 
-@pytest.fixture
-def olga() -> User:
-    return User.objects.create(username="olga", role=Role.OPERATOR)
+class Asked:
+    """Counts the questions, and fails the first ones."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.times = threading.Semaphore(0)
+        self._failures = failures
+
+    def __call__(self) -> None:
+        self.times.release()
+        if self._failures:
+            self._failures -= 1
+            raise OperationalError("database is locked")
 
 
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """What went to the work queue, which is somebody else's program."""
-    gone: list[tuple[str, int]] = []
-    monkeypatch.setattr(app, "send_task", lambda name, args: gone.append((name, *args)))
-    return gone
+def tick(timer: str = START_REPORTS) -> Tick:
+    return Tick(timer, 1, 10.0, "beat")
 
 
-def start(by: User, group: str = "settlement", **period: Any) -> JobRun:
-    return start_report(cluster="hangzhou", group=group, by=by, **(PERIOD | period))
+@pytest.mark.django_db(transaction=True)
+def test_it_asks_at_once_and_at_each_tick_and_survives_a_locked_database() -> None:
+    asked = Asked(failures=1)
+    role = ReportSchedules("collector@here", asked)
+    role.start()
+    try:
+        assert asked.times.acquire(timeout=PATIENCE), "what was missed while down"
+        role.receive(tick())
+        assert asked.times.acquire(timeout=PATIENCE)
+        role.receive(tick("rebalance"))
+        assert not asked.times.acquire(timeout=0.2), "other ticks are not its own"
+    finally:
+        role.stop()
 
 
-def test_a_report_is_queued_audited_and_sent(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    assert (run.state, run.asked_by_name, run.job) == (State.QUEUED, "olga", "report")
-    assert sent == [(RUN_TASK, run.pk)]
-    entry = AuditEntry.objects.get()
-    assert (entry.action, entry.cluster, entry.target) == (
-        "report.start",
-        "hangzhou",
-        "settlement",
-    )
-    assert entry.details["run"] == run.pk
+@pytest.mark.django_db(transaction=True)
+def test_without_ticks_it_asks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "PATIENCE_S", 0.05)
+    asked = Asked()
+    role = ReportSchedules("collector@here", asked)
+    role.start()
+    try:
+        for _time in range(3):
+            assert asked.times.acquire(timeout=PATIENCE)
+    finally:
+        role.stop()
 
 
-def test_one_report_of_a_group_at_a_time(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    with pytest.raises(ReportRefusedError, match=r"settlement.*already"):
-        start(olga)
-    start(olga, group="other")
-    start(olga, group="")
-    JobRun.objects.filter(pk=run.pk).update(state=State.DONE)
-    start(olga)
-    assert len(sent) == AuditEntry.objects.count() == 4
-
-
-def test_an_empty_period_is_refused(olga: User, sent: list[tuple[str, int]]) -> None:
-    with pytest.raises(ReportRefusedError, match="ends before"):
-        start(olga, until=SINCE)
-    assert sent == []
-
-
-def test_a_viewer_may_neither_start_nor_cancel(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    vera = User.objects.create(username="vera", role=Role.VIEWER)
-    with pytest.raises(PermissionDenied, match="vera is viewer"):
-        start(vera)
-    run = start(olga)
-    with pytest.raises(PermissionDenied):
-        cancel_report(run, by=vera)
-    assert len(sent) == 1
-
-
-def test_a_queue_that_is_away_fails_the_run(
-    olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_args: object, **_options: object) -> None:
-        raise OperationalError("connection refused")
-
-    monkeypatch.setattr(app, "send_task", refuse)
-    run = start(olga)
-    run.refresh_from_db()
-    assert (run.state, run.error) == (
-        State.FAILED,
-        "The work queue cannot be reached.",
-    )
-
-
-def test_a_run_that_waits_is_cancelled_at_once(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    cancel_report(run, by=olga)
-    run.refresh_from_db()
-    assert run.state == State.CANCELLED
-    assert run.finished_at is not None
-    cancel_report(run, by=olga)
-    assert AuditEntry.objects.filter(action="report.cancel").count() == 1
-
-
-def test_a_run_under_way_is_asked_to_stop(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    JobRun.objects.update(state=State.RUNNING, seen_at=timezone.now())
-    cancel_report(run, by=olga)
-    run.refresh_from_db()
-    assert (run.state, run.cancel_asked) == (State.RUNNING, True)
-
-
-def test_a_run_whose_worker_has_gone_makes_room(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    seen = timezone.now() - timedelta(seconds=61)
-    JobRun.objects.update(state=State.RUNNING, seen_at=seen)
-    run.refresh_from_db()
-    assert run.is_lost(timezone.now())
-    start(olga)
-    run.refresh_from_db()
-    assert run.state == State.FAILED
-    assert "has gone" in run.error
-
-
-def test_a_run_seen_lately_is_not_given_up_and_nothing_is_written(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    start(olga)
-    JobRun.objects.update(state=State.RUNNING, seen_at=timezone.now())
-    with CaptureQueriesContext(connection) as asked:
-        assert give_up_lost_runs() == 0
-    assert [query["sql"].split()[0] for query in asked.captured_queries] == ["SELECT"]
+def test_it_is_a_role_of_a_worker() -> None:
+    assert isinstance(ROLE_MAKERS["schedules"]("worker"), ReportSchedules)

@@ -19,8 +19,7 @@ from dashboard.models import (
 )
 from dashboard.reports.runner import request_of
 from tests.dashboard.conftest import SignIn
-
-from .finished import SINCE, moment
+from tests.dashboard.reports.finished import SINCE, moment
 
 pytestmark = pytest.mark.django_db
 

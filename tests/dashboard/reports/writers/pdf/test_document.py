@@ -27,8 +27,7 @@ from dashboard.reports.writers.pdf.scales import (
     count_scale,
     nice_step,
 )
-
-from .finished import finished_run, two_epochs
+from tests.dashboard.reports.finished import finished_run, two_epochs
 
 pytestmark = pytest.mark.django_db
 

@@ -16,14 +16,19 @@ from dashboard.reports.data.holes import (
     path_of,
     spans_of,
 )
-from dashboard.reports.data.values import Lag, LagStep, Part, QueueRow, SkewSeries
+from dashboard.reports.data.values import (
+    Lag,
+    LagStep,
+    Part,
+    QueueRow,
+    SkewSeries,
+)
 from dashboard.reports.figures.heatmap import queue_heatmap
 from dashboard.reports.figures.lag import lag_over_time
 from dashboard.reports.figures.members import members_over_time
 from dashboard.reports.figures.skew import skew_over_time
 from dashboard.reports.request.axis import Axis
-
-from .drawn import Hatch, hatched, strokes
+from tests.dashboard.reports.drawn import Hatch, hatched, strokes
 
 SINCE = datetime(2026, 3, 13, tzinfo=UTC)
 STEP = timedelta(seconds=10)

@@ -8,8 +8,7 @@ import pytest
 from dashboard.reports.data.facts import Highest, facts_of, worst_groups
 from dashboard.reports.data.steps import epoch_bands, highest, mean
 from dashboard.reports.report import Report
-
-from .finished import finished_run, moment, two_epochs
+from tests.dashboard.reports.finished import finished_run, moment, two_epochs
 
 pytestmark = pytest.mark.django_db
 

@@ -18,9 +18,8 @@ from dashboard.reports.data.twins import twin_of
 from dashboard.reports.figures.gallery import figure_of
 from dashboard.reports.report import Report
 from dashboard.reports.writers.html_file import html_text, write_html
+from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
-
-from .finished import finished_run, two_epochs
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,7 @@ from dashboard.models.report import FORMAT_KEYS
 from dashboard.reports.writers import formats
 from dashboard.reports.writers.files import keep_files, open_kept
 from dashboard.reports.writers.formats import FORMATS, Format
-
-from .finished import finished_run
+from tests.dashboard.reports.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 

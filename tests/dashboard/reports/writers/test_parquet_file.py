@@ -22,8 +22,7 @@ from dashboard.reports.data.tables import (
 )
 from dashboard.reports.report import Report
 from dashboard.reports.writers.parquet_file import UNIT, write_parquet
-
-from .finished import MISSING, STEPS, finished_run
+from tests.dashboard.reports.finished import MISSING, STEPS, finished_run
 
 pytestmark = pytest.mark.django_db
 

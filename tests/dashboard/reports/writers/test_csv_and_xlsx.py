@@ -30,8 +30,7 @@ from dashboard.reports.request.periods import axis_of
 from dashboard.reports.writers import xlsx_file
 from dashboard.reports.writers.csv_file import csv_pieces
 from dashboard.reports.writers.xlsx_file import write_xlsx
-
-from .finished import MISSING, STEPS, finished_run
+from tests.dashboard.reports.finished import MISSING, STEPS, finished_run
 
 pytestmark = pytest.mark.django_db
 

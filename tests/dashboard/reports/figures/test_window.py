@@ -10,7 +10,12 @@ import pytest
 from analytics.lake import steps
 from analytics.lake.storage import open_storage
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.models import Cluster, Epoch, JobRun, Role
+from dashboard.models import (
+    Cluster,
+    Epoch,
+    JobRun,
+    Role,
+)
 from dashboard.reports.data.view import report_for
 from dashboard.reports.figures.window import (
     Window,
@@ -22,10 +27,9 @@ from dashboard.reports.figures.window import (
 from dashboard.reports.report import Report
 from tests.analytics.rolled import let_samples_go, roll_by_hand
 from tests.dashboard.conftest import SignIn
-
-from .drawn import values
-from .finished import SINCE
-from .zoomable import zoomable_run
+from tests.dashboard.reports.drawn import values
+from tests.dashboard.reports.finished import SINCE
+from tests.dashboard.reports.zoomable import zoomable_run
 
 pytestmark = pytest.mark.django_db
 

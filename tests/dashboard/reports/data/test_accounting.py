@@ -18,8 +18,7 @@ from dashboard.reports.data.steps import STEP_COLUMNS, steps_of
 from dashboard.reports.data.values import Part
 from dashboard.reports.figures.lag import lag_over_time
 from dashboard.reports.request.axis import Axis
-
-from .drawn import hatched, values
+from tests.dashboard.reports.drawn import hatched, values
 
 SINCE = datetime(2026, 3, 13, tzinfo=UTC)
 STEP = timedelta(seconds=10)

@@ -30,8 +30,7 @@ from dashboard.reports.figures.members import (
 )
 from dashboard.reports.figures.skew import skew_over_time
 from dashboard.reports.request.axis import Axis
-
-from .drawn import hatched, strokes, values
+from tests.dashboard.reports.drawn import hatched, strokes, values
 
 SINCE = datetime(2026, 3, 13, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
