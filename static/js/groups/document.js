@@ -1,5 +1,6 @@
 /** A group's document in the page, and how an update changes it. */
 
+import { ask } from "../frame/fragment.js";
 import { queueKey, queueOrder } from "./status.js";
 
 /**
@@ -53,13 +54,12 @@ export function hasHues(state) {
 
 /** Get a group's document from the API; null while nothing was collected. */
 export async function loadGroup(cluster, group) {
-  const answer = await fetch(apiUrl(cluster, group), {
-    headers: { Accept: "application/json" },
-  });
-  if (answer.status === 401) location.reload();
-  if (answer.status === 404) return null;
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.json();
+  try {
+    return await (await ask(apiUrl(cluster, group))).json();
+  } catch (error) {
+    if (error.status === 404) return null;
+    throw error;
+  }
 }
 
 export function apiUrl(cluster, group, rest = "") {

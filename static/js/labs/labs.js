@@ -4,12 +4,12 @@
  * few times a second at most. Without a word the page asks every ten seconds.
  */
 
-import { find, h } from "../frame/dom.js";
+import { find } from "../frame/dom.js";
+import { freshCopy } from "../frame/fragment.js";
 import { Feed } from "../frame/live.js";
 import { morph } from "../frame/morph.js";
 import { Pill } from "../frame/pill.js";
 import { scheduler } from "../frame/schedule.js";
-import { ui } from "../frame/words.js";
 
 const SPACING_MS = 300;
 const ASK_MS = 10_000;
@@ -20,12 +20,7 @@ const pill = new Pill((paused) => paused || refresh());
 const refresh = scheduler(() => pill.paused || load().catch(() => {}), SPACING_MS);
 
 async function load() {
-  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
-  if (answer.status === 401) return location.reload();
-  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-  const fresh = h("div");
-  fresh.append(document.createRange().createContextualFragment(await answer.text()));
-  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  const fresh = await freshCopy(box);
   const following = atEnd();
   morph(box, fresh);
   if (following && runs()) scrollTo(0, document.documentElement.scrollHeight);

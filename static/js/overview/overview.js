@@ -4,24 +4,19 @@
  * second. Order does not change under the pointer or a marked row.
  */
 
-import { find, h, note } from "../frame/dom.js";
+import { find, note } from "../frame/dom.js";
+import { freshCopy } from "../frame/fragment.js";
 import { Feed } from "../frame/live.js";
 import { morph } from "../frame/morph.js";
 import { Pill } from "../frame/pill.js";
 import { scheduler } from "../frame/schedule.js";
-import { ui } from "../frame/words.js";
 
 const list = find("[data-live-list]");
 const pill = new Pill((paused) => paused || refresh());
 const refresh = scheduler(() => pill.paused || fetchList().catch(() => {}));
 
 async function fetchList({ hold = isHeld() } = {}) {
-  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
-  if (answer.status === 401) return location.reload();
-  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-  const fresh = h("div");
-  fresh.append(document.createRange().createContextualFragment(await answer.text()));
-  for (const { name, value } of list.attributes) fresh.setAttribute(name, value);
+  const fresh = await freshCopy(list);
   const held = morph(list, fresh, { hold });
   const apply = find("[data-apply-order]", list);
   if (apply) apply.hidden = !held;

@@ -4,6 +4,7 @@
  * for that span, which brings finer steps where there are any.
  */
 
+import { ask } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
 import { colored, fitted } from "./colors.js";
 
@@ -24,9 +25,7 @@ class Figure {
   async load(span = null) {
     const number = ++this.asked;
     try {
-      const answer = await fetch(this.address(span));
-      if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-      const found = await answer.json();
+      const found = await (await ask(this.address(span))).json();
       if (number !== this.asked) return; // a later zoom was faster
       this.document = found;
       this.draw();

@@ -1,6 +1,7 @@
 /** Follows runs that are under way, and shows the fields of a period of one's own. */
 
 import { find, findAll } from "../frame/dom.js";
+import { ask } from "../frame/fragment.js";
 
 const FIRST_MS = 1000;
 const SLOWEST_MS = 5000;
@@ -12,7 +13,7 @@ async function follow(box) {
   let last = "";
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, pause));
-    const run = await ask(box.dataset.run);
+    const run = await look(box.dataset.run);
     if (!run) continue;
     if (!run.active) return location.reload();
     const text = JSON.stringify(run);
@@ -22,10 +23,9 @@ async function follow(box) {
   }
 }
 
-async function ask(url) {
+async function look(url) {
   try {
-    const answer = await fetch(url);
-    return answer.ok ? await answer.json() : null;
+    return await (await ask(url)).json();
   } catch {
     return null; // the server is away for a moment; the next question may reach it
   }

@@ -1,6 +1,7 @@
 /** Opens a figure's table below it; without this script the link leads to a page. */
 
 import { findAll } from "../frame/dom.js";
+import { fragment } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
 
 async function toggle(link) {
@@ -10,10 +11,7 @@ async function toggle(link) {
   link.setAttribute("aria-expanded", String(open));
   if (!open || place.dataset.loaded) return;
   try {
-    const answer = await fetch(link.href, { headers: { "X-Fragment": "1" } });
-    if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-    const text = await answer.text();
-    place.replaceChildren(document.createRange().createContextualFragment(text));
+    place.replaceChildren(await fragment(link.href));
     place.dataset.loaded = "yes";
   } catch (error) {
     place.textContent = ui("action_failed", { reason: error.message });

@@ -3,7 +3,8 @@
  * seconds while the page is seen and not paused. A span of the past does not move.
  */
 
-import { find, h } from "../frame/dom.js";
+import { find } from "../frame/dom.js";
+import { freshCopy } from "../frame/fragment.js";
 import { morph } from "../frame/morph.js";
 
 const ASK_MS = 3000;
@@ -17,9 +18,7 @@ async function ask() {
   const paused = find('[data-pause][aria-pressed="true"]');
   if (paused || document.hidden || box.offsetParent === null) return;
   try {
-    const answer = await fetch(source, { headers: { "X-Fragment": "1" } });
-    if (answer.status === 401) location.reload();
-    else if (answer.ok) draw(await answer.text());
+    morph(box, await freshCopy(box, source));
   } catch {
     // The server is away for a moment; the pill says so, the next question may reach it.
   }
@@ -32,13 +31,6 @@ async function follow() {
     const took = performance.now() - began;
     await new Promise((resolve) => setTimeout(resolve, Math.max(ASK_MS, took * PAUSES)));
   }
-}
-
-function draw(text) {
-  const fresh = h("div");
-  fresh.append(document.createRange().createContextualFragment(text));
-  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
-  morph(box, fresh);
 }
 
 if (box && !new URL(source, location.href).searchParams.has("until")) follow();

@@ -4,10 +4,10 @@
  * over the socket that a dead process would not send.
  */
 
-import { find, h } from "../frame/dom.js";
+import { find } from "../frame/dom.js";
+import { freshCopy } from "../frame/fragment.js";
 import { morph } from "../frame/morph.js";
 import { Pill } from "../frame/pill.js";
-import { ui } from "../frame/words.js";
 
 const ASK_MS = 2000;
 
@@ -16,12 +16,7 @@ const pill = new Pill((paused) => paused || ask());
 let asking = false;
 
 async function load() {
-  const answer = await fetch(location.href, { headers: { "X-Fragment": "1" } });
-  if (answer.status === 401) return location.reload();
-  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-  const fresh = h("div");
-  fresh.append(document.createRange().createContextualFragment(await answer.text()));
-  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  const fresh = await freshCopy(box);
   keepFilter(fresh);
   morph(box, fresh);
   showAge();

@@ -4,6 +4,7 @@
  */
 
 import { find, note } from "../frame/dom.js";
+import { fragment } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
 import { tendForm } from "./form.js";
 import { drawMaps } from "./maps.js";
@@ -55,12 +56,7 @@ async function run() {
 
 async function load(query, signal) {
   for (const [key, value] of [...query]) if (!value.trim()) query.delete(key, value);
-  const answer = await fetch(`?${query}`, { headers: { "X-Fragment": "1" }, signal });
-  if (answer.status === 401) return location.reload();
-  if (!answer.ok) throw new Error(ui("server_said", { status: answer.status }));
-  const fresh = document
-    .createRange()
-    .createContextualFragment(await answer.text());
+  const fresh = await fragment(`?${query}`, { signal });
   const open = [...results.querySelectorAll("details")].map(({ open }) => open);
   results.replaceChildren(fresh);
   results.querySelectorAll("details").forEach((each, at) => (each.open = open[at]));

@@ -1,0 +1,37 @@
+/**
+ * Asking our own server. Whoever was signed out meanwhile is led to the sign-in page; any
+ * other refusal is an error that names the status. Pages also come as fragments, written
+ * by the server in the reader's language.
+ */
+
+import { h } from "./dom.js";
+import { ui } from "./words.js";
+
+/** Fetch an answer that is fine. After a 401 the page leaves, and nothing goes on here. */
+export async function ask(url, options) {
+  const answer = await fetch(url, options);
+  if (answer.status === 401) {
+    location.reload();
+    return new Promise(() => {});
+  }
+  if (!answer.ok) {
+    const error = new Error(ui("server_said", { status: answer.status }));
+    error.status = answer.status;
+    throw error;
+  }
+  return answer;
+}
+
+/** Fetch a page's own content as elements. */
+export async function fragment(url, options) {
+  const answer = await ask(url, { headers: { "X-Fragment": "1" }, ...options });
+  return document.createRange().createContextualFragment(await answer.text());
+}
+
+/** Fetch what `box` shall hold, in a copy of it that it can be morphed into. */
+export async function freshCopy(box, url = location.href) {
+  const fresh = h("div");
+  fresh.append(await fragment(url));
+  for (const { name, value } of box.attributes) fresh.setAttribute(name, value);
+  return fresh;
+}
