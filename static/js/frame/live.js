@@ -3,14 +3,12 @@
  *
  * The page watches first and loads the document afterwards, so that no change falls
  * between the two. Each update carries (run, seq): the next number is applied, an old
- * one ignored, a gap or another run means that the document is loaded anew. A socket
- * that breaks is opened again after a growing, jittered wait, without end.
+ * one ignored, a gap or another run means that the document is loaded anew.
  */
 
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 15_000;
-const PING_MS = 20_000;
-const ANSWER_MS = 45_000;
+import { LiveSocket } from "./socket.js";
+
+const AGAIN_MS = 2000;
 
 export class Feed {
   /**
@@ -27,67 +25,18 @@ export class Feed {
     this.seq = 0;
     this.waiting = [];
     this.loading = false;
-    this.failures = 0;
+    this.socket = new LiveSocket({
+      watch: options.watch,
+      ready: () => this.reload(),
+      hear: (update) => this.take(update),
+      connection: options.connection,
+    });
   }
 
   /** Begin from a document that the page has already. */
   start(known) {
     if (known) [this.run, this.seq] = [known.run, known.seq];
-    this.open();
-    addEventListener("online", () => this.retryNow());
-    addEventListener("pageshow", (event) => event.persisted && this.retryNow());
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.retryNow();
-    });
-  }
-
-  open() {
-    clearTimeout(this.retry);
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(`${scheme}//${location.host}/ws/live/`);
-    this.socket = socket;
-    this.heard = performance.now();
-    socket.addEventListener("open", () =>
-      this.send({ op: "watch", ...this.options.watch }),
-    );
-    socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", () => socket === this.socket && this.closed());
-    clearInterval(this.pinger);
-    this.pinger = setInterval(() => this.ping(), PING_MS);
-  }
-
-  send(message) {
-    if (this.socket.readyState === WebSocket.OPEN)
-      this.socket.send(JSON.stringify(message));
-  }
-
-  /** A connection that is silently dead is found by the missing answer to a ping. */
-  ping() {
-    if (performance.now() - this.heard > ANSWER_MS) this.socket.close();
-    else this.send({ op: "ping" });
-  }
-
-  closed() {
-    clearInterval(this.pinger);
-    this.options.connection(false);
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
-    this.failures += 1;
-    this.retry = setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
-  }
-
-  retryNow() {
-    if (this.socket.readyState === WebSocket.CLOSED) this.open();
-  }
-
-  receive(message) {
-    this.heard = performance.now();
-    if (message.type === "watching") {
-      this.failures = 0;
-      this.options.connection(true);
-      this.reload();
-    } else if (message.type === "update" || message.type === "overview") {
-      this.take(message);
-    }
+    this.socket.start();
   }
 
   take(update) {
@@ -109,7 +58,7 @@ export class Feed {
         this.options.replace(loaded);
       }
     } catch {
-      setTimeout(() => this.reload(), FIRST_WAIT_MS * 4);
+      setTimeout(() => this.reload(), AGAIN_MS);
     }
     this.loading = false;
     const waiting = this.waiting.filter((update) => this.follows(update));

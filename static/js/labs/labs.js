@@ -6,10 +6,10 @@
 
 import { find } from "../frame/dom.js";
 import { freshCopy } from "../frame/fragment.js";
-import { Feed } from "../frame/live.js";
 import { morph } from "../frame/morph.js";
 import { Pill } from "../frame/pill.js";
 import { scheduler } from "../frame/schedule.js";
+import { LiveSocket } from "../frame/socket.js";
 
 const SPACING_MS = 300;
 const ASK_MS = 10_000;
@@ -25,7 +25,6 @@ async function load() {
   morph(box, fresh);
   if (following && runs()) scrollTo(0, document.documentElement.scrollHeight);
   showAge();
-  return null;
 }
 
 /** Who reads at the end of the steps goes on reading there; others are left alone. */
@@ -43,17 +42,14 @@ function showAge() {
   pill.show({ takenAt: Number(find("[data-meta]", box).dataset.takenAt) });
 }
 
-const feed = new Feed({
+new LiveSocket({
   watch: { cluster: box.dataset.cluster, labs: true },
-  load: async () => (pill.paused ? null : load()),
-  replace: () => {},
-  apply: () => {},
+  ready: refresh,
+  // A word carries no content: it only says that there is something to fetch.
+  hear: (word) => {
+    if (!box.dataset.run || box.dataset.run === word.run) refresh();
+  },
   connection: (connected) => pill.setConnected(connected),
-});
-// The words carry no numbers: each only says that there is something to fetch.
-feed.take = (word) => {
-  if (!box.dataset.run || box.dataset.run === word.run) refresh();
-};
-feed.start(null);
+}).start();
 showAge();
 setInterval(refresh, ASK_MS);

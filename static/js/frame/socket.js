@@ -1,0 +1,81 @@
+/**
+ * The socket of a page: says what the page watches, and hands over what it hears. One
+ * that breaks is opened again after a growing, jittered wait, without end.
+ */
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+const PING_MS = 20_000;
+const ANSWER_MS = 45_000;
+
+export class LiveSocket {
+  /**
+   * @param {object} options
+   * @param {object} options.watch what to watch: a cluster, a group of it, its labs
+   * @param {() => void} options.ready called whenever the server has begun to watch
+   * @param {(message: object) => void} options.hear takes each word that follows
+   * @param {(connected: boolean) => void} options.connection
+   */
+  constructor(options) {
+    this.options = options;
+    this.failures = 0;
+  }
+
+  start() {
+    this.open();
+    addEventListener("online", () => this.retryNow());
+    addEventListener("pageshow", (event) => event.persisted && this.retryNow());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.retryNow();
+    });
+  }
+
+  open() {
+    clearTimeout(this.retry);
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}/ws/live/`);
+    this.socket = socket;
+    this.heard = performance.now();
+    socket.addEventListener("open", () =>
+      this.send({ op: "watch", ...this.options.watch }),
+    );
+    socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
+    socket.addEventListener("close", () => socket === this.socket && this.closed());
+    clearInterval(this.pinger);
+    this.pinger = setInterval(() => this.ping(), PING_MS);
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN)
+      this.socket.send(JSON.stringify(message));
+  }
+
+  /** A connection that is silently dead is found by the missing answer to a ping. */
+  ping() {
+    if (performance.now() - this.heard > ANSWER_MS) this.socket.close();
+    else this.send({ op: "ping" });
+  }
+
+  closed() {
+    clearInterval(this.pinger);
+    this.options.connection(false);
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
+    this.failures += 1;
+    this.retry = setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
+  }
+
+  retryNow() {
+    if (this.socket.readyState === WebSocket.CLOSED) this.open();
+  }
+
+  receive(message) {
+    this.heard = performance.now();
+    if (message.type === "watching") {
+      this.failures = 0;
+      this.options.connection(true);
+      this.options.ready();
+    } else if (message.type === "update" || message.type === "overview") {
+      this.options.hear(message);
+    }
+  }
+}
