@@ -27,6 +27,7 @@ CHECKS: dict[str, list[str]] = {
     "lint": [str(TOOLS / "ruff"), "check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "import contracts": [str(TOOLS / "lint-imports")],
+    "scripts of the pages": [PYTHON, "tests/scripts.py"],
 }
 # Rooms whose own tests take every branch, and where those tests are.
 COVERED: dict[str, list[str]] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -139,7 +140,9 @@ def charts_of(report: Report) -> Iterator[Chart]:
 def _as_one_script() -> str:
     """Join the module of the colours and the file's own script into a plain one."""
     colors = static_text("js/reports/colors.js").replace("export function", "function")
-    return f"(() => {{\n{colors}\n{static_text('js/reports/standalone.js')}\n}})();"
+    drawing = static_text("js/reports/standalone.js")
+    own = re.sub(r"^import .*$", "", drawing, flags=re.MULTILINE)
+    return f"(() => {{\n{colors}\n{own}\n}})();"
 
 
 def _policy(*scripts: str) -> str:

@@ -37,10 +37,21 @@ export function dash(reason) {
   );
 }
 
+/**
+ * Find the first element; templates and scripts agree on what it is.
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {any}
+ */
 export function find(selector, root = document) {
   return root.querySelector(selector);
 }
 
+/**
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {any[]}
+ */
 export function findAll(selector, root = document) {
   return [...root.querySelectorAll(selector)];
 }
@@ -48,7 +59,7 @@ export function findAll(selector, root = document) {
 /** Read a document that the server put into the page. */
 export function readJson(id) {
   const element = document.getElementById(id);
-  return element ? JSON.parse(element.textContent) : null;
+  return element ? JSON.parse(element.textContent ?? "") : null;
 }
 
 /** Say something for some seconds at the edge of the page. */

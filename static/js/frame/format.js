@@ -5,6 +5,7 @@
 
 import { ui } from "./words.js";
 
+/** @type {[number, string][]} */
 const STEPS = [
   [1_000_000_000, "G"],
   [1_000_000, "M"],

@@ -7,28 +7,46 @@
 import { h } from "./dom.js";
 import { ui } from "./words.js";
 
-/** Fetch an answer that is fine. After a 401 the page leaves, and nothing goes on here. */
+/** A refusal, with the status that the server gave. */
+export class Refusal extends Error {
+  /** @param {number} status */
+  constructor(status) {
+    super(ui("server_said", { status }));
+    this.status = status;
+  }
+}
+
+/**
+ * Fetch an answer that is fine. After a 401 the page leaves, and nothing goes on here.
+ * @param {string|URL} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
+ */
 export async function ask(url, options) {
   const answer = await fetch(url, options);
   if (answer.status === 401) {
     location.reload();
     return new Promise(() => {});
   }
-  if (!answer.ok) {
-    const error = new Error(ui("server_said", { status: answer.status }));
-    error.status = answer.status;
-    throw error;
-  }
+  if (!answer.ok) throw new Refusal(answer.status);
   return answer;
 }
 
-/** Fetch a page's own content as elements. */
+/**
+ * Fetch a page's own content as elements.
+ * @param {string|URL} url
+ * @param {RequestInit} [options]
+ */
 export async function fragment(url, options) {
   const answer = await ask(url, { headers: { "X-Fragment": "1" }, ...options });
   return document.createRange().createContextualFragment(await answer.text());
 }
 
-/** Fetch what `box` shall hold, in a copy of it that it can be morphed into. */
+/**
+ * Fetch what `box` shall hold, in a copy of it that it can be morphed into.
+ * @param {Element} box
+ * @param {string|URL} [url]
+ */
 export async function freshCopy(box, url = location.href) {
   const fresh = h("div");
   fresh.append(await fragment(url));

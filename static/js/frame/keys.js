@@ -13,7 +13,8 @@ export function listenForKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
       return;
-    if (event.target.matches?.(TYPING)) return leaveField(event);
+    if (event.target instanceof Element && event.target.matches(TYPING))
+      return leaveField(event);
     if (find("dialog[open]")) return;
     const act =
       performance.now() - goAt < GO_WITHIN_MS ? GO[event.key] : KEYS[event.key];

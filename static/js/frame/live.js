@@ -14,9 +14,9 @@ export class Feed {
   /**
    * @param {object} options
    * @param {{cluster: string, group?: string}} options.watch
-   * @param {() => Promise<{run: string, seq: number}>} options.load gets the document
-   * @param {(update: object) => void} options.apply takes the update that follows
-   * @param {(document: object) => void} options.replace takes a whole new document
+   * @param {() => Promise<{run: string, seq: number}|null|undefined>} options.load gets the document
+   * @param {(update: any) => void} options.apply takes the update that follows
+   * @param {(document: any) => void} options.replace takes a whole new document
    * @param {(connected: boolean) => void} options.connection
    */
   constructor(options) {

@@ -22,7 +22,7 @@ export function morph(from, to, options = {}) {
   if (from.isEqualNode(to)) return false;
   syncAttributes(from, to);
   if (from === document.activeElement && "value" in from) return false;
-  const keyed = [...to.children].some((child) => child.dataset?.key);
+  const keyed = [...to.children].some((child) => child.hasAttribute("data-key"));
   return keyed ? syncKeyed(from, to, options) : syncPlaced(from, to, options);
 }
 

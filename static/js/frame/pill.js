@@ -12,7 +12,14 @@ import { ui } from "./words.js";
 const STALE_AFTER_MS = 25_000;
 
 export class Pill {
-  /** @param {() => void} onPause called with the new state of the pause button */
+  /** When the data was taken, ms of the server; 0 before there is any. */
+  takenAt = 0;
+  /** @type {number|undefined} */
+  answered;
+  /** @type {number|undefined} */
+  brokers;
+
+  /** @param {(paused: boolean) => unknown} onPause called when the button is pressed */
   constructor(onPause) {
     this.element = find("[data-pill]");
     this.buttons = findAll("[data-pause]");
@@ -25,7 +32,10 @@ export class Pill {
     setInterval(() => this.tick(), 1000);
   }
 
-  /** Say what is known of the data: when it was taken, and by how many brokers. */
+  /**
+   * Say what is known of the data: when it was taken, and by how many brokers.
+   * @param {{takenAt: number, answered?: number, brokers?: number}} known
+   */
   show({ takenAt, answered, brokers }) {
     Object.assign(this, { takenAt, answered, brokers });
     this.tick();
@@ -72,7 +82,7 @@ export class Pill {
     if (!this.takenAt) return ["connecting", ui("waiting")];
     if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];
     if (age > STALE_AFTER_MS) return ["stale", ui("stale", { time })];
-    if (this.brokers && this.answered < this.brokers) {
+    if (this.brokers && (this.answered ?? 0) < this.brokers) {
       return ["partial", ui("of_brokers", { n: this.answered, all: this.brokers })];
     }
     return ["live", ui("live")];

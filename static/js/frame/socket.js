@@ -9,11 +9,16 @@ const PING_MS = 20_000;
 const ANSWER_MS = 45_000;
 
 export class LiveSocket {
+  /** @type {WebSocket} */
+  // @ts-expect-error there is one from `start` on
+  socket;
+  heard = 0;
+
   /**
    * @param {object} options
    * @param {object} options.watch what to watch: a cluster, a group of it, its labs
    * @param {() => void} options.ready called whenever the server has begun to watch
-   * @param {(message: object) => void} options.hear takes each word that follows
+   * @param {(message: any) => void} options.hear takes each word that follows
    * @param {(connected: boolean) => void} options.connection
    */
   constructor(options) {

@@ -6,7 +6,9 @@ import { ui } from "../frame/words.js";
 
 export class MemberActions {
   constructor({ cluster, group, token, page }) {
-    Object.assign(this, { cluster, group, token });
+    this.cluster = cluster;
+    this.group = group;
+    this.token = token;
     page.addEventListener("click", (event) => {
       const add = event.target.closest("[data-add]");
       const remove = event.target.closest("[data-remove]");

@@ -11,9 +11,10 @@ import { ui, word } from "../frame/words.js";
 const CONSUMES = { CONSUME_PASSIVELY: "push", CONSUME_ACTIVELY: "pull" };
 
 export class Facts {
-  /** @param {Element} list @param {object} page the server's words beside the document */
+  /** @param {Element} list @param {any} page the server's words beside the document */
   constructor(list, page) {
-    Object.assign(this, { list, page });
+    this.list = list;
+    this.page = page;
     this.fresh = find("[data-facts-fresh]");
   }
 

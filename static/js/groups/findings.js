@@ -11,7 +11,7 @@ import { standingOf } from "./standing.js";
 import { ui, word } from "../frame/words.js";
 
 export class Findings {
-  /** @param {Element} panel @param {{onQueue: Function}} callbacks */
+  /** @param {HTMLElement} panel @param {{onQueue: Function}} callbacks */
   constructor(panel, { onQueue }) {
     this.panel = panel;
     this.list = find("[data-findings-list]", panel);
@@ -20,9 +20,11 @@ export class Findings {
     this.stopped = find("[data-findings-stopped]", panel);
     this.foot = find("[data-findings-foot]", panel);
     this.drawn = null;
-    panel.addEventListener("click", ({ target }) => {
+    panel.addEventListener("click", (event) => {
+      const target = /** @type {Element} */ (event.target);
+      /** @type {HTMLElement|null} */
       const button = target.closest("[data-show-queue]");
-      if (button) onQueue(button.dataset.showQueue.split(" "));
+      if (button) onQueue((button.dataset.showQueue ?? "").split(" "));
     });
   }
 

@@ -10,8 +10,10 @@ import { ui } from "../frame/words.js";
 export class MixedBanner {
   /** @param {HTMLElement} box @param {{at: number, strategy: string, url: string}|null} change */
   constructor(box, change) {
-    Object.assign(this, { box, change, since: null });
-    if (box.dataset.since) this.since = Number(box.dataset.since);
+    this.box = box;
+    this.change = change;
+    /** @type {number|null} */
+    this.since = box.dataset.since ? Number(box.dataset.since) : null;
   }
 
   draw(state) {
@@ -26,14 +28,14 @@ export class MixedBanner {
     const parts = [...counts].map(([name, n]) => ui("strategy_of", { name, n }));
     const time = clock(this.since);
     const text = ui("mixed_since", { time, parts: parts.join(", ") });
-    const link = this.startedBy(counts) && h("a", { href: this.change.url }, ui("change"));
+    const link = this.startedBy(counts) && h("a", { href: this.change?.url }, ui("change"));
     this.box.replaceChildren(icon("warn"), h("span", {}, text, " ", link));
   }
 
   /** The change that a new strategy comes from, when it was the last one. */
   startedBy(counts) {
-    const known = this.change && counts.has(this.change.strategy.split("-")[0]);
-    return known ? this.change.at : null;
+    const { change } = this;
+    return change && counts.has(change.strategy.split("-")[0]) ? change.at : null;
   }
 }
 

@@ -6,7 +6,7 @@
 import { serverNow } from "../frame/clock.js";
 import { h, icon } from "../frame/dom.js";
 import { clock, duration } from "../frame/format.js";
-import { answers, brokerState, standingOf } from "./standing.js";
+import { brokerState, standingOf } from "./standing.js";
 import { plural, ui } from "../frame/words.js";
 
 /** Brokers that answered are told of one by one up to here, then counted. */

@@ -41,8 +41,8 @@ export function answers(broker) {
 
 /**
  * @returns {{complete: boolean, fresh: number, old: number, never: number,
- *     unseen: number, queues: number, troubles: object[], answering: string[],
- *     brokers: number, held: object|null, fault: string|null, asOf: number|null,
+ *     unseen: number, queues: number, troubles: any[], answering: string[],
+ *     brokers: number, held: any, fault: string|null, asOf: number|null,
  *     reason: string|null}}
  */
 export function standingOf(state) {

@@ -19,7 +19,7 @@ export class Choices {
 
   get measure() {
     const wanted = this.address.get("measure");
-    return wanted in MEASURES ? wanted : "lag";
+    return wanted && wanted in MEASURES ? wanted : "lag";
   }
 
   /** The form to draw: as chosen where it fits, else the largest that does. */

@@ -5,7 +5,10 @@ import { find, findAll } from "../frame/dom.js";
 export class Found {
   /** @param {Element} frame @param {(key: string) => Element|null} cellOf */
   constructor(frame, cellOf) {
-    Object.assign(this, { frame, cellOf, keys: new Set() });
+    this.frame = frame;
+    this.cellOf = cellOf;
+    /** @type {Set<string>} */
+    this.keys = new Set();
   }
 
   /** Frame these queues, or none if they are framed; false where no cell shows them. */

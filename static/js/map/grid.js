@@ -33,9 +33,10 @@ export function labelWidth(members) {
 }
 
 /**
- * @param {{width: number, measure: string, low?: boolean}} options `low` for rows of
- *     small height even where cells are wide, so that two maps fit above each other;
- *     `left` is the labels' width where another map's columns have to be met
+ * `low` is for rows of small height even where cells are wide, so that two maps fit
+ * above each other; `left` is the labels' width where another map's columns have to be met.
+ * @param {any} model
+ * @param {{width: number, measure: string, low?: boolean, left?: number}} options
  * @returns {SVGElement|null} null when the cells do not fit
  */
 export function drawGrid(model, { width, measure, low = false, left: given = 0 }) {
@@ -49,9 +50,10 @@ export function drawGrid(model, { width, measure, low = false, left: given = 0 }
   });
   if (!cell) return null;
   const large = cell.large && !low;
-  const size = { ...(large ? LARGE : SMALL), pitch: cell.pitch, large, left, measure };
-  size.topics = model.topics > 1 ? 16 : 0;
-  size.top += size.topics;
+  const shape = large ? LARGE : SMALL;
+  const topics = model.topics > 1 ? 16 : 0;
+  const top = shape.top + topics;
+  const size = { ...shape, pitch: cell.pitch, large, left, measure, topics, top };
   const xs = columnXs(model, size);
   const right = (xs.at(-1) ?? left) + size.pitch + 14;
   const rows = model.rows.map((row, at) => drawRow(row, at, model, xs, size, right));

@@ -36,7 +36,16 @@ export class AllocationMap {
     this.panel = panel;
     this.stage = find("[data-map-stage]", panel);
     this.say = find("[data-map-say]", panel);
-    Object.assign(this, { onLight, onOpen, active: null, block: null });
+    this.onLight = onLight;
+    this.onOpen = onOpen;
+    /** @type {string|null} */
+    this.active = null;
+    /** @type {string|null} */
+    this.block = null;
+    /** @type {any} */
+    this.model = null;
+    /** @type {any} */
+    this.state = null;
     this.frame = h("div", {
       class: "map-frame",
       tabindex: "0",

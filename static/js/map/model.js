@@ -13,8 +13,8 @@ const MOVED_MS = 5 * 60 * 1000;
 const SEEN_LATE_MS = 1000;
 
 /**
- * @param {object} state the document
- * @param {{members?: object[], queues?: object[]}} [part] only these, for one block
+ * @param {any} state the document
+ * @param {{members?: any[], queues?: any[]}} [part] only these, for one block
  */
 export function buildModel(state, part = {}) {
   const members = part.members ?? sortedMembers(state).map(labelled);

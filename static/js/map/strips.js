@@ -87,7 +87,7 @@ function drawLine({ member, columns, lag, old }, x, y, part, most, measure) {
     Math.max(3, Math.floor(room / Math.max(1, columns.length))),
   );
   const worst = [...columns].sort(
-    (a, b) => Boolean(a.last) - Boolean(b.last) || lagOf(b) - lagOf(a),
+    (a, b) => Number(Boolean(a.last)) - Number(Boolean(b.last)) || lagOf(b) - lagOf(a),
   );
   const right = x + part - LAG + 6;
   const width = (BAR * (lag.value ?? 0)) / most;

@@ -1,8 +1,8 @@
 /** Shows the fields of a schedule that the chosen one uses. */
 
-import { findAll } from "../frame/dom.js";
+import { find, findAll } from "../frame/dom.js";
 
-const every = document.querySelector("[data-every]");
+const every = find("[data-every]");
 
 function show() {
   findAll("[data-for]").forEach((field) => {

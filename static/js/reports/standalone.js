@@ -1,15 +1,19 @@
 /**
- * The script of a report file. It is put into the file after plotly.js and colors.js
- * and loads nothing: the figures stand in the file as JSON.
+ * The script of a report file. It is put into the file after plotly.js and colors.js,
+ * without its import, and loads nothing: the figures stand in the file as JSON.
  */
+
+import { colored, fitted } from "./colors.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
 const root = document.documentElement;
-const figures = JSON.parse(document.getElementById("figures").textContent);
+/** @type {any} What this uses of the page stands in the template. */
+const page = document;
+const figures = JSON.parse(page.getElementById("figures").textContent);
 
 function draw() {
   const style = getComputedStyle(root);
-  for (const place of document.querySelectorAll("[data-figure]")) {
+  for (const place of page.querySelectorAll("[data-figure]")) {
     const { data, layout } = colored(figures[place.dataset.figure], style);
     const fit = fitted(layout, place.clientWidth, data);
     place.style.height = `${fit.height}px`;
@@ -22,13 +26,14 @@ const systemDark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () =>
   root.dataset.theme === "dark" || (root.dataset.theme === "auto" && systemDark.matches);
 
-document.querySelector("[data-theme-button]").addEventListener("click", () => {
+page.querySelector("[data-theme-button]").addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
   draw();
 });
 systemDark.addEventListener("change", draw);
 // Paper is white whatever the theme is.
-let before = "";
+/** @type {string|undefined} */
+let before;
 addEventListener("beforeprint", () => {
   before = root.dataset.theme;
   root.dataset.theme = "light";

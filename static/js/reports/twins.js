@@ -1,11 +1,11 @@
 /** Opens a figure's table below it; without this script the link leads to a page. */
 
-import { findAll } from "../frame/dom.js";
+import { find, findAll } from "../frame/dom.js";
 import { fragment } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
 
 async function toggle(link) {
-  const place = document.getElementById(link.getAttribute("aria-controls"));
+  const place = find(`#${link.getAttribute("aria-controls")}`);
   const open = place.hidden;
   place.hidden = !open;
   link.setAttribute("aria-expanded", String(open));
@@ -26,7 +26,7 @@ findAll("[data-twin-of]").forEach((link) =>
 );
 
 /** A choice leads to its own address; one beside a figure comes back to that figure. */
-const form = document.querySelector("[data-view-form]");
+const form = find("[data-view-form]");
 [...(form?.elements ?? [])].forEach((field) =>
   field.addEventListener("change", () => {
     form.action = field.dataset.stays ?? "";

@@ -16,10 +16,12 @@ const HUES = 12;
 const DRAW = { packed: drawPacked, strips: drawStrips, blocks: drawBlocks };
 const NOBODY = -1;
 const known = new Map(readJson("members").map((member) => [member.client_id, member]));
+/** @type {any} */
 let comparison = null;
 let labels = {};
 let slots = [];
 let assumed = new Set();
+/** @type {ResizeObserver|null} */
 let watched = null;
 
 /** Draw both maps of the comparison that stands in the page now. */

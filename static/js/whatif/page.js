@@ -12,7 +12,8 @@ import { drawMaps } from "./maps.js";
 const WAIT_MS = 250;
 const form = find("[data-scenario]");
 const results = find("[data-results]");
-let timer = null;
+let timer = 0;
+/** @type {AbortController|null} */
 let asking = null;
 let people = peopleNow();
 
@@ -45,7 +46,9 @@ async function run() {
   results.classList.add("outdated");
   results.setAttribute("aria-busy", "true");
   try {
-    await load(new URLSearchParams(new FormData(form)), asking.signal);
+    /** @type {any} every field of the form is a text */
+    const fields = new FormData(form);
+    await load(new URLSearchParams(fields), asking.signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     note(ui("action_failed", { reason: error.message }), 12);

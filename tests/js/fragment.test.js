@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./page.js";
+
+const { ask, Refusal } = await import("../../static/js/frame/fragment.js");
+
+const answerWith = (status) => {
+  globalThis.fetch = async () => ({ status, ok: status < 300 });
+};
+
+test("an answer that is fine is handed on", async () => {
+  answerWith(200);
+  assert.equal((await ask("/")).status, 200);
+});
+
+test("a refusal carries its status", async () => {
+  answerWith(404);
+  await assert.rejects(ask("/"), (error) => {
+    assert.ok(error instanceof Refusal);
+    assert.equal(error.status, 404);
+    return true;
+  });
+});
+
+test("who was signed out is led away, and nothing goes on here", async () => {
+  let left = false;
+  globalThis.location = { reload: () => (left = true) };
+  answerWith(401);
+  const outcome = await Promise.race([
+    ask("/").then(() => "went on"),
+    new Promise((resolve) => setTimeout(() => resolve("waits"), 20)),
+  ]);
+  assert.deepEqual([left, outcome], [true, "waits"]);
+});
