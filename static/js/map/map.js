@@ -31,6 +31,11 @@ const DRAW = {
 const BESIDE = 24;
 
 export class AllocationMap {
+  /** @type {any} */ state;
+  /** @type {any} */ model;
+  /** @type {any} */ active;
+  /** @type {any} */ block;
+
   /** @param {Element} panel @param {{onLight: Function, onOpen: Function}} callbacks */
   constructor(panel, { onLight, onOpen }) {
     this.panel = panel;
@@ -38,14 +43,6 @@ export class AllocationMap {
     this.say = find("[data-map-say]", panel);
     this.onLight = onLight;
     this.onOpen = onOpen;
-    /** @type {string|null} */
-    this.active = null;
-    /** @type {string|null} */
-    this.block = null;
-    /** @type {any} */
-    this.model = null;
-    /** @type {any} */
-    this.state = null;
     this.frame = h("div", {
       class: "map-frame",
       tabindex: "0",
@@ -92,13 +89,8 @@ export class AllocationMap {
     const drawn =
       (this.form === "grid" && drawGrid(this.model, options)) ||
       (DRAW[this.form] ?? DRAW.packed)(this.model, options);
-    const back =
-      part &&
-      h(
-        "button",
-        { class: "button button-small", type: "button", "data-back": true },
-        ui("back_to_blocks"),
-      );
+    const look = { class: "button button-small", type: "button", "data-back": true };
+    const back = part && h("button", look, ui("back_to_blocks"));
     this.drawing.replaceChildren(...[back, drawn].filter(Boolean));
     const legend =
       this.form === "table"

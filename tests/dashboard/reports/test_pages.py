@@ -96,7 +96,7 @@ def test_an_operator_starts_a_report(
                 "since": "x",
                 "until": "y",
             },
-            "no date and time",
+            "not a date and time",
         ),
     ],
 )

@@ -37,7 +37,7 @@ def test_two_moments_are_local_times() -> None:
     ("fields", "message"),
     [
         ({"period": "forever"}, "forever"),
-        ({"period": "custom"}, "no date and time"),
+        ({"period": "custom"}, "not a date and time"),
         ({"period": "custom", "since": "noon", "until": "noon"}, "noon"),
         (
             {
