@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # A report as one file is opened from disk: what it needs stands in it.
 PAGES = [path for path in TEMPLATES if path.name != "file.html"]
-SHEETS = sorted((ROOT / "static" / "css").glob("*.css"))
+SHEETS = sorted((ROOT / "static" / "css").rglob("*.css"))
 SCRIPTS = [
     path
     for path in sorted((ROOT / "static" / "js").rglob("*.js"))
