@@ -38,7 +38,7 @@ def test_each_file_is_kept_beside_the_numbers(run: JobRun, lake: Path) -> None:
     assert found is not None
     with found[1] as stream:
         text = pypdf.PdfReader(stream).pages[0].extract_text()
-    assert "峰值积压" in text, "in the language that the run names"
+    assert "峰值堆积" in text, "in the language that the run names"
     assert "2026-03-13 08:00" in text, "and in its zone"
 
 

@@ -125,4 +125,4 @@ def test_it_follows_the_system_into_the_dark_and_speaks_chinese(opened: Any) -> 
     assert found["ground"] == "rgb(14, 18, 21)"
     assert found["after"] == "light"
     assert found["lang"] == "zh-hans"
-    assert "积压" in found["title"]
+    assert "堆积" in found["title"]

@@ -123,7 +123,7 @@ def test_chinese_is_drawn_with_glyphs_and_found_as_text(
         text = "\n".join(pages(run, tmp_path))
     assert "杭州订单结算积压周报" in text
     assert "欧阳淼" in text
-    assert "峰值积压" in text
+    assert "峰值堆积" in text
     assert "missing" not in caplog.text
 
 
