@@ -193,7 +193,7 @@ def collector(source: MadeUp, client: Any, holder: str) -> ClusterCollector:
         layer=NoLayer(),
         keeper=NoKeeper(),  # type: ignore[arg-type]
         holder=holder,
-        wishes=dict,
+        wanted_strategies=dict,
         now_ms=source.now_ms,
         chance=Random(1),
     )

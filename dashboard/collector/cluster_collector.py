@@ -36,7 +36,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
 from .ages import choose_questions
 from .asking import Candidate, choose_asked, choose_watched
-from .epochs import Wish
+from .epochs import WantedStrategy
 from .keeping import Keeper
 from .known_brokers import gone_brokers
 from .lateness import with_skipped
@@ -114,7 +114,7 @@ class ClusterCollector:
         layer: Any,
         keeper: Keeper,
         holder: str,
-        wishes: Callable[[], Mapping[str, Wish]],
+        wanted_strategies: Callable[[], Mapping[str, WantedStrategy]],
         now_ms: Callable[[], int],
         chance: Random,
     ) -> None:
@@ -125,7 +125,7 @@ class ClusterCollector:
         self._layer = layer
         self.keeper = keeper
         self.lease = Lease(client, cluster, holder)
-        self._wishes = wishes
+        self._wanted_strategies = wanted_strategies
         self._now_ms = now_ms
         self._chance = chance
         self._lead: Lead | None = None
@@ -233,7 +233,7 @@ class ClusterCollector:
         if lead is None:
             return
         began = self._now_ms()
-        lead.wishes = await self.keeper.call(self._wishes)
+        lead.wanted_strategies = await self.keeper.call(self._wanted_strategies)
         await self._forget_gone()
         try:
             snapshot = await self._source.snapshot()

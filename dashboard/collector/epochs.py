@@ -47,7 +47,7 @@ class EpochMember:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WantedStrategy:
     """How the members of a hosted group shall divide: a strategy, its options as JSON.
 
     Keys of the JSON are sorted, so that equal options are equal texts.
@@ -61,7 +61,8 @@ class Wish:
 class Membership:
     """Who divides what: members in RocketMQ's order, and the queues they divide.
 
-    `options` are the strategy's, as `Wish` has them; None where they are not known.
+    `options` are the strategy's, as `WantedStrategy` has them; None where they are not
+    known.
     `mode` (CLUSTERING, BROADCASTING or MIXED) is what the members say; only in the
     first something is divided. It opens no epoch: a member cannot change it.
     """
@@ -197,7 +198,9 @@ class EpochBook:
 
 
 def membership_of(
-    group: GroupSnapshot, wish: Wish | None = None, withdrawn: Collection[str] = ()
+    group: GroupSnapshot,
+    wish: WantedStrategy | None = None,
+    withdrawn: Collection[str] = (),
 ) -> Membership:
     """Return what of a group's snapshot counts for epochs; `wish` if it is hosted.
 

@@ -37,7 +37,7 @@ from dashboard.wording.names import label_of
 from rmqcore.model.snapshot import GroupSnapshot
 
 from .ages import Ages
-from .epochs import EpochBook, EpochTurn, Wish, membership_of
+from .epochs import EpochBook, EpochTurn, WantedStrategy, membership_of
 from .frames import digest_of
 from .group_document import Sight, group_totals, sight_status
 from .handovers import MOVED, Handover, Handovers
@@ -75,7 +75,7 @@ class Look:
     taken_at_ms: int
     asked: bool
     hosted: Collection[str] = ()
-    wish: Wish | None = None
+    wish: WantedStrategy | None = None
     dead_letters: int | None = None
 
 

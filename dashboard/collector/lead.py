@@ -39,7 +39,7 @@ from rmqcore.model.topic import dead_letter_topic
 
 from .ages import Question
 from .changes import changes_between, update_message
-from .epochs import EpochBook, Wish
+from .epochs import EpochBook, WantedStrategy
 from .faults import Faults
 from .frames import encode_frame, place_of
 from .group_document import Sight, group_document
@@ -96,7 +96,7 @@ class Lead:
     ) -> None:
         self.cluster = cluster
         self.groups: dict[str, GroupWatch] = {}
-        self.wishes: Mapping[str, Wish] = {}
+        self.wanted_strategies: Mapping[str, WantedStrategy] = {}
         """How the groups shall divide that the fleet hosts."""
         self.swept = False
         """Whether all groups were seen at least once."""
@@ -485,7 +485,7 @@ class Lead:
             sweep.snapshot.taken_at_ms,
             sweep.asked,
             hosted=holdings.keys(),
-            wish=self.wishes.get(group.name),
+            wish=self.wanted_strategies.get(group.name),
             dead_letters=_dead_letters(sweep.snapshot, group.name),
         )
         try:
@@ -506,7 +506,7 @@ class Lead:
 
     def _has_document(self, name: str, watched: Collection[str]) -> bool:
         few = len(self.groups) <= DOCUMENTS_FOR_ALL
-        return few or name in watched or name in self.wishes
+        return few or name in watched or name in self.wanted_strategies
 
     def _update(self, sight: Sight, watched: bool) -> GroupUpdate:
         name = sight.group.name

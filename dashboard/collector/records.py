@@ -19,7 +19,7 @@ from django.db.models import Max, QuerySet
 from dashboard import models
 from dashboard.clock.moments import as_ms, moment_of
 
-from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership, Wish
+from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership, WantedStrategy
 from .handovers import Handover
 
 
@@ -42,11 +42,11 @@ def load_books(cluster_id: int) -> dict[str, EpochBook]:
     return books
 
 
-def load_wishes(cluster_id: int) -> dict[str, Wish]:
+def load_wanted_strategies(cluster_id: int) -> dict[str, WantedStrategy]:
     """Return how the groups of a cluster shall divide that the fleet hosts."""
     rows = models.ManagedGroup.objects.filter(cluster_id=cluster_id)
     return {
-        name: Wish(strategy, options_text(options))
+        name: WantedStrategy(strategy, options_text(options))
         for name, strategy, options in rows.values_list(
             "name", "strategy", "strategy_options"
         )

@@ -29,8 +29,8 @@ from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick,
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.hearing import hear
-from dashboard.live.metrics import FIGURES_KEPT_SECONDS
-from dashboard.live.names import allocation_channel, figures_key
+from dashboard.live.metrics import METRICS_KEPT_SECONDS
+from dashboard.live.names import allocation_channel, metrics_key
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from dashboard.models import Cluster
@@ -38,12 +38,12 @@ from rmqcore.loop_thread import LoopThread
 from rmqcore.timers import Schedule
 
 from .cluster_collector import ClusterCollector
-from .epochs import Wish
+from .epochs import WantedStrategy
 from .keeping import Keeper
 from .lateness import lateness
 from .lease import LOOP_DEAD_SECONDS, Renewals
 from .loop_watch import LoopWatch
-from .records import load_wishes
+from .records import load_wanted_strategies
 
 logger = logging.getLogger(__name__)
 
@@ -131,7 +131,7 @@ class CollectorService:
                     f"{time.time_ns():x}",
                 ),
                 holder=self._name,
-                wishes=_wishes_of(rows[name]),
+                wanted_strategies=_wanted_strategies_of(rows[name]),
                 now_ms=lambda: round(time.time() * 1000),
                 chance=self._chance,
             )
@@ -178,7 +178,7 @@ class CollectorService:
             )
         for collector in self._collectors.values():
             self._spawn(collector.sweep_all(late))
-        self._spawn(self._publish_figures())
+        self._spawn(self._publish_metrics())
 
     async def _run_late_slots(self) -> None:
         while True:
@@ -196,7 +196,7 @@ class CollectorService:
         async for channel, message in hear(client, *by_channel):
             by_channel[channel].take_holding(message)
 
-    async def _publish_figures(self) -> None:
+    async def _publish_metrics(self) -> None:
         figures = {
             name: {
                 **asdict(collector.figures),
@@ -211,11 +211,11 @@ class CollectorService:
         )
         assert self._client is not None  # noqa: S101 - opened before any tick
         try:
-            key = figures_key(self._name)
-            await self._client.set(key, text, ex=FIGURES_KEPT_SECONDS)
+            key = metrics_key(self._name)
+            await self._client.set(key, text, ex=METRICS_KEPT_SECONDS)
         except (redis.RedisError, OSError) as error:
             logger.warning("figures not published: %s", error)
 
 
-def _wishes_of(cluster_id: int) -> Callable[[], dict[str, Wish]]:
-    return lambda: load_wishes(cluster_id)
+def _wanted_strategies_of(cluster_id: int) -> Callable[[], dict[str, WantedStrategy]]:
+    return lambda: load_wanted_strategies(cluster_id)

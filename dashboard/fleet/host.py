@@ -28,12 +28,12 @@ from rmqcore.errors import RmqError
 from rmqcore.timers import Schedule, Timer
 
 from . import claims
+from .announcing import Announcer
 from .claims import Claim
 from .hosted import HostedMember
 from .planning import Plan, WorkerName, make_plan
 from .runs import SlotRun, remove_old_runs, save_runs, skipped_run, slot_run
 from .specs import MemberSpec
-from .words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -54,14 +54,14 @@ class FleetHost:
         worker: WorkerName,
         *,
         clusters: Mapping[str, ClusterSettings],
-        words: Words,
+        announcer: Announcer,
         database: Callable[[Callable[[], Any]], Awaitable[Any]],
         now: Callable[[], float] = time.time,
     ) -> None:
         self.worker = worker
         self.hosted: dict[int, HostedMember] = {}
         self._clusters = clusters
-        self._words = words
+        self._announcer = announcer
         self._database = database
         self._now = now
         self._schedule = Schedule(now())
@@ -158,7 +158,7 @@ class FleetHost:
                 spec,
                 claim,
                 cluster=self._cluster(spec),
-                words=self._words,
+                announcer=self._announcer,
                 now=self._now,
             )
         except RmqError as error:

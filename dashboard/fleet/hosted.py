@@ -7,7 +7,7 @@ until the claim is renewed or the member is abandoned. That is what keeps a work
 was frozen and wakes from committing what is another's by then.
 
 Belongs to one event loop. Whatever the consumer tells of its queues goes out as a word
-(see `words`), one at a time and always the newest.
+(see `announcing`), one at a time and always the newest.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX
 from rmqcore.timers import Slot
 
+from .announcing import Announcer
 from .claims import Claim
 from .listeners import make_listener
 from .specs import MemberSpec
 from .strategies import hosted_strategy
-from .words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -56,14 +56,14 @@ class HostedMember:
         claim: Claim,
         *,
         cluster: ClusterSettings,
-        words: Words,
+        announcer: Announcer,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.spec = spec
         self.claim = claim
         self.started = False
         self._renewed = asyncio.Event()
-        self._words = words
+        self._announcer = announcer
         self._now = now
         self._since_ms = 0
         self._queues: dict[str, tuple[QueueKey, ...]] = {}
@@ -102,7 +102,7 @@ class HostedMember:
     async def stop(self) -> None:
         """Leave the group in good order: offsets persisted, locks released."""
         await self._consumer.shutdown()
-        await self._end_words()
+        await self._end_announcing()
 
     async def abandon(self) -> None:
         """Drop everything at once, writing nothing: another worker is the owner."""
@@ -185,14 +185,14 @@ class HostedMember:
     async def _say(self) -> None:
         while self._unsaid:
             self._unsaid = False
-            await self._words.say(self.spec.cluster, self._holding())
+            await self._announcer.say(self.spec.cluster, self._holding())
 
-    async def _end_words(self) -> None:
+    async def _end_announcing(self) -> None:
         self.started = False
         if self._saying is not None:
             await asyncio.gather(self._saying, return_exceptions=True)
         self._queues.clear()
-        await self._words.take_back(self.spec.cluster, self._holding())
+        await self._announcer.take_back(self.spec.cluster, self._holding())
 
 
 def _strategy(spec: MemberSpec) -> AllocateStrategy:

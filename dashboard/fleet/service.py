@@ -28,9 +28,9 @@ from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from rmqcore.loop_thread import LoopThread
 
+from .announcing import Announcer
 from .host import FleetHost
 from .planning import WorkerName
-from .words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class FleetService:
         self._host = FleetHost(
             self._worker,
             clusters=settings.ROCKETSCOPE_CLUSTERS,
-            words=Words(self._client),
+            announcer=Announcer(self._client),
             database=self._database.run,
             now=time.time,
         )

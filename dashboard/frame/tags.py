@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 from dashboard.wording.words import word
 
 register = template.Library()
@@ -50,7 +50,7 @@ def unknown(reason: str | None = None) -> SafeString:
 @register.simple_tag
 def as_of(milliseconds: float) -> SafeString:
     """Write the mark of a value that is not fresh: since when it stands."""
-    text = word("ui", "as_of", time=figures.clock(milliseconds))
+    text = word("ui", "as_of", time=numbers.clock(milliseconds))
     return format_html(
         '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
     )
@@ -59,38 +59,38 @@ def as_of(milliseconds: float) -> SafeString:
 @register.filter
 def clock(milliseconds: float) -> str:
     """Write the time of day of milliseconds since the epoch."""
-    return figures.clock(milliseconds)
+    return numbers.clock(milliseconds)
 
 
 @register.filter
 def count(value: float | None) -> str:
-    return unknown() if value is None else figures.count(value)
+    return unknown() if value is None else numbers.count(value)
 
 
 @register.filter
 def compact(value: float | None) -> str:
-    return unknown() if value is None else figures.compact(value)
+    return unknown() if value is None else numbers.compact(value)
 
 
 @register.filter
 def rate(value: float | None) -> str:
-    return unknown() if value is None else figures.rate(value)
+    return unknown() if value is None else numbers.rate(value)
 
 
 @register.filter
 def duration(value: float | None) -> str:
-    return unknown() if value is None else figures.duration(value)
+    return unknown() if value is None else numbers.duration(value)
 
 
 @register.filter
 def seconds(value: float | None) -> str:
     """Write a span given in seconds."""
-    return unknown() if value is None else figures.duration(value * 1000)
+    return unknown() if value is None else numbers.duration(value * 1000)
 
 
 @register.filter
 def ratio(value: float | None) -> str:
-    return unknown() if value is None else figures.ratio(value)
+    return unknown() if value is None else numbers.ratio(value)
 
 
 @register.filter

@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from dashboard.live.metrics import SOCKETS, beat_pulse_ms, worker_figures
+from dashboard.live.metrics import SOCKETS, beat_pulse_ms, worker_metrics
 from dashboard.live.state import LiveState, live_state
 from dashboard.models import Cluster
 
@@ -98,7 +98,7 @@ class _Figures(Collector):
 
 def _from_cache(state: LiveState) -> Iterator[Metric]:
     yield _beat_age(state)
-    workers = worker_figures(state)
+    workers = worker_metrics(state)
     for name, text in CLUSTER_COUNTERS.items():
         counter = CounterMetricFamily(
             f"rocketscope_collector_{name}", text, labels=["worker", "cluster"]

@@ -10,10 +10,10 @@ from typing import Any, Final, cast
 
 import orjson
 
-from .names import BEAT_KEY, figures_key
+from .names import BEAT_KEY, metrics_key
 from .state import LiveState
 
-FIGURES_KEPT_SECONDS: Final = 60
+METRICS_KEPT_SECONDS: Final = 60
 
 
 class SocketCount:
@@ -26,9 +26,9 @@ class SocketCount:
 SOCKETS: Final = SocketCount()
 
 
-def worker_figures(state: LiveState) -> dict[str, dict[str, Any]]:
+def worker_metrics(state: LiveState) -> dict[str, dict[str, Any]]:
     """Return the figures of each worker that left some within the last minute."""
-    prefix = figures_key("")
+    prefix = metrics_key("")
     keys = sorted(state.client.scan_iter(match=prefix + "*", count=1000))
     found: dict[str, dict[str, Any]] = {}
     for key in keys:

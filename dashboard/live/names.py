@@ -61,7 +61,7 @@ def moments_key(cluster: str, place: int) -> str:
     return f"{PREFIX}moments:{cluster}:{place}"
 
 
-def figures_key(worker: str) -> str:
+def metrics_key(worker: str) -> str:
     """Return the key of the figures a worker publishes for /metrics."""
     return f"{PREFIX}figures:{worker}"
 

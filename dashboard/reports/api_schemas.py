@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field
 from dashboard.models import JobRun
 from dashboard.models.report import KEEP_DAYS
 
-from .definitions import DefinitionWish
+from .definitions import DefinitionFields
 from .words import title_of
 from .writes import Content
 
@@ -63,8 +63,8 @@ class DefinitionIn(ContentIn):
     keep_days: int = KEEP_DAYS
     paused: bool = False
 
-    def wish(self) -> DefinitionWish:
-        return DefinitionWish(
+    def wish(self) -> DefinitionFields:
+        return DefinitionFields(
             self.content(),
             cluster=self.cluster,
             group=self.group,

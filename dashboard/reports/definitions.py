@@ -42,7 +42,7 @@ _AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class DefinitionWish:
+class DefinitionFields:
     """What a definition should be; `check` refuses what makes no sense."""
 
     content: Content
@@ -75,7 +75,7 @@ class DefinitionWish:
 
 
 def save_definition(
-    wish: DefinitionWish, *, by: User, definition: ReportDefinition | None = None
+    wish: DefinitionFields, *, by: User, definition: ReportDefinition | None = None
 ) -> ReportDefinition:
     """Make a definition, or change one; its schedule begins to count from now.
 

@@ -17,8 +17,8 @@ from dashboard.reports.writers.csv_file import csv_pieces
 from dashboard.reports.writers.files import open_kept
 from dashboard.reports.writers.formats import (
     FORMATS,
+    FileOptions,
     Format,
-    Wish,
     file_name,
     table_named,
 )
@@ -45,10 +45,10 @@ def download_of(
         table = table_named(report, name)
     except KeyError:
         raise Http404(_("There is no table “%(name)s”.") % {"name": name}) from None
-    wish = Wish(table, paper)
+    options = FileOptions(table, paper)
     try:
         return streamed(
-            _pieces(report, FORMATS[form], wish),
+            _pieces(report, FORMATS[form], options),
             file_name(report, FORMATS[form], table),
             FORMATS[form].content_type,
         )
@@ -83,12 +83,14 @@ def file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
             yield piece
 
 
-def _pieces(report: Report, form: Format, wish: Wish) -> Generator[bytes, None, None]:
+def _pieces(
+    report: Report, form: Format, options: FileOptions
+) -> Generator[bytes, None, None]:
     if form.key == "csv":  # needs no file in between, however long it is
-        return csv_pieces(report, wish.table)
+        return csv_pieces(report, options.table)
     with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
         file = Path(folder) / "report"
-        form.write(report, file, wish)
+        form.write(report, file, options)
         # An open file outlives its name, so the folder can go now.
         return file_pieces(file.open("rb"))
 

@@ -20,7 +20,7 @@ from dashboard.models.report import KEEP_DAYS
 from dashboard.reports.request.comparisons import CONSISTENT_HASH, MACHINE_ROOM
 from dashboard.reports.request.periods import DEFAULT
 
-from .definitions import DefinitionWish
+from .definitions import DefinitionFields
 from .writes import Content, ReportRefusedError
 
 _LONGEST: Final = 255
@@ -48,9 +48,9 @@ def read_content(fields: QueryDict) -> Content:
     )
 
 
-def read_definition(fields: QueryDict) -> DefinitionWish:
+def read_definition(fields: QueryDict) -> DefinitionFields:
     """Read a definition; raises ReportRefusedError for a wrong number or time."""
-    return DefinitionWish(
+    return DefinitionFields(
         read_content(fields),
         cluster=fields.get("cluster", ""),
         group=fields.get("group", "").strip()[:_LONGEST],

@@ -14,7 +14,7 @@ from dashboard.reports.data.stats import highest_text
 from dashboard.reports.data.strategies import StrategyRow
 from dashboard.reports.request.periods import LAST
 from dashboard.reports.writers.formats import FORMATS
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 from .data import spans, twins
 from .words import title_of
@@ -31,13 +31,13 @@ def span(value: timedelta | None) -> str:
 @register.filter
 def highest_count(found: Highest | None) -> str:
     """Write the highest of a period, with ≥ where it is that of some queues."""
-    return highest_text(found, figures.count) or unknown()
+    return highest_text(found, numbers.count) or unknown()
 
 
 @register.filter
 def highest_duration(found: Highest | None) -> str:
     """Write the highest age of a period, with ≥ where it is that of some queues."""
-    return highest_text(found, figures.duration) or unknown()
+    return highest_text(found, numbers.duration) or unknown()
 
 
 @register.filter

@@ -9,7 +9,7 @@ from django import template
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 from dashboard.wording.words import word
 
 from .holdings import NOBODY, Moment
@@ -80,7 +80,7 @@ def mark_text(mark: Mark, timeline: Timeline) -> str:
     if certain is None:
         return text + " · " + _("not certain at any moment")
     if mark.owner == NOBODY and certain[1] is not None:
-        lasted = figures.duration(certain[1] - certain[0])
+        lasted = numbers.duration(certain[1] - certain[0])
         return text + " · " + _("at least %(span)s") % {"span": lasted}
     return text
 

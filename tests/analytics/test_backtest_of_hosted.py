@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.jobs import run_job
-from dashboard.collector.records import load_wishes
+from dashboard.collector.records import load_wanted_strategies
 from dashboard.fleet.strategies import hosted_strategy
 from dashboard.live.state import make_async_client
 from dashboard.models import Cluster, JobRun, ManagedGroup
@@ -137,7 +137,7 @@ async def collect(play: Played, cluster: Cluster, lake: Path, url: str) -> None:
         play,
         client,
         lake,
-        wishes=lambda: load_wishes(cluster.pk),
+        wanted_strategies=lambda: load_wanted_strategies(cluster.pk),
         clock=play.now_ms,
     )
     hosted = ManagedGroup.objects.filter(name=GROUP)

@@ -11,7 +11,7 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 
 from dashboard.collector.cluster_collector import ClusterCollector, Source
-from dashboard.collector.epochs import Wish
+from dashboard.collector.epochs import WantedStrategy
 from dashboard.collector.keeping import Keeper
 from dashboard.models import Cluster
 from rmqcore.model.columns import QueueKey
@@ -60,7 +60,7 @@ def make_collector(
     *,
     holder: str = "test",
     run: str = "run",
-    wishes: Callable[[], Mapping[str, Wish]] = dict,
+    wanted_strategies: Callable[[], Mapping[str, WantedStrategy]] = dict,
     clock: Callable[[], int] = now_ms,
     seed: int = 1,
 ) -> ClusterCollector:
@@ -72,7 +72,7 @@ def make_collector(
         layer=get_channel_layer(),
         keeper=Keeper(cluster.name, cluster.pk, str(lake), run),
         holder=holder,
-        wishes=wishes,
+        wanted_strategies=wanted_strategies,
         now_ms=clock,
         chance=Random(seed),
     )

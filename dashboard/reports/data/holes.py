@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dashboard.reports.request.axis import Axis
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 from .values import LagStep, Part, QueueRow
 
@@ -119,7 +119,7 @@ def lag_lack(step: LagStep | None) -> Lacking | None:
         return Lack.VALUE, _("no queues")
     if step is None or not step.is_part or step.seen.mean is None:
         return Lack.NOTHING, _("not collected")
-    return Lack.PART, part_text(step.part(step.seen.mean), figures.count)
+    return Lack.PART, part_text(step.part(step.seen.mean), numbers.count)
 
 
 def age_lack(step: LagStep | None) -> Lacking | None:
@@ -130,7 +130,7 @@ def age_lack(step: LagStep | None) -> Lacking | None:
     if step is None or lack is None:
         return lack or (Lack.VALUE, _("age was not asked"))
     if lack[0] is Lack.PART:
-        return Lack.PART, part_text(step.part(step.seen.age_ms), figures.duration)
+        return Lack.PART, part_text(step.part(step.seen.age_ms), numbers.duration)
     return lack
 
 
@@ -139,7 +139,7 @@ def cell_lack(row: QueueRow, at: datetime) -> Lacking | None:
     if row.values.get(at) is not None:
         return None
     if part := row.parts.get(at):
-        return Lack.PART, part_text(part, figures.count)
+        return Lack.PART, part_text(part, numbers.count)
     if at in row.without_queues:
         return Lack.VALUE, _("no queues")
     return Lack.NOTHING, _("not collected")
@@ -164,7 +164,7 @@ def load_lack(
     if part is None or not part.known:
         return Lack.NOTHING, _("not collected")
     if part.is_part:
-        return Lack.PART, part_text(part, figures.count)
+        return Lack.PART, part_text(part, numbers.count)
     return Lack.VALUE, _("not known")
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard.reports.report import Report
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 from .facts import Facts, Highest, facts_of
 from .spans import span
@@ -32,12 +32,12 @@ def stats_of(report: Report) -> list[Stat]:
     stats = [
         Stat(
             _("Peak lag"),
-            highest_text(facts.peak, figures.count),
+            highest_text(facts.peak, numbers.count),
             _when(facts.peak, report.zone),
         ),
         Stat(
             _("Oldest message, peak"),
-            highest_text(facts.oldest, figures.duration),
+            highest_text(facts.oldest, numbers.duration),
             _when(facts.oldest, report.zone) or _("age was not asked"),
         ),
         Stat(
@@ -120,4 +120,4 @@ def _when(found: Highest | None, zone: tzinfo) -> str:
 
 
 def _rate(value: float | None) -> str:
-    return "—" if value is None else figures.rate(value)
+    return "—" if value is None else numbers.rate(value)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
 from dashboard.reports.words import grouping_word
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 from dashboard.wording.cells import in_zone
 
 from .holes import (
@@ -77,9 +77,9 @@ def _lag_row(step: LagStep, title: str) -> Sequence[Cell]:
     write = _at_least if step.is_part else _written
     return (
         title,
-        write(step.seen.mean, figures.count),
-        write(step.seen.peak, figures.count),
-        write(step.seen.age_ms, figures.duration),
+        write(step.seen.mean, numbers.count),
+        write(step.seen.peak, numbers.count),
+        write(step.seen.age_ms, numbers.duration),
         _("%(known)s of %(all)s") % {"known": step.known, "all": step.queues},
     )
 
@@ -116,7 +116,7 @@ def _unknown_time(line: QueueRow, axis: Axis) -> timedelta:
 
 
 def _line(
-    line: QueueRow, zone: tzinfo, write: Callable[[float], str] = figures.count
+    line: QueueRow, zone: tzinfo, write: Callable[[float], str] = numbers.count
 ) -> Sequence[Cell]:
     """Return a line's name, mean, highest step and when, and last step.
 
@@ -189,15 +189,15 @@ def _strategy(row: StrategyRow) -> Sequence[Cell]:
     return (
         row.title,
         row.use_word,
-        _written(row.rank, figures.count) if row.is_strategy else "",
+        _written(row.rank, numbers.count) if row.is_strategy else "",
         *(_written(score, skew_text) for score in scores),
         _written(row.idle_share, percent_text),
-        _written(row.moves, figures.count),
+        _written(row.moves, numbers.count),
         _written(row.moves_per_change, _tenths),
         drain_text(row),
         _written(row.never, span),
         _written(row.overload, span),
-        _written(row.unowned, figures.count),
+        _written(row.unowned, numbers.count),
     )
 
 
@@ -217,7 +217,7 @@ def _members(report: Report) -> Twin:
             _("From"),
             _("Last step"),
         ),
-        [_line(line, report.zone, figures.rate) for line in member_lines(report)],
+        [_line(line, report.zone, numbers.rate) for line in member_lines(report)],
     )
 
 

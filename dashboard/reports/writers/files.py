@@ -23,7 +23,7 @@ from dashboard.wording.zones import zone_label
 
 from .formats import (
     FORMATS,
-    Wish,
+    FileOptions,
     file_name,
     table_named,
 )
@@ -45,9 +45,9 @@ def keep_files(run: JobRun) -> list[ReportFile]:
         tempfile.TemporaryDirectory(prefix="rocketscope-") as folder,
     ):
         report = Report(run, zone, zone_label())
-        wish = Wish(table_named(report, ""), run.paper)
+        options = FileOptions(table_named(report, ""), run.paper)
         return [
-            _kept(report, form, wish, Path(folder) / form)
+            _kept(report, form, options, Path(folder) / form)
             for form in run.formats
             if form in FORMATS
         ]
@@ -67,14 +67,14 @@ def open_kept(run: JobRun, form: str) -> tuple[ReportFile, Any] | None:
         return None
 
 
-def _kept(report: Report, form: str, wish: Wish, local: Path) -> ReportFile:
+def _kept(report: Report, form: str, options: FileOptions, local: Path) -> ReportFile:
     from analytics.lake.storage import open_storage
 
     run = report.run
-    path = f"{FILES}/{file_name(report, FORMATS[form], wish.table)}"
+    path = f"{FILES}/{file_name(report, FORMATS[form], options.table)}"
     error = ""
     try:
-        FORMATS[form].write(report, local, wish)
+        FORMATS[form].write(report, local, options)
         storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
         storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
     except Exception as problem:

@@ -24,7 +24,7 @@ from .xlsx_file import write_xlsx
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FileOptions:
     """How a file is to be made: the table where it holds one, the paper."""
 
     table: Table
@@ -39,19 +39,19 @@ class Format:
     title: str
     content_type: str
     per_table: bool
-    write: Callable[[Report, Path, Wish], None]
+    write: Callable[[Report, Path, FileOptions], None]
 
 
-def _csv(report: Report, path: Path, wish: Wish) -> None:
+def _csv(report: Report, path: Path, options: FileOptions) -> None:
     with path.open("wb") as file:
-        file.writelines(csv_pieces(report, wish.table))
+        file.writelines(csv_pieces(report, options.table))
 
 
-def _pdf(report: Report, path: Path, wish: Wish) -> None:
+def _pdf(report: Report, path: Path, options: FileOptions) -> None:
     # Late: the fonts' library takes a second to load, and few processes need it.
     from dashboard.reports.writers.pdf.document import write_pdf
 
-    write_pdf(report, path, wish.paper)
+    write_pdf(report, path, options.paper)
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -70,7 +70,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "Parquet",
             "application/vnd.apache.parquet",
             True,
-            lambda report, path, wish: write_parquet(report, wish.table, path),
+            lambda report, path, options: write_parquet(report, options.table, path),
         ),
         Format(
             "html",

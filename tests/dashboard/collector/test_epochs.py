@@ -9,7 +9,7 @@ from dashboard.collector.epochs import (
     EpochBook,
     EpochMember,
     Membership,
-    Wish,
+    WantedStrategy,
     difference,
     membership_of,
 )
@@ -188,12 +188,14 @@ def test_an_epoch_that_ends_keeps_the_owners_last_reported() -> None:
     assert ended.owners == {("orders", "a", 0): ("c2",)}
 
 
-LISTS = Wish("CONFIG", '{"config": {"1": [["orders", "a", "0-1"]]}}')
-OTHERS = Wish("CONFIG", '{"config": {"1": [["orders", "a", "1"]]}}')
+LISTS = WantedStrategy("CONFIG", '{"config": {"1": [["orders", "a", "0-1"]]}}')
+OTHERS = WantedStrategy("CONFIG", '{"config": {"1": [["orders", "a", "1"]]}}')
 HOSTED = "10.0.0.1@g-1.1"
 
 
-def hosted(strategy: str | None, wish: Wish | None = LISTS, *guests: str) -> Membership:
+def hosted(
+    strategy: str | None, wish: WantedStrategy | None = LISTS, *guests: str
+) -> Membership:
     """A group g whose members tell their strategy, where they are asked."""
     members = [member(each, strategy=strategy) for each in (HOSTED, *guests)]
     return membership_of(group(table(keys(2)), members), wish)
@@ -217,7 +219,7 @@ def test_options_are_not_known(seen: Membership) -> None:
 
 def test_options_are_known_of_members_that_divide_as_wished() -> None:
     assert hosted("CONFIG").options == LISTS.options
-    nearby = Wish("MACHINE_ROOM_NEARBY", '{"inner": "AVG"}')
+    nearby = WantedStrategy("MACHINE_ROOM_NEARBY", '{"inner": "AVG"}')
     assert hosted("MACHINE_ROOM_NEARBY-AVG", nearby).options == nearby.options
 
 
@@ -226,7 +228,7 @@ def test_other_options_are_another_epoch() -> None:
     book.observe(hosted("CONFIG"), (), 1000)
     # Nobody was asked, or the wish is not followed yet: as far as known, equal.
     assert book.observe(hosted(None, OTHERS), (), 2000) is None
-    assert book.observe(hosted("CONFIG", Wish("AVG", "{}")), (), 3000) is None
+    assert book.observe(hosted("CONFIG", WantedStrategy("AVG", "{}")), (), 3000) is None
     turn = book.observe(hosted("CONFIG", OTHERS), (), 4000)
     assert turn is not None
     assert turn.ended is not None

@@ -12,14 +12,14 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.division import IN_USE, MEMBER_IDS, WEIGHTS, Candidate, Divider
-from dashboard.collector.records import load_wishes
+from dashboard.collector.records import load_wanted_strategies
+from dashboard.fleet.announcing import Announcer
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
-from dashboard.fleet.words import Words
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster, Epoch
-from tests.dashboard.fleet.wishes import group
+from tests.dashboard.fleet.wanted_strategies import group
 from tests.support.cluster import local_cluster, produce, settings_of
 from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
@@ -76,7 +76,7 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
         host = FleetHost(
             WorkerName("w1", "here", 1, datetime.now(UTC)),
             clusters={"east": settings},
-            words=Words(client),
+            announcer=Announcer(client),
             database=lambda work: sync_to_async(work)(),
         )
         connection = ClusterConnection(settings)
@@ -86,7 +86,7 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
             connection,
             client,
             tmp_path,
-            wishes=lambda: load_wishes(cluster.pk),
+            wanted_strategies=lambda: load_wanted_strategies(cluster.pk),
         )
 
         async def step() -> tuple[set[int], dict[str, Any] | None]:

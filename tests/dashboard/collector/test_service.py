@@ -14,7 +14,7 @@ from asgiref.sync import async_to_sync
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
 from dashboard.collector.service import CollectorService
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.live.metrics import worker_figures
+from dashboard.live.metrics import worker_metrics
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
 from rmqcore.timers import Schedule
@@ -92,7 +92,7 @@ def test_tells_how_late_it_is_and_what_it_missed(service: CollectorService) -> N
     service._thread.call_soon(late)
 
     async def figures() -> dict[str, Any]:
-        found: dict[str, Any] = worker_figures(live_state()).get("c1@host", {})
+        found: dict[str, Any] = worker_metrics(live_state()).get("c1@host", {})
         return found
 
     told = async_to_sync(until_seen)(

@@ -14,10 +14,10 @@ import redis.asyncio
 from django.db import connections
 
 from dashboard.clock.ticks import Tick, tick_at
+from dashboard.fleet.announcing import Announcer
 from dashboard.fleet.claims import CLAIM_SECONDS
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
-from dashboard.fleet.words import Words
 from dashboard.hosting.writes import remove_group
 from dashboard.live.holdings import decode_holding
 from dashboard.live.names import allocation_channel, allocation_key
@@ -75,7 +75,7 @@ async def make(
         host = FleetHost(
             WorkerName(name, "h", 1, datetime.now(UTC)),
             clusters={"east": settings_of(cluster)},
-            words=Words(client),
+            announcer=Announcer(client),
             database=database,
             now=now,
         )

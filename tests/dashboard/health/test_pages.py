@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from analytics.lake.retention import GivenUp
 from dashboard.jobs.unread import note_given_up
-from dashboard.live.names import BEAT_KEY, figures_key
+from dashboard.live.names import BEAT_KEY, metrics_key
 from dashboard.live.state import live_state
 from tests.dashboard.conftest import Write
 from tests.dashboard.documents import overview
@@ -69,7 +69,7 @@ def test_gives_figures_of_clusters_and_collectors(write: Write) -> None:
     write(overview())
     client = live_state().client
     told = {"role": "collector", "clusters": {"hangzhou": FIGURES}, "worker": TIMING}
-    client.set(figures_key("c1@host"), orjson.dumps(told))
+    client.set(metrics_key("c1@host"), orjson.dumps(told))
     client.set(BEAT_KEY, orjson.dumps({"at": round(time.time() * 1000) - 2000}))
     note_given_up([GivenUp("hangzhou", 37, 0, 1)], 2)
     answer = Client().get("/metrics")

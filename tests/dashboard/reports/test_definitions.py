@@ -18,7 +18,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.reports.definitions import (
-    DefinitionWish,
+    DefinitionFields,
     delete_definition,
     run_definition,
     save_definition,
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 Every = ReportDefinition.Every
 State = JobRun.State
-DAILY = DefinitionWish(
+DAILY = DefinitionFields(
     Content(name="Daily lag", formats=("csv", "pdf"), zone="Asia/Shanghai"),
     cluster="hangzhou",
     group="settlement",
@@ -62,7 +62,7 @@ def due_at(definition: ReportDefinition, moment: datetime) -> ReportDefinition:
     return definition
 
 
-def named(name: str, **changes: Any) -> DefinitionWish:
+def named(name: str, **changes: Any) -> DefinitionFields:
     return replace(DAILY, content=replace(DAILY.content, name=name), **changes)
 
 

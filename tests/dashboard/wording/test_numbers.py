@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 EXAMPLES: dict[str, list[list[Any]]] = json.loads(
     Path(__file__).with_name("figures.json").read_text()
@@ -18,7 +18,7 @@ CASES = [(name, *case) for name, cases in EXAMPLES.items() for case in cases]
 @pytest.mark.parametrize(("name", "value", "written"), CASES)
 def test_figures_are_written_as_listed(name: str, value: float, written: str) -> None:
     with translation.override("en"):
-        assert getattr(figures, name)(value) == written
+        assert getattr(numbers, name)(value) == written
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_figures_are_written_as_listed(name: str, value: float, written: str) ->
 )
 def test_spans_of_time_are_written_in_chinese(value: int, written: str) -> None:
     with translation.override("zh-hans"):
-        assert figures.duration(value) == written
+        assert numbers.duration(value) == written

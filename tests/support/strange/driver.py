@@ -261,7 +261,7 @@ class _Driver:
             layer=self._layer,
             keeper=Keeper(cluster, self._pk, folder, f"run{number}"),
             holder=f"collector-{number}",
-            wishes=dict,
+            wanted_strategies=dict,
             now_ms=self._network.time_ms,
             chance=Random(number),
         )

@@ -29,7 +29,7 @@ from dashboard.reports.data.verdict import Verdict, verdict_of
 from dashboard.reports.report import Report
 from dashboard.reports.words import step_word, subject_of, title_of
 from dashboard.reports.writers.html_file import charts_of
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 from .plots import (
     heat_plot,
@@ -103,7 +103,7 @@ def _head(sheet: Any, report: Report) -> None:
     period = f"{since} – {until} ({report.zone_name})"
     about = " · ".join((report.cluster, subject_of(report), period))
     sheet.line_of(about, "ink-2", BODY)
-    rows = figures.count(report.run.summary["rows"].get("lag_by_queue", 0))
+    rows = numbers.count(report.run.summary["rows"].get("lag_by_queue", 0))
     step = step_word(report.step_seconds)
     when = (
         ""
@@ -200,7 +200,7 @@ def _piece(sheet: Any, twin: Twin) -> None:
     left_out = len(twin.rows) - TWIN_ROWS
     if left_out > 0:
         text = _("%(count)s more rows are in the CSV, XLSX and Parquet files.")
-        sheet.line_of(text % {"count": figures.count(left_out)}, "ink-3", SMALL)
+        sheet.line_of(text % {"count": numbers.count(left_out)}, "ink-3", SMALL)
     sheet.gap(3)
 
 
@@ -231,9 +231,9 @@ def _worst(sheet: Any, report: Report) -> None:
     rows = [
         (
             row.group,
-            highest_text(row.peak, figures.count),
-            None if row.mean is None else figures.count(row.mean),
-            highest_text(row.oldest, figures.duration),
+            highest_text(row.peak, numbers.count),
+            None if row.mean is None else numbers.count(row.mean),
+            highest_text(row.oldest, numbers.duration),
         )
         for row in worst_groups(report)
     ]

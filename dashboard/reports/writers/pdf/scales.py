@@ -9,7 +9,7 @@ from typing import Final
 
 from dashboard.reports.figures.layout import duration_axis
 from dashboard.reports.request.axis import Axis
-from dashboard.wording import numbers as figures
+from dashboard.wording import numbers
 
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _SPANS: Final = tuple(
@@ -128,8 +128,8 @@ def nice_step(least: float) -> float:
 
 def _count_text(value: float, top: float) -> str:
     if top < _SHORTENED_FROM:
-        return figures.count(value)
-    return figures.compact(value) if value else "0"
+        return numbers.count(value)
+    return numbers.compact(value) if value else "0"
 
 
 def _moment_text(moment: datetime, span: timedelta) -> str:

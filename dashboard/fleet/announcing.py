@@ -20,7 +20,7 @@ from dashboard.live.names import allocation_channel, allocation_key
 logger = logging.getLogger(__name__)
 
 
-class Words:
+class Announcer:
     """Sends the words of one worker's members."""
 
     def __init__(self, client: redis.asyncio.Redis) -> None:
