@@ -13,7 +13,7 @@ from dashboard.models.report import KEEP_DAYS
 
 from .definitions import DefinitionFields
 from .words import title_of
-from .writes import Content
+from .writes import CONTENT_FIELDS, Content
 
 MOST_RUNS: Final = 500
 
@@ -39,18 +39,7 @@ class ContentIn(Schema):
     zone: str = Field("UTC", description="of files made at once: Asia/Shanghai")
 
     def content(self) -> Content:
-        return Content(
-            name=self.name,
-            topic=self.topic,
-            consumer=self.consumer,
-            grouping=self.grouping,
-            added_members=tuple(dict.fromkeys(self.added_members)),
-            options=self.options,
-            formats=tuple(dict.fromkeys(self.formats)),
-            paper=self.paper,
-            language=self.language,
-            zone=self.zone,
-        )
+        return Content.of(self)
 
 
 class DefinitionIn(ContentIn):
@@ -66,14 +55,7 @@ class DefinitionIn(ContentIn):
     def wish(self) -> DefinitionFields:
         return DefinitionFields(
             self.content(),
-            cluster=self.cluster,
-            group=self.group,
-            period=self.period,
-            every=self.every,
-            at_minute=self.at_minute,
-            on_day=self.on_day,
-            keep_days=self.keep_days,
-            paused=self.paused,
+            **self.model_dump(exclude=set(CONTENT_FIELDS)),
         )
 
 

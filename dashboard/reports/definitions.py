@@ -87,11 +87,8 @@ def save_definition(
     is_new = definition is None
     if definition is None:
         definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
-    values = asdict(wish)
-    values |= values.pop("content")
-    values["name"] = wish.content.name.strip()
-    values["formats"] = list(wish.content.formats)
-    values["added_members"] = list(wish.content.added_members)
+    values = asdict(wish) | wish.content.values()
+    del values["content"]
     for name, value in values.items():
         setattr(definition, name, value)
     definition.next_at = next_time(plan_of(definition), timezone.now())
@@ -180,18 +177,9 @@ def _start_due(definition: ReportDefinition, now: datetime) -> JobRun | None:
 def _run_of(definition: ReportDefinition, until: datetime) -> JobRun:
     return JobRun(
         definition=definition,
-        name=definition.name,
         cluster=definition.cluster,
         group=definition.group,
-        topic=definition.topic,
-        consumer=definition.consumer,
-        grouping=definition.grouping,
-        added_members=definition.added_members,
-        options=definition.options,
-        formats=definition.formats,
-        paper=definition.paper,
-        language=definition.language,
-        zone=definition.zone,
+        **Content.of(definition).values(),
         since=until - span_of(definition.period),
         until=until,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from celery import current_app
@@ -47,7 +47,9 @@ class ReportRefusedError(ValueError):
 class Content:
     """What a report is about beside its cluster and group, and how its files look.
 
-    `check` refuses what makes no sense, naming the value and what there is.
+    Its fields are those of the table (`ReportContent`), and whatever forms, programs
+    and definitions ask for comes through it. `check` refuses what makes no sense,
+    naming the value and what there is.
     """
 
     name: str = ""
@@ -60,6 +62,19 @@ class Content:
     paper: str = Paper.A4
     language: str = "en"
     zone: str = "UTC"
+
+    @classmethod
+    def of(cls, row: object) -> Content:
+        """Return the content of whatever has its fields as attributes."""
+        given = {name: getattr(row, name) for name in CONTENT_FIELDS}
+        for name in ("added_members", "formats"):
+            given[name] = tuple(dict.fromkeys(given[name]))
+        return cls(**given)
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields as the table takes them."""
+        lists = {"added_members": list(self.added_members), "formats": [*self.formats]}
+        return asdict(self) | {"name": self.name.strip(), **lists}
 
     def check(self) -> None:
         """Raise ReportRefusedError for the first value that cannot be followed."""
@@ -82,6 +97,9 @@ class Content:
             raise ReportRefusedError(
                 _("There is no time zone “%(name)s”.") % {"name": self.zone[:40]}
             ) from None
+
+
+CONTENT_FIELDS: Final = tuple(each.name for each in fields(Content))
 
 
 def start_report(
@@ -107,7 +125,7 @@ def start_report(
     give_up_lost_runs()
     return queue_run(
         JobRun(
-            cluster=cluster, group=group, since=since, until=until, **asdict(content)
+            cluster=cluster, group=group, since=since, until=until, **content.values()
         ),
         by=by,
         keep_days=KEEP_DAYS,
@@ -123,7 +141,6 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
     run.job, run.asked_at = REPORT, timezone.now()
     run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
     run.keep_until = run.asked_at + timedelta(days=keep_days)
-    run.formats, run.added_members = list(run.formats), list(run.added_members)
     run.options = with_known_options(run)
     try:
         with transaction.atomic():

@@ -17,7 +17,10 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.models.report import ReportContent
+from dashboard.reports.api_schemas import ContentIn
 from dashboard.reports.writes import (
+    CONTENT_FIELDS,
     RUN_TASK,
     ReportRefusedError,
     cancel_report,
@@ -154,3 +157,9 @@ def test_a_run_seen_lately_is_not_given_up_and_nothing_is_written(
     with CaptureQueriesContext(connection) as asked:
         assert give_up_lost_runs() == 0
     assert [query["sql"].split()[0] for query in asked.captured_queries] == ["SELECT"]
+
+
+def test_all_that_a_report_can_be_about_is_declared_alike() -> None:
+    table = {each.name for each in ReportContent._meta.get_fields()}
+    assert set(CONTENT_FIELDS) == table - {"cluster", "group"}
+    assert table <= set(ContentIn.model_fields)
