@@ -19,7 +19,7 @@ from dashboard.fleet.planning import WorkerName
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster, Epoch
-from tests.dashboard.fleet.wanted_strategies import group
+from tests.dashboard.fleet.wishes import group
 from tests.support.cluster import local_cluster, produce, settings_of
 from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
