@@ -84,7 +84,7 @@ class Schedule:
         return slot_at(timer, self._periods[timer], now)
 
     def claim(self, slot: Slot, now: float) -> bool:
-        """Take a slot for running; false when somebody has, or it is over, or not ours.
+        """Take a slot for running; false when it was taken, is over, or is not ours.
 
         It is over once the slot after it is: then it waited in a mailbox while this
         process stood still.

@@ -34,7 +34,7 @@ def main() -> int:
     """Run every check; return the first exit code that is not 0."""
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
-            print(f"skipped: {tool} is missing, which checks the scripts of the pages")
+            print(f"skipped: {tool} is missing; it checks the scripts of the pages")
             return 0
     failed = install()
     if failed:

@@ -51,7 +51,7 @@ def requires(role: Role) -> Callable[[View[P]], View[P]]:
 
 
 def user_of(request: HttpRequest) -> User:
-    """Return who asks. Only for what `requires` or the API's sign-in stand before."""
+    """Return the user who asks; only for views that require somebody signed in."""
     assert isinstance(request.user, User)  # noqa: S101
     return request.user
 

@@ -1,4 +1,4 @@
-"""What a browser keeps of its user's taste: names and allowed values of its cookies."""
+"""Preferences that the browser keeps: names and allowed values of its cookies."""
 
 from __future__ import annotations
 

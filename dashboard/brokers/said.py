@@ -1,4 +1,4 @@
-"""Brokers that lack, in words."""
+"""What is wrong with a broker, in words."""
 
 from __future__ import annotations
 

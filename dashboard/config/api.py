@@ -54,7 +54,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     WindowError: 422,
     NoStateError: 503,
 }
-"""The status of what features refuse; an error that is not named has its base's."""
+"""The status for each refusal; an error without an entry has that of its base class."""
 
 Refusal: TypeAlias = Exception | type[Exception]
 

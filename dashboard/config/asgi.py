@@ -16,7 +16,6 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 pages = get_asgi_application()
 
-from dashboard.config import celery  # noqa: E402, F401  pages send tasks
 from dashboard.live.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(

@@ -32,8 +32,6 @@ ANALYTICS_QUEUE: Final = "analytics"
 DEFAULT_QUEUE: Final = "rocketscope"
 
 app = Celery("rocketscope")
-# Features send tasks by `celery.current_app`, from whichever thread they run in.
-app.set_default()
 app.conf.update(
     broker_url=settings.ROCKETSCOPE_REDIS_URL or "memory://",
     result_backend=settings.ROCKETSCOPE_REDIS_URL or "cache+memory://",

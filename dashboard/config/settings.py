@@ -61,6 +61,7 @@ CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 # Parts
 ROOT_URLCONF = "dashboard.config.urls"
 ASGI_APPLICATION = "dashboard.config.asgi.application"
+CELERY_APPLICATION = "dashboard.config.celery.app"
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -10,7 +10,7 @@ from dashboard.wording.words import add_words
 
 
 def bring_words_together() -> None:
-    """Let `word` and the catalogue for scripts find the words of features."""
+    """Register the words of all features with `word` and the catalogue for scripts."""
     add_words(
         {
             "status": STATES,

@@ -1,7 +1,8 @@
 """A finished run as one reader looks at it: what is shown of it, and in which zone.
 
-Whatever is worked out of a run takes a `Report` and is kept by it (`once`): a page, a
-figure and a file that need the same numbers read them from the lake once.
+Functions that compute something from a run take a `Report`, which keeps their results
+(`once`): a page, a figure and a file that need the same numbers read them from the lake
+once.
 """
 
 from __future__ import annotations
@@ -99,14 +100,14 @@ class Report:
         return axis_of(self.run, self.zone)
 
     def kept(self, make: Callable[[Report], T]) -> T:
-        """Return what `make` returns of this report, and make it once."""
+        """Return what `make` returns for this report, and call it only once."""
         if make not in self._kept:
             self._kept[make] = make(self)
         return self._kept[make]  # type: ignore[no-any-return]
 
 
 def once(make: Callable[[Report], T]) -> Callable[[Report], T]:
-    """Let each report keep what the function returns of it."""
+    """Let each report keep what the function returns for it."""
 
     @wraps(make)
     def kept(report: Report) -> T:

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from celery import current_app
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
@@ -172,10 +172,12 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
 
 def send(run: JobRun) -> None:
     """Hand a queued run to the analytics worker, once it is there to be found."""
+    # Loaded by the first report: most web processes never send a task.
+    app = import_string(settings.CELERY_APPLICATION)
 
     def hand_over() -> None:
         try:
-            current_app.send_task(RUN_TASK, args=(run.pk,))
+            app.send_task(RUN_TASK, args=(run.pk,))
         except OperationalError as error:
             logger.warning("run=%s not sent: %s", run.pk, error)
             JobRun.objects.filter(pk=run.pk).update(

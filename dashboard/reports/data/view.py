@@ -26,8 +26,10 @@ class ViewError(ValueError):
     """The address asks for a view that there is not; the message names the value."""
 
 
-def read_view(report: Report, fields: Mapping[str, str]) -> View:
-    """Read a reader's choice from the fields of an address.
+def report_for(
+    run: JobRun, fields: Mapping[str, str], zone: tzinfo, zone_name: str
+) -> Report:
+    """Return a run as the reader of an address sees it.
 
     A run of one topic or consumer can be grouped otherwise, but not widened. Raises
     `ViewError`.
@@ -39,35 +41,29 @@ def read_view(report: Report, fields: Mapping[str, str]) -> View:
             % {"by": by[:40], "known": ", ".join(Grouping.values)}
         )
     topic = consumer = ""
-    if not (report.run.topic or report.run.consumer):
+    if not (run.topic or run.consumer):
         topic = fields.get("topic", "")[:255]
         consumer = fields.get("consumer", "")[:255]
-    strategy = _strategy(report, fields.get("strategy", ""))
+    strategy = fields.get("strategy", "") if run.is_ready else ""
+    report = Report(run, zone, zone_name, View(by, topic, consumer, strategy))
+    _check_strategy(report)
     if topic and consumer:
         raise ViewError(
             _("Choose a topic or a consumer: lag is not kept for both at once.")
         )
-    return View(by, topic, consumer, strategy)
+    return report
 
 
-def report_for(
-    run: JobRun, fields: Mapping[str, str], zone: tzinfo, zone_name: str
-) -> Report:
-    """Return a run as the reader of an address sees it; raises `ViewError`."""
-    view = read_view(Report(run), fields)
-    return Report(run, zone, zone_name, view)
-
-
-def _strategy(report: Report, name: str) -> str:
-    if not name or not report.run.is_ready:
-        return ""
+def _check_strategy(report: Report) -> None:
+    name = report.view.strategy
+    if not name:
+        return
     known = [row.name for row in member_strategies(report)]
     if name not in known:
         raise ViewError(
             _("Members are not shown under “%(name)s”; there are %(known)s.")
             % {"name": name[:40], "known": ", ".join(known) or "—"}
         )
-    return name
 
 
 def view_query(report: Report) -> str:

@@ -1,1 +1,1 @@
-"""What it is to be a member of a group: its queues in hand, progress, statistics."""
+"""The membership of a client in a group: queues in hand, progress, statistics."""

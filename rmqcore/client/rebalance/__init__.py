@@ -1,1 +1,1 @@
-"""Who gets which queues: the rules, the locks, and following what they say."""
+"""Rebalancing: the rules, the locks of brokers, taking up and giving up queues."""

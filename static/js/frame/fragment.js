@@ -1,7 +1,7 @@
 /**
- * Asking our own server. Whoever was signed out meanwhile is led to the sign-in page; any
- * other refusal is an error that names the status. Pages also come as fragments, written
- * by the server in the reader's language.
+ * Requests to our own server. After a sign-out the page is loaded anew, which leads to
+ * the sign-in page; any other refusal is an error that carries its status. Pages can
+ * also be fetched as fragments, written by the server in the reader's language.
  */
 
 import { h } from "./dom.js";
@@ -17,7 +17,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Fetch an answer that is fine. After a 401 the page leaves, and nothing goes on here.
+ * Fetch a successful answer. After a 401 the page is left, and this never returns.
  * @param {string|URL} url
  * @param {RequestInit} [options]
  * @returns {Promise<Response>}
@@ -43,7 +43,7 @@ export async function fragment(url, options) {
 }
 
 /**
- * Fetch what `box` shall hold, in a copy of it that it can be morphed into.
+ * Fetch the new content of `box` in a copy of it, to morph it into.
  * @param {Element} box
  * @param {string|URL} [url]
  */
