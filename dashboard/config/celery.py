@@ -8,7 +8,7 @@ A worker is started with the roles it plays:
     celery -A dashboard.config.celery beat
 
 Tasks are few and long (analytics), and are run by workers without a role; everything
-periodic and short is a tick, which beat broadcasts to all workers (see `config.beat`)
+periodic and short is a tick, which beat broadcasts to all workers (see `clock.beat`)
 and roles receive (`config.worker`). The web process imports this module to send tasks,
 so it loads no role and no task module.
 """
