@@ -3,8 +3,8 @@
 The dashboard starts `python -m analytics serve` as a child when a job comes, and gives
 it the next ones while the session is warm (a second instead of ten). The child ends
 when its standard input does, so it never outlives its parent, and when it has been
-idle for a while, which gives the memory back. A crash of Spark is a dead child, not a
-dead worker.
+idle for a while. A few seconds after a job it returns memory that a warm session does
+not need. A crash of Spark is a dead child, not a dead worker.
 
     in:   {"op": "run", "id": "7", "request": {…}}    {"op": "cancel", "id": "7"}
     out:  {"event": "progress", "id": "7", "part": 0.4, "phase": "lag_by_queue"}
@@ -22,12 +22,14 @@ import json
 import logging
 import os
 import queue
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from analytics.errors import AnalyticsError, JobCancelledError, JobError
+from analytics.memory import give_memory_back
 from analytics.requests import JobRequest
 
 if TYPE_CHECKING:
@@ -35,11 +37,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+REST_SECONDS: Final = 3.0
+RESTS: Final = 2
+"""While no job comes, memory is returned this often, at intervals of `REST_SECONDS`.
+
+Twice, because Spark frees some of it only after Java's first collection; and not at
+once, because Py4J takes a second or two to tell Java which objects Python released.
+"""
+
 Emit = Callable[[dict[str, Any]], None]
 
 
 def serve(*, idle_seconds: float) -> int:
     """Run jobs from standard input until it ends or nothing came for a while."""
+    # Ctrl-C in the parent's terminal is the parent's to act on. Spark handles the
+    # signal itself once it runs, so it is kept away from all threads and processes.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Spark's processes inherit file 1; what they print must not mix with events.
     events = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
@@ -79,15 +92,25 @@ class Resident:
     def work(self, idle_seconds: float) -> None:
         """Run what was read, one after another, until the end or idleness."""
         while True:
-            try:
-                item = self._waiting.get(timeout=idle_seconds)
-            except queue.Empty:
-                item = None
+            item = self._next(idle_seconds)
             if item is None or self._has_ended:
                 break
             self._run(*item)
         if self._session is not None:
             self._session.stop()
+
+    def _next(self, idle_seconds: float) -> tuple[str, JobRequest] | None:
+        """Wait for a job, and give memory back meanwhile; None ends the work."""
+        if self._session is not None:
+            from analytics.session import give_javas_memory_back
+
+            for _ in range(RESTS):
+                with contextlib.suppress(queue.Empty):
+                    return self._waiting.get(timeout=REST_SECONDS)
+                give_javas_memory_back(self._session)
+        with contextlib.suppress(queue.Empty):
+            return self._waiting.get(timeout=idle_seconds)
+        return None
 
     def _take(self, line: str) -> None:
         name = ""
@@ -123,6 +146,8 @@ class Resident:
         finally:
             self._running = None
             self._cancelled.discard(name)
+            # DataFrames end up in circles, too, and each keeps a plan in Java.
+            give_memory_back()
 
     def _failure(self, name: str, error: Exception) -> dict[str, Any]:
         if name in self._cancelled:

@@ -90,6 +90,16 @@ def start_session(settings: SessionSettings) -> SparkSession:
     return session
 
 
+def give_javas_memory_back(session: SparkSession) -> None:
+    """Run Java's garbage collector for a session; the heap shrinks afterwards.
+
+    Takes some 0.3 s on a warm session. Spark frees what belonged to a plan after Java
+    has collected it, so that a second call, seconds later, finds more.
+    """
+    jvm: Any = session.sparkContext._jvm
+    jvm.java.lang.System.gc()
+
+
 def check_address(session: SparkSession, url: str) -> None:
     """Raise `JobError` when this Spark lacks what it needs to read an address."""
     if not url.startswith("s3a:"):
@@ -110,6 +120,15 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
     java_options = " ".join(
         (
             "-XX:+UseSerialGC",
+            # Return the heap that a collection leaves free to the system at once.
+            "-XX:MinHeapFreeRatio=30",
+            "-XX:MaxHeapFreeRatio=50",
+            "-XX:-ShrinkHeapInSteps",
+            # The heap never shrinks below its initial size.
+            "-Xms64m",
+            # Trim memory outside of the heap every ten seconds, if this Java can.
+            "-XX:+IgnoreUnrecognizedVMOptions",
+            "-XX:TrimNativeHeapInterval=10000",
             # A job that needs more than its heap ends; it does not crawl on.
             "-XX:+ExitOnOutOfMemoryError",
             # One method sums what a sample adds: long, and it runs for every row.
@@ -122,6 +141,11 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Finished queries are kept for Spark's own pages, which are not served.
+        "spark.ui.retainedJobs": "1",
+        "spark.ui.retainedStages": "1",
+        "spark.ui.retainedTasks": "1",
+        "spark.sql.ui.retainedExecutions": "1",
         "spark.local.dir": str(settings.work_dir),
         "spark.sql.warehouse.dir": str(settings.work_dir / "warehouse"),
         "spark.sql.session.timeZone": "UTC",

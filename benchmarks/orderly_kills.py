@@ -30,6 +30,7 @@ from typing import Final
 from benchmarks.order import Delivery, Judgement, judge
 from rmqcore.broker.locks import LOCK_EXPIRY_MS
 from tests.support.json_lines import JsonLines
+from tests.support.waiting import wait_until
 
 TOPIC: Final = "steps"
 GROUP: Final = "walkers"
@@ -149,6 +150,13 @@ class Campaign:
             time.sleep(0.1)
         raise TimeoutError("no member came to hold a queue")
 
+    def wait_for_delivery(self) -> None:
+        """Return once a member was given a message: earlier kills show nothing."""
+        wait_until(
+            lambda: any(member.events("message") for member in self._living),
+            "a message was delivered",
+        )
+
     def delivered(self) -> set[int]:
         """Return the numbers of the messages that have been delivered so far."""
         return {number for number, _ in self.deliveries()}
@@ -187,6 +195,7 @@ def run(spec: Spec, directory: Path) -> Outcome:
         stack.callback(campaign.end)
         campaign.wait_for_holder()
         producer = stack.enter_context(_producer(spec, directory, nameserver))
+        campaign.wait_for_delivery()
         campaign.kill_at_random()
         producer.stop()
         (report,) = producer.events("sent")

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.jars import missing_tool
 
+pytest_plugins = ("tests.support.sharing",)
+
 # A busy machine makes single examples slow; only the test's own limit counts.
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]

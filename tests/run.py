@@ -10,16 +10,21 @@ the first one. Cheap checks come first.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.support.sharing import HEAVY
+
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 TOOLS = Path(PYTHON).parent
-HEAVY = "embedded or browser or interop or spark"
+# Tests of clusters and browsers mostly wait; those that compute fill that time. More
+# would get into each other's way: a JVM that gets no processor makes others wait, too.
+WORKERS = str(min(8, 1 + (os.cpu_count() or 1)))
 
 CHECKS: dict[str, list[str]] = {
     "locks are fresh": [PYTHON, "tests/locks.py"],
@@ -41,25 +46,27 @@ COVERED: dict[str, list[str]] = {
     ],
 }
 COVERED_TESTS = [path for paths in COVERED.values() for path in paths]
-QUICK = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal")
+PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", WORKERS)
 
-QUICK_TESTS: dict[str, list[str]] = {
+ROOMS_COVERED: dict[str, list[str]] = {
     "rooms whose every branch is tested": [
-        *(*QUICK, *COVERED_TESTS),
+        *(*PYTEST, "--dist", "worksteal", *COVERED_TESTS),
         *(f"--cov={module}" for module in COVERED),
         *("--cov-branch", "--cov-fail-under=100"),
         "--cov-report=term-missing:skip-covered",
     ],
+}
+OTHERS = (*PYTEST, *(f"--ignore={path}" for path in COVERED_TESTS))
+QUICK_TESTS: dict[str, list[str]] = {
     "unit and property tests": [
-        *(*QUICK, "-m", f"not ({HEAVY})"),
-        *(f"--ignore={path}" for path in COVERED_TESTS),
+        *(*OTHERS, "--dist", "worksteal"),
+        *("-m", f"not ({' or '.join(HEAVY)})"),
     ],
 }
-HEAVY_TESTS: dict[str, list[str]] = {
-    # One after another: each of these wants both cores for itself.
-    "embedded stack, browser, Spark, interop": [
-        *(PYTHON, "-m", "pytest", "-p", "no:randomly", "--durations", "15"),
-        *("-m", HEAVY),
+ALL_TESTS: dict[str, list[str]] = {
+    # `tests.support.sharing` says which of them run in one process.
+    "unit, property and embedded tests, browser, Spark, interop": [
+        *(*OTHERS, "--dist", "loadgroup", "--durations", "20"),
     ],
 }
 
@@ -83,13 +90,10 @@ def main(arguments: Sequence[str]) -> int:
     """Run what the arguments ask for; return the exit code."""
     if arguments[:1] == ["--"]:
         return subprocess.call([PYTHON, "-m", "pytest", *arguments[1:]], cwd=ROOT)
-    steps = CHECKS | QUICK_TESTS
-    if list(arguments) != ["--quick"]:
-        if arguments:
-            print(__doc__, file=sys.stderr)
-            return 2
-        steps = steps | HEAVY_TESTS
-    return run(steps)
+    if list(arguments) not in ([], ["--quick"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    return run(CHECKS | ROOMS_COVERED | (QUICK_TESTS if arguments else ALL_TESTS))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from pyarrow import fs
 from analytics.errors import LakeError
 
 from .s3 import SCHEMES, S3Settings, split_address
-from .s3_put import Keys, UnconditionalError, keys_in_hand, put_if_absent
+from .s3_put import UnconditionalError, put_if_absent
 
 logger = logging.getLogger(__name__)
 
@@ -269,28 +269,26 @@ class ObjectStorage:
 class S3Storage(ObjectStorage):
     """A folder of a bucket, where each name is written by one writer.
 
-    That takes keys in hand and a server that knows conditional writes, as Amazon's S3
-    and MinIO do; else it is as with any `ObjectStorage`.
+    That takes keys and a server that knows conditional writes, as Amazon's S3 and MinIO
+    do; else it is as with any `ObjectStorage`.
     """
 
-    def __init__(self, url: str, settings: S3Settings, keys: Keys | None) -> None:
+    def __init__(self, url: str, settings: S3Settings) -> None:
         self._bucket, self._folder = split_address(url)
         root = "/".join(filter(None, (self._bucket, self._folder)))
         # Spark's name for it.
         super().__init__(f"s3a://{root}", settings.filesystem(), root)
         self._settings = settings
-        self._keys = keys
+        self._is_conditional = True
 
     def write_new(self, path: str, data: bytes) -> bool:
-        if self._keys is not None:
+        if self._is_conditional:
             key = "/".join(filter(None, (self._folder, path)))
             try:
-                return put_if_absent(
-                    self._settings, self._keys, self._bucket, key, data
-                )
+                return put_if_absent(self._settings, self._bucket, key, data)
             except UnconditionalError as error:
                 logger.warning("writing without a condition: %s", error)
-                self._keys = None
+                self._is_conditional = False
         return super().write_new(path, data)
 
 
@@ -307,8 +305,7 @@ def open_storage(url: str, environ: Mapping[str, str] | None = None) -> Storage:
     if parts.scheme in {"", "file"}:
         return LocalStorage(Path(parts.path if parts.scheme else url))
     if parts.scheme in SCHEMES:
-        settings = S3Settings.from_environ(environ)
-        return S3Storage(url, settings, keys_in_hand(settings, environ))
+        return S3Storage(url, S3Settings.from_environ(environ))
     try:
         filesystem, root = fs.FileSystem.from_uri(url)
     except (ValueError, OSError) as error:

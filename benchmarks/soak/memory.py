@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Final
 
 from benchmarks.usage import family
@@ -26,7 +25,7 @@ _MODULES: Final = {
     "analytics": "analytics-child",
     "rmqcore": "embedded-cluster",
     "valkey-server": "state",
-    "pyspark.daemon": "spark-python",
+    "analytics.python_workers": "spark-python",
     "java": "spark-java",
 }
 
@@ -44,20 +43,23 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How much one process kept: first, last, most, and in two quarters' means."""
+    """How much one process had: first, last, most, and the least of two quarters.
+
+    The least is what it keeps; what a job takes while it runs comes on top of it.
+    """
 
     name: str
     first: int
     last: int
     most: int
-    third_quarter: float
-    last_quarter: float
+    third_quarter: int
+    last_quarter: int
     is_steady: bool = True
     """Whether it was there at every look of the second half."""
 
     @property
-    def growth(self) -> float:
-        """Bytes that the last quarter has more than the one before."""
+    def growth(self) -> int:
+        """Bytes that it keeps in the last quarter beyond those in the one before."""
         return self.last_quarter - self.third_quarter
 
     @property
@@ -104,7 +106,7 @@ def _courses(looks: list[Look]) -> Iterator[Course]:
             yield Course(
                 name,
                 *(sizes[0], sizes[-1], max(sizes)),
-                *(fmean(third), fmean(last)),
+                *(min(third), min(last)),
                 is_steady=len(third) + len(last) == looks_of_half,
             )
 

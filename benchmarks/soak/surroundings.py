@@ -139,6 +139,9 @@ class Surroundings(Running):
         for visitor in self.visitors:
             visitor.start()
         self._ended.callback(self.stop_looking)
+        for visitor in self.visitors:
+            if not visitor.has_seen_report.wait(START_S):
+                raise RuntimeError(f"no report in {START_S:.0f} s: {visitor.visits}")
 
     def _signed_in(self) -> Session:
         session = Session(self.stack.address)

@@ -50,6 +50,8 @@ class Visitor:
         self._pause_s = pause_s
         self._asked_at = datetime.min.replace(tzinfo=UTC)
         self._asked = 0
+        self.has_seen_report = threading.Event()
+        """Set once every page, figure and file of a report was looked at."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._walk, daemon=True)
 
@@ -104,6 +106,7 @@ class Visitor:
                 yield "figure", f"/api/v1/reports/runs/{pk}/figures/{name}"
             for form in FORMATS:
                 yield "download", f"/api/v1/reports/runs/{pk}/download/{form}"
+            self.has_seen_report.set()
 
     def _runs(self) -> list[dict[str, Any]]:
         status, body = self._get("runs", "/api/v1/reports/runs?limit=10")

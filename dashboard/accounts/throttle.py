@@ -6,12 +6,14 @@ people in rather than out, because the password itself is still asked for.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from typing import Final
 
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
+from redis import RedisError
 
 LIMIT: Final = 10
 PAUSE_SECONDS: Final = 5 * 60
@@ -26,18 +28,21 @@ class SignInThrottle:
 
     def check(self) -> None:
         """Raise ValidationError when the limit is reached."""
-        if cache.get(self._key, 0) >= LIMIT:
+        count = 0
+        with contextlib.suppress(RedisError):
+            count = cache.get(self._key, 0)
+        if count >= LIMIT:
             raise ValidationError(
                 _("%(limit)s wrong passwords: wait five minutes, then try again.")
                 % {"limit": LIMIT}
             )
 
     def failed(self) -> None:
-        cache.add(self._key, 0, PAUSE_SECONDS)
-        try:
+        # A ValueError says that it ran out between the two calls: a fresh start.
+        with contextlib.suppress(RedisError, ValueError):
+            cache.add(self._key, 0, PAUSE_SECONDS)
             cache.incr(self._key)
-        except ValueError:
-            pass  # it ran out between the two calls: a fresh start
 
     def forget(self) -> None:
-        cache.delete(self._key)
+        with contextlib.suppress(RedisError):
+            cache.delete(self._key)

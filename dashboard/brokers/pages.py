@@ -36,7 +36,7 @@ def broker_gone(request: HttpRequest, cluster: str, broker: str) -> HttpResponse
         except BrokerError as error:
             refusal = str(error)
         else:
-            said = _("“%(name)s” is taken as gone for good from the next sweep on.")
+            said = _("“%(name)s” counts as gone for good from the next sweep on.")
             messages.success(request, said % {"name": broker})
             return redirect(back)
     context = {

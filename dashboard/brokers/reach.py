@@ -33,11 +33,6 @@ class BrokerReach:
         address, error = self.document["address"] or "", self.document["error"] or ""
         return error if address in error else " · ".join(filter(None, (address, error)))
 
-    @property
-    def word(self) -> str:
-        """The key of the word for its state."""
-        return f"state_{self.state}"
-
 
 @dataclass(frozen=True, slots=True)
 class Reach:

@@ -97,7 +97,7 @@ def _check_missing(state: LiveState, cluster: str, broker: str) -> None:
     overview = state.overview(cluster)
     if overview is None:
         raise NoStateError(
-            _("Nothing has been collected of “%(name)s” yet.") % {"name": cluster}
+            _("Nothing has been collected from “%(name)s” yet.") % {"name": cluster}
         )
     known = {each.name: each for each in reach_of(overview).brokers}
     if broker not in known:

@@ -29,7 +29,7 @@ from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
 from dashboard.reports.figures.window import WindowError
-from dashboard.reports.writes import ReportRefusedError
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
+from dashboard.frame.catalogue import catalogue
 from dashboard.overview.pages import home
 
 from .addresses import GroupName
@@ -27,6 +28,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("clusters/<str:cluster>/", include(cluster_urls)),
+    path("words/<str:language>.<str:digest>.js", catalogue, name="catalogue"),
     path("timers/", include("dashboard.timers.urls")),
     path("labs/", include("dashboard.labs.urls")),
     path("reports/", include("dashboard.reports.urls")),

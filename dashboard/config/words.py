@@ -10,7 +10,7 @@ from dashboard.wording.words import add_words
 
 
 def bring_words_together() -> None:
-    """Register the words of all features with `word` and the catalogue for scripts."""
+    """Register the words of all features with `word`."""
     add_words(
         {
             "status": STATES,

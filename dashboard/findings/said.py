@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.live.documents import FindingState, GroupState, UncheckedRule
+from dashboard.live.documents import FindingState
 from dashboard.wording.numbers import (
     clock,
     count,
@@ -29,16 +29,6 @@ class SaidFinding:
     evidence: tuple[tuple[str, str], ...]
     since: str
     as_of: str
-
-
-@dataclass(frozen=True, slots=True)
-class SaidRules:
-    """How the rules fared: what found nothing, what was not checked (and which rules
-    these are), what failed."""
-
-    nothing: str
-    unchecked: tuple[tuple[str, str], ...]
-    failed: tuple[str, ...]
 
 
 def say_finding(finding: FindingState) -> SaidFinding:
@@ -63,48 +53,6 @@ def say_finding(finding: FindingState) -> SaidFinding:
         since="" if since is None else word("finding", "since", time=clock(since)),
         as_of="" if as_of is None else word("finding", "as_of", time=clock(as_of)),
     )
-
-
-def say_rules(state: GroupState) -> SaidRules | None:
-    """Return how the rules fared at the look that the findings are of, if known."""
-    rules = state.get("rules")
-    if rules is None:
-        return None
-    fresh = sum("as_of" not in finding for finding in state["findings"])
-    others = rules["checked"] - fresh
-    lacking: dict[str, list[str]] = {}
-    for rule in rules["unchecked"]:
-        lacking.setdefault(_lacks(rule), []).append(_title(rule["key"]))
-    return SaidRules(
-        nothing=word("finding", f"rules.nothing_{_number(others)}", n=count(others))
-        if others
-        else "",
-        unchecked=tuple(
-            (f"{reason}: {count(len(titles))}", " · ".join(titles))
-            for reason, titles in lacking.items()
-        ),
-        failed=tuple(
-            word(
-                "finding",
-                "rules.failed",
-                title=_title(rule["key"]),
-                error=rule["error"],
-            )
-            for rule in rules["failed"]
-        ),
-    )
-
-
-def _lacks(rule: UncheckedRule) -> str:
-    return word("finding", f"rules.{rule['why']}", names=rule["names"])
-
-
-def _title(key: str) -> str:
-    return word("finding", f"{key}.title")
-
-
-def _number(n: int) -> str:
-    return "one" if n == 1 else "other"
 
 
 def shown(name: str, value: Any, *, at_least: bool = False) -> str:

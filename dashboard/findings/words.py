@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from dashboard.wording.words import Counted, Word
 
 from .rules import RULES
 
 STATE: Final = "state"
 
-FINDINGS: Final[dict[str, str | Promise]] = {
+FINDINGS: Final[dict[str, Word]] = {
     **{
         f"{rule.key}.{name}": _(text)
         for rule in RULES
@@ -81,21 +83,19 @@ FINDINGS: Final[dict[str, str | Promise]] = {
     "seen.messages_ever": _("Messages ever sent"),
     "since": _("since {time}"),
     "as_of": _("as of {time}, not checked since"),
-    "rules.nothing_one": _("1 other rule found nothing."),
-    "rules.nothing_other": _("{n} other rules found nothing."),
+    "rules.nothing": Counted(
+        ngettext_lazy("{n} other rule found nothing.", "{n} other rules found nothing.")
+    ),
     "rules.brokers": _("Not checked, needs {names}"),
-    "rules.members": _("Not checked, needs the word of {names}"),
+    "rules.members": _("Not checked, needs an answer from {names}"),
     "rules.not_asked": _("Not checked, the members were not asked"),
     "rules.commits": _("Not checked, a queue with messages was never committed"),
-    "rules.time": _("Not checked, the group has to be watched for longer"),
+    "rules.time": _("Not checked, the group has not been watched for long enough"),
     "rules.failed": _(
         "The rule “{title}” failed, which is a fault of RocketScope: {error}"
     ),
-    "show_queues_one": _("Show the queue"),
-    "show_queues_other": _("Show {n} queues"),
+    "show_queues": Counted(ngettext_lazy("Show the queue", "Show {n} queues")),
 }
 
-STATES: Final[dict[str, str | Promise]] = {
-    rule.key: _(rule.says[STATE]) for rule in RULES
-}
+STATES: Final[dict[str, Word]] = {rule.key: _(rule.says[STATE]) for rule in RULES}
 """The worst finding of a group, as short as the list of groups needs it."""

@@ -1,4 +1,4 @@
-"""What the frame around every page needs: clusters, theme, zone, words for scripts."""
+"""What the frame around every page needs: clusters, theme, zone, where words are."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.utils.functional import SimpleLazyObject
 
 from dashboard.accounts.preferences import THEME_COOKIE, THEMES
 from dashboard.models import Role
-from dashboard.wording.words import catalog
 from dashboard.wording.zones import zone_label
 
+from .catalogue import catalogue_address
 from .clusters import configured_clusters
 
 
@@ -31,6 +31,6 @@ def layout(request: HttpRequest) -> dict[str, Any]:
         "zone_label": zone_label(),
         "default_zone": settings.TIME_ZONE,
         "server_now_ms": int(time.time() * 1000),
-        "catalog": catalog,
+        "catalogue_address": catalogue_address,
         "Role": {role.value: role for role in Role},
     }

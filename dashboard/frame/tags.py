@@ -127,8 +127,10 @@ def from_hundred(per_cent: float) -> str:
 
 
 @register.simple_tag
-def words(room: str, key: str | None, **values: Any) -> str:
-    return word(room, key, **values)
+def words(
+    room: str, key: str | None, number: int | None = None, /, **values: Any
+) -> str:
+    return word(room, key, number, **values)
 
 
 @register.filter

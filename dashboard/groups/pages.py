@@ -1,8 +1,11 @@
-"""The pages of one group: allocation, members, what-if."""
+"""The pages of one group: allocation, members, and the head of all its other pages.
+
+The server sends the frame of a page and the group's document; `static/js/groups` draws
+what is in the document, at first and at each update. docs/architecture.md says why.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,19 +20,8 @@ from dashboard.live.documents import GroupState, NameServerState
 from dashboard.live.reading import read_group, read_overview
 from dashboard.models import Role
 
-from .banners import say_standing, tile_notes
 from .mixed import mixed_since_ms, recent_change
-from .reads import (
-    QueueRow,
-    member_rows,
-    oldest_queue,
-    queue_rows,
-    strategy_reporters,
-    topics,
-)
-from .standing import Standing, standing_of
 
-FIRST_ROWS = 100
 _LIVE_PAGES = ("allocation", "members", "timeline")
 
 
@@ -40,7 +32,7 @@ def allocation(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     if state := context["state"]:
         context["mixed_since"] = mixed_since_ms(state)
         context["page"]["change"] = recent_change(state)
-        context["page"]["nameservers"] = _name_servers(state, context["standing"])
+        context["page"]["nameservers"] = _name_servers(state)
     return render(request, "groups/allocation.html", context)
 
 
@@ -59,16 +51,17 @@ def _page(request: HttpRequest, cluster: str, group: str, tab: str) -> HttpRespo
 def group_context(
     request: HttpRequest, cluster: str, group: str, tab: str
 ) -> dict[str, Any]:
-    """Return what the head, the tabs and the tables of a group's page need."""
+    """Return what the head and the tabs of a group's pages need."""
     found = find_cluster(cluster)
     reading = read_group(found.name, group)
+    live = tab in _LIVE_PAGES
     context: dict[str, Any] = {
         "cluster": found,
         "group": group,
         "tab": tab,
         "state": reading.document,
         "problem": reading.problem,
-        "live": tab in _LIVE_PAGES,
+        "live": live,
         "page": {
             "cluster": found.name,
             "group": group,
@@ -77,32 +70,23 @@ def group_context(
         },
     }
     if state := reading.document:
-        standing = standing_of(state)
-        context |= {
-            "rows": _first_rows(state) if tab == "allocation" else [],
-            "member_rows": member_rows(state) if tab == "members" else [],
-            "hidden_rows": max(0, len(state["queues"]) - FIRST_ROWS),
-            "standing": standing,
-            "said": say_standing(state, standing, int(time.time() * 1000)),
-            "notes": tile_notes(state, standing),
-            "oldest": oldest_queue(state),
-            "topics": topics(state),
-            "reporters": strategy_reporters(state),
-            "may_change": state["managed"] and allows(request.user, Role.OPERATOR),
-        }
+        may_change = state["managed"] and allows(request.user, Role.OPERATOR)
+        context["may_change"] = may_change
+        context["drawn"] = state if live else _head_of(state)
     return context
 
 
-def _name_servers(
-    state: GroupState, standing: Standing
-) -> Sequence[NameServerState] | None:
+def _head_of(state: GroupState) -> GroupState:
+    """Return as much of a document as the head of a page says: no fresh queues."""
+    queues = [
+        queue for queue in state["queues"] if queue["max"] is None or queue.get("last")
+    ]
+    return {**state, "queues": queues}
+
+
+def _name_servers(state: GroupState) -> Sequence[NameServerState] | None:
     """Return how name servers answered, where that may explain what is missing."""
-    if standing.complete or "nameservers" in state:
+    if state.get("complete", True) or "nameservers" in state:
         return None
     overview = read_overview(state["cluster"]).document
     return overview.get("nameservers") if overview else None
-
-
-def _first_rows(state: GroupState) -> list[QueueRow]:
-    """Return the first rows of the table of queues, the only page that has it."""
-    return queue_rows(state, int(time.time() * 1000))[:FIRST_ROWS]

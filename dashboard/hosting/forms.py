@@ -75,7 +75,7 @@ class WishForm(forms.Form):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise forms.ValidationError(
-                _("“%(topic)s” stands there twice.") % {"topic": twice[0]}
+                _("“%(topic)s” is listed twice.") % {"topic": twice[0]}
             )
         return [(line[0], line[1].strip() if len(line) > 1 else "*") for line in found]
 

@@ -57,7 +57,9 @@ def add(request: HttpRequest, cluster: str) -> HttpResponse:
         name = form.cleaned_data["name"].strip()
         known = ManagedGroup.objects.filter(cluster=found, name=name).exists()
         if known:
-            form.add_error("name", _("“%(name)s” is hosted already.") % {"name": name})
+            form.add_error(
+                "name", _("“%(name)s” is already hosted here.") % {"name": name}
+            )
         elif _saved(user_of(request), form, found.name):
             messages.success(request, _("“%(name)s” is hosted now.") % {"name": name})
             return redirect("group_hosted", found.name)

@@ -125,8 +125,8 @@ class AnalyticsChild:
             stdout=subprocess.PIPE,
             env=self._environ,
             text=True,
-            # Signals for the worker's terminal are the worker's to pass on.
-            start_new_session=True,
+            # In the worker's process group, so that whoever kills the group, as the
+            # supervisor does with a worker that does not end, leaves nothing behind.
         )
         self._process = process
         threading.Thread(

@@ -11,8 +11,9 @@ from typing import Final
 from celery.signals import task_postrun, worker_shutdown
 from django.conf import settings
 
+from analytics.memory import give_memory_back
+
 from .child import AnalyticsChild, child_environment
-from .memory import give_memory_back
 
 CHILD: Final = AnalyticsChild(
     child_environment() | {"ROCKETSCOPE_VAR_DIR": str(settings.ROCKETSCOPE_VAR_DIR)}

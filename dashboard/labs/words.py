@@ -25,62 +25,74 @@ EXPLANATIONS: Final[Mapping[str, Word]] = {
         "progress is one offset per queue, kept by the broker."
     ),
     "F2": _(
-        "In a broadcasting group nothing is divided: each member reads all queues and "
-        "keeps its progress in a file on its own host. The broker knows nothing of "
-        "it, so what it reports for such a group is not lag."
+        "In a broadcasting group nothing is divided: each member reads "
+        "all queues and keeps its progress in a file on its own host. "
+        "The broker does not know that progress, so what it reports for "
+        "such a group is not lag."
     ),
     "F2b": _(
-        "A broadcasting member stands or falls with its offsets file. Here it is "
-        "kept, broken, deleted, left behind on another host. Without any file the "
-        "member starts at the end of each queue, and what came meanwhile is lost to "
-        "it."
+        "A broadcasting member depends on its offsets file. Here the "
+        "file is kept, broken, deleted, and left behind on another host. "
+        "Without any file the member starts at the end of each queue and "
+        "never gets what came meanwhile."
     ),
     "F3": _(
-        "Two broadcasting members on one host with one instance name are one client "
-        "id and share one offsets file. While one is away the other moves the file "
-        "on, and the first never sees what came meanwhile."
+        "Two broadcasting members on one host with one instance name "
+        "have the same client id and share one offsets file. While one "
+        "is away, the other advances the offsets in the file, and the "
+        "first never sees what came meanwhile."
     ),
     "F3b": _(
-        "Two processes with one client id in a clustering group: both find themselves "
-        "at the same place in the sorted list and take the same share. Half of the "
-        "queues are consumed twice, the other half by nobody."
+        "Two processes with the same client id in a clustering group "
+        "both find themselves at the same place in the sorted list and "
+        "take the same share. Half of the queues are consumed twice, the "
+        "other half by nobody."
     ),
     "F4": _(
-        "A broker keeps one subscription per group and topic: the newest. It filters "
-        "for all members by that one, while the queues are divided among all. With a "
-        "tag for each member most messages reach nobody, and no error is shown."
+        "A broker keeps only the newest subscription per group and "
+        "topic. It filters by that one for all members, while the queues "
+        "are divided among all of them. If each member subscribes to "
+        "another tag, most messages reach nobody, and no error is shown."
     ),
     "F4b": _(
-        "Members of one group that subscribe different topics: each topic is divided "
-        "among all of them, also those that do not read it. Half of each topic has no "
-        "reader, and each heartbeat makes everybody rebalance."
+        "When the members of one group subscribe to different topics, "
+        "each topic is divided among all of them, including those that "
+        "do not read it. Half of each topic has no reader, and each "
+        "heartbeat makes every member rebalance."
     ),
     "F5": _(
-        "Each member computes its share by itself, from the sorted lists of members "
-        "and queues. So the division depends on who is there, not on who came first; "
-        "with more members than queues the last ones are idle."
+        "Each member computes its share by itself, from the sorted lists "
+        "of members and queues. The division therefore depends on who is "
+        "there, not on who came first; with more members than queues, "
+        "the last members are idle."
     ),
     "F6": _(
-        "What is committed is the oldest message that is not done with. One message "
-        "that hangs holds the commit back, however far the member has come, until "
-        "flow control stops it; done at last, the commit jumps to the end."
+        "The commit is the offset of the oldest message that is not "
+        "finished. One message that hangs holds back the commit, however "
+        "far the member has come, until flow control stops pulling. Once "
+        "that message is finished, the commit jumps to the end."
     ),
     "F7": _(
-        "Orderly members hold a lock at the broker for each queue. One that dies "
-        "takes its locks along for sixty seconds: its queues wait, then move, and the "
-        "order of each key holds."
+        "Orderly members hold a lock at the broker for each queue. The "
+        "locks of a member that dies stay for sixty seconds: its queues "
+        "wait, then move, and the order of each key is kept."
     ),
     "F8": _(
-        "A message on which the listener fails goes back to the broker and comes "
-        "again after a delay that grows each time. After the last try it is put among "
-        "the dead letters, where nobody consumes it."
+        "A message on which the listener fails goes back to the broker "
+        "and is delivered again after a delay that grows each time. "
+        "After the last try it becomes a dead letter, which nobody "
+        "consumes."
     ),
 }
 
 TAKES: Final[Mapping[str, Word]] = {
-    "F4": _("about 40 s: the broker holds a pull that matches nothing for so long"),
-    "F7": _("about 70 s: a lock at the broker is good for 60 s"),
-    "F8": _("about 100 s: the delays before the retries are 10 s, 30 s and 1 min"),
+    "F4": _(
+        "about 40 s, because the broker holds a pull that matches nothing for that long"
+    ),
+    "F7": _("about 70 s, because a lock at the broker lasts 60 s"),
+    "F8": _(
+        "about 100 s, because the delays before the retries are 10 s, 30 s and 1 min"
+    ),
 }
 """What makes a lab long; the others take seconds."""
 
@@ -116,8 +128,8 @@ FINDINGS: Final[Mapping[str, Word]] = {
     "broadcasting": _("progress is in files of the members; this is not lag"),
     "offsets_file_lost": _("a broadcasting member's offsets file was lost"),
     "shared_client_id": _("two members share a client id"),
-    "inconsistent_subscriptions": _("members subscribe different tags"),
-    "different_topics": _("members subscribe different topics"),
+    "inconsistent_subscriptions": _("members subscribe to different tags"),
+    "different_topics": _("members subscribe to different topics"),
     "idle_members": _("members without a queue"),
     "stuck_commit": _("the commit of a queue does not move"),
     "lock_expired": _("a lock expired with its holder gone"),

@@ -143,7 +143,7 @@ def _queue(
             )
     except IntegrityError:
         raise LabBusyError(
-            _("Lab %(lab)s is being played already; wait for its end or cancel it.")
+            _("Lab %(lab)s is already being played; wait for its end or cancel it.")
             % {"lab": lab}
         ) from None
     return run

@@ -13,7 +13,6 @@ from typing import ClassVar, Final
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
@@ -25,17 +24,17 @@ KEEP_DAYS: Final = 30
 class Grouping(models.TextChoices):
     """What a row of a report stands for, beside its step of time."""
 
-    GROUP = "group", _("group")
-    TOPIC = "topic", _("topic")
-    QUEUE = "queue", _("queue")
-    CONSUMER = "consumer", _("consumer")
+    GROUP = "group"
+    TOPIC = "topic"
+    QUEUE = "queue"
+    CONSUMER = "consumer"
 
 
 class Paper(models.TextChoices):
     """The sheets that a PDF is laid out for."""
 
-    A4 = "a4", "A4"
-    LETTER = "letter", "Letter"
+    A4 = "a4"
+    LETTER = "letter"
 
 
 class ReportContent(models.Model):
@@ -54,13 +53,11 @@ class ReportContent(models.Model):
     group = models.CharField(max_length=255, blank=True)
     topic = models.CharField(max_length=255, blank=True)
     consumer = models.CharField(max_length=255, blank=True)
-    grouping = models.CharField(
-        max_length=16, choices=Grouping.choices, default=Grouping.QUEUE
-    )
+    grouping = models.CharField(max_length=16, default=Grouping.QUEUE)
     added_members = models.JSONField(default=list, blank=True)
     options = models.JSONField(default=dict, blank=True)
     formats = models.JSONField(default=list, blank=True)
-    paper = models.CharField(max_length=16, choices=Paper.choices, default=Paper.A4)
+    paper = models.CharField(max_length=16, default=Paper.A4)
     language = models.CharField(max_length=16, default="en")
     zone = models.CharField(max_length=64, default="UTC")
 
@@ -77,16 +74,14 @@ class ReportDefinition(ReportContent):
     """
 
     class Every(models.TextChoices):
-        NEVER = "", _("only when asked")
-        HOUR = "hour", _("every hour")
-        DAY = "day", _("every day")
-        WEEK = "week", _("every week")
-        MONTH = "month", _("every month")
+        NEVER = "", ""
+        HOUR = "hour"
+        DAY = "day"
+        WEEK = "week"
+        MONTH = "month"
 
     period = models.CharField(max_length=16)
-    every = models.CharField(
-        max_length=8, choices=Every.choices, default=Every.NEVER, blank=True
-    )
+    every = models.CharField(max_length=8, default=Every.NEVER, blank=True)
     at_minute = models.PositiveSmallIntegerField(default=5)
     """Minute of the day in `zone`; of the hour where it runs every hour."""
     on_day = models.PositiveSmallIntegerField(default=1)
@@ -120,11 +115,11 @@ class JobRun(ReportContent):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        DONE = "done", _("ready")
-        FAILED = "failed", _("failed")
-        CANCELLED = "cancelled", _("cancelled")
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
 
     ACTIVE: Final = (State.QUEUED, State.RUNNING)
 
@@ -136,7 +131,7 @@ class JobRun(ReportContent):
     job = models.CharField(max_length=16)
     since = models.DateTimeField()
     until = models.DateTimeField()
-    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    state = models.CharField(max_length=16, default=State.QUEUED)
     part = models.FloatField(default=0.0)
     phase = models.CharField(max_length=64, blank=True)
     error = models.TextField(blank=True)

@@ -13,7 +13,7 @@ from dashboard.models.report import KEEP_DAYS
 
 from .definitions import DefinitionFields
 from .words import title_of
-from .writes import CONTENT_FIELDS, Content
+from .writes import Content
 
 MOST_RUNS: Final = 500
 
@@ -53,10 +53,7 @@ class DefinitionIn(ContentIn):
     paused: bool = False
 
     def wish(self) -> DefinitionFields:
-        return DefinitionFields(
-            self.content(),
-            **self.model_dump(exclude=set(CONTENT_FIELDS)),
-        )
+        return DefinitionFields.of(self)
 
 
 class DefinitionOut(DefinitionIn):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,30 +9,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.accounts.permissions import requires, user_of
-from dashboard.models import (
-    Grouping,
-    JobRun,
-    Paper,
-    ReportDefinition,
-    Role,
-)
-from dashboard.reports.request.comparisons import (
-    MOST_ADDED,
-    MOST_COMPARED,
-    MOST_VIRTUAL_NODES,
-)
-from dashboard.reports.request.periods import LAST
-from dashboard.reports.writers.formats import FORMATS
+from dashboard.models import JobRun, ReportDefinition, Role
+from dashboard.reports.request.refusals import ReportRefusedError
 
-from .definitions import delete_definition, run_definition, save_definition
-from .forms import (
-    added_words,
-    clock_of,
-    nodes_word,
-    read_definition,
-    rooms_words,
+from .definitions import (
+    DefinitionFields,
+    delete_definition,
+    run_definition,
+    save_definition,
 )
-from .writes import ReportRefusedError
+from .forms import DefinitionForm
+from .writes import CONTENT_FIELDS
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,8 +27,8 @@ from .writes import ReportRefusedError
 def new(request: HttpRequest) -> HttpResponse:
     """Show an empty form, or one filled from the report in `from`; save it."""
     if request.method == "POST":
-        return _saved(request, None)
-    return _form(request, None, _values(_source(request), request.GET))
+        return _form(request, DefinitionForm(request.POST))
+    return _form(request, DefinitionForm(instance=_begun(request.GET)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,9 +36,8 @@ def new(request: HttpRequest) -> HttpResponse:
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a definition's form, or save it."""
     definition = get_object_or_404(ReportDefinition, pk=pk)
-    if request.method == "POST":
-        return _saved(request, definition)
-    return _form(request, definition, _values(definition, QueryDict()))
+    sent = request.POST if request.method == "POST" else None
+    return _form(request, DefinitionForm(sent, instance=definition))
 
 
 @require_POST
@@ -82,72 +66,29 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("reports")
 
 
-def _saved(request: HttpRequest, definition: ReportDefinition | None) -> HttpResponse:
-    try:
-        wish = read_definition(request.POST)
-        saved = save_definition(wish, by=user_of(request), definition=definition)
-    except ReportRefusedError as refusal:
-        values = request.POST.dict() | {"formats": request.POST.getlist("formats")}
-        return _form(request, definition, values, error=str(refusal))
-    messages.success(request, _("“%(name)s” is saved.") % {"name": saved.name})
-    return redirect("reports")
+def _form(request: HttpRequest, form: DefinitionForm) -> HttpResponse:
+    """Save what was sent, or show the form with what is wrong beside its fields."""
+    if form.is_valid():
+        wish = DefinitionFields.of(form.instance)
+        present = form.instance if form.instance.pk else None
+        try:
+            saved = save_definition(wish, by=user_of(request), definition=present)
+        except ReportRefusedError as refusal:
+            form.refuse(refusal)
+        else:
+            messages.success(request, _("“%(name)s” is saved.") % {"name": saved.name})
+            return redirect("reports")
+    status = 422 if form.errors else 200
+    return render(request, "reports/definition.html", {"form": form}, status=status)
 
 
-def _form(
-    request: HttpRequest,
-    definition: ReportDefinition | None,
-    values: dict[str, Any],
-    error: str = "",
-) -> HttpResponse:
-    return render(
-        request,
-        "reports/definition.html",
-        {
-            "definition": definition,
-            "values": values,
-            "error": error,
-            "periods": {name: label for name, (_span, label) in LAST.items()},
-            "groupings": Grouping.choices,
-            "papers": Paper.choices,
-            "schedules": ReportDefinition.Every.choices,
-            "formats": FORMATS.values(),
-            "most_compared": MOST_COMPARED,
-            "most_added": MOST_ADDED,
-            "most_nodes": MOST_VIRTUAL_NODES,
-        },
-        status=422 if error else 200,
-    )
-
-
-def _source(request: HttpRequest) -> JobRun | None:
-    pk = request.GET.get("from", "")
-    return JobRun.objects.filter(pk=pk).first() if pk.isdecimal() else None
-
-
-def _values(
-    source: JobRun | ReportDefinition | None, given: QueryDict
-) -> dict[str, Any]:
-    """Return what the form's fields hold at first."""
-    like = source or ReportDefinition()
-    values: dict[str, Any] = {
-        name: getattr(like, name)
-        for name in (
-            *("name", "cluster", "group", "topic", "consumer"),
-            *("grouping", "formats", "paper"),
-        )
-    }
-    plan = source if isinstance(source, ReportDefinition) else ReportDefinition()
-    values |= {
-        "added_members": added_words(like.added_members),
-        "rooms": rooms_words(like.options),
-        "virtual_nodes": nodes_word(like.options),
-        "period": plan.period or "24h",
-        "every": plan.every,
-        "at": clock_of(plan.at_minute),
-        "on_day": plan.on_day,
-        "keep_days": plan.keep_days,
-        "paused": "on" if plan.paused else "",
-    }
-    return values | {
-        name: given[name] for name in ("cluster", "group") if name in given
-    }
+def _begun(asked: QueryDict) -> ReportDefinition:
+    """Return what a new form holds at first: like a run, of a cluster and group."""
+    begun = ReportDefinition(period="24h")
+    pk = asked.get("from", "")
+    run = JobRun.objects.filter(pk=pk).first() if pk.isdecimal() else None
+    for name in ("cluster", "group", *CONTENT_FIELDS) if run else ():
+        setattr(begun, name, getattr(run, name))
+    for name in asked.keys() & {"cluster", "group"}:
+        setattr(begun, name, asked[name])
+    return begun

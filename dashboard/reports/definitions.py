@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -18,12 +18,12 @@ from dashboard.models import (
 )
 from dashboard.models.audit import record
 from dashboard.models.report import KEEP_DAYS
-from dashboard.reports.request.periods import DEFAULT, PeriodError, span_of
+from dashboard.reports.request.periods import DEFAULT, span_of
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.request.schedules import next_time, plan_of, times_due
 
 from .writes import (
     Content,
-    ReportRefusedError,
     allow,
     give_up_lost_runs,
     one_of,
@@ -53,25 +53,39 @@ class DefinitionFields:
     at_minute: int = 5
     on_day: int = 1
     keep_days: int = KEEP_DAYS
-    paused: bool = field(default=False)
+    paused: bool = False
+
+    @classmethod
+    def of(cls, row: object) -> DefinitionFields:
+        """Return the definition of whatever has its fields as attributes."""
+        names = [each.name for each in fields(cls) if each.name != "content"]
+        return cls(Content.of(row), **{name: getattr(row, name) for name in names})
 
     def check(self) -> None:
         """Raise ReportRefusedError for the first value that cannot be followed."""
         if not self.content.name.strip():
-            raise ReportRefusedError(_("The report needs a name."))
+            raise ReportRefusedError(_("The report needs a name."), "name")
         if not Cluster.objects.filter(name=self.cluster, configured=True).exists():
             raise ReportRefusedError(
-                _("There is no cluster “%(name)s”.") % {"name": self.cluster[:63]}
+                _("There is no cluster “%(name)s”.") % {"name": self.cluster[:63]},
+                "cluster",
             )
         self.content.check()
-        try:
-            span_of(self.period)
-        except PeriodError as error:
-            raise ReportRefusedError(str(error)) from None
-        one_of(_("schedule"), self.every, Every.values)
-        _within(_("Minute of the day"), self.at_minute, 0, _DAY_MINUTES - 1)
-        _within(_("Day"), self.on_day, 1, _LAST_DAY.get(Every(self.every), 31))
-        _within(_("Days kept"), self.keep_days, 1, MOST_KEEP_DAYS)
+        span_of(self.period)
+        one_of("every", _("schedule"), self.every, Every.values)
+        last_day = _LAST_DAY.get(Every(self.every), 31)
+        self._within("at_minute", _("Minute of the day"), 0, _DAY_MINUTES - 1)
+        self._within("on_day", _("Day"), 1, last_day)
+        self._within("keep_days", _("Days kept"), 1, MOST_KEEP_DAYS)
+
+    def _within(self, field: str, what: str, least: int, most: int) -> None:
+        value = getattr(self, field)
+        if not least <= value <= most:
+            raise ReportRefusedError(
+                _("%(what)s: %(value)s is not between %(least)s and %(most)s.")
+                % {"what": what, "value": value, "least": least, "most": most},
+                field,
+            )
 
 
 def save_definition(
@@ -104,8 +118,9 @@ def save_definition(
             )
     except IntegrityError:
         raise ReportRefusedError(
-            _("There is a report of the name “%(name)s” already.")
-            % {"name": definition.name}
+            _("There is already a report named “%(name)s”.")
+            % {"name": definition.name},
+            "name",
         ) from None
     return definition
 
@@ -183,11 +198,3 @@ def _run_of(definition: ReportDefinition, until: datetime) -> JobRun:
         since=until - span_of(definition.period),
         until=until,
     )
-
-
-def _within(what: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise ReportRefusedError(
-            _("%(what)s: %(value)s is not between %(least)s and %(most)s.")
-            % {"what": what, "value": value, "least": least, "most": most}
-        )

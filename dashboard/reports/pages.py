@@ -26,13 +26,7 @@ from analytics import contracts as c
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import configured_clusters, find_cluster
 from dashboard.live.reading import read_overview
-from dashboard.models import (
-    Grouping,
-    JobRun,
-    Paper,
-    ReportDefinition,
-    Role,
-)
+from dashboard.models import JobRun, ReportDefinition, Role
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.results import NoResultError, has_table
 from dashboard.reports.data.series import (
@@ -57,32 +51,25 @@ from dashboard.reports.figures.window import (
     read_window,
     shown_figure,
 )
-from dashboard.reports.request.comparisons import (
-    MOST_ADDED,
-    MOST_COMPARED,
-    MOST_VIRTUAL_NODES,
-)
-from dashboard.reports.request.periods import (
-    CUSTOM,
-    DEFAULT,
-    LAST,
-    PeriodError,
-    read_period,
-)
+from dashboard.reports.request.periods import CUSTOM, DEFAULT, read_period
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.writers.formats import FORMATS
 from dashboard.wording.zones import zone_label
 
 from .downloads import download_of, kept_download
-from .forms import read_content
+from .forms import RunForm
 from .report import Report
 from .words import (
+    GROUPINGS,
+    PAPERS,
     over_time_word,
     phase_word,
+    state_word,
     step_word,
     title_of,
 )
 from .writes import (
-    ReportRefusedError,
+    Content,
     cancel_report,
     delete_report,
     give_up_lost_runs,
@@ -97,10 +84,17 @@ _BESIDE: Final = 5
 @requires(Role.VIEWER)
 def reports(request: HttpRequest) -> HttpResponse:
     """List the runs, newest first, under the form that asks for a new one."""
+    asked = request.GET
+    begun = {name: asked[name] for name in asked.keys() & {"cluster", "group"}}
+    begun |= {name: asked[name][:16] for name in asked.keys() & {"since", "until"}}
+    begun["period"] = CUSTOM if "since" in asked else DEFAULT
+    return _listed(request, RunForm(initial=begun))
+
+
+def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
     give_up_lost_runs()
-    clusters = configured_clusters()
-    names = {cluster.name for cluster in clusters}
-    wanted = request.GET.get("cluster", "")
+    names = [cluster.name for cluster in configured_clusters()]
+    wanted = form["cluster"].value()
     chosen = wanted if wanted in names else next(iter(names), "")
     runs = JobRun.objects.prefetch_related("files")
     page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
@@ -109,21 +103,13 @@ def reports(request: HttpRequest) -> HttpResponse:
         "reports/list.html",
         {
             "page": page,
-            "periods": {name: label for name, (_span, label) in LAST.items()},
-            "period": CUSTOM if "since" in request.GET else DEFAULT,
-            "since": request.GET.get("since", "")[:16],
-            "until": request.GET.get("until", "")[:16],
-            "chosen": chosen,
-            "group": request.GET.get("group", "")[:255],
+            "form": form,
             "groups": _known_groups(chosen),
             "definitions": ReportDefinition.objects.all(),
             "formats": FORMATS.values(),
-            "groupings": Grouping.choices,
-            "most_compared": MOST_COMPARED,
-            "most_added": MOST_ADDED,
-            "most_nodes": MOST_VIRTUAL_NODES,
             "may_run": allows(request.user, Role.OPERATOR),
         },
+        status=422 if form.errors else 200,
     )
 
 
@@ -131,21 +117,24 @@ def reports(request: HttpRequest) -> HttpResponse:
 @requires(Role.OPERATOR)
 def start(request: HttpRequest) -> HttpResponse:
     """Queue a report and go to its page; what is wrong is said on the list."""
-    fields = request.POST.dict()
-    cluster = find_cluster(str(fields.get("cluster", "")))
+    cluster = find_cluster(request.POST.get("cluster", ""))
+    form = RunForm(request.POST)
+    if not form.is_valid():
+        return _listed(request, form)
+    zone = timezone.get_current_timezone()
     try:
-        period = read_period(fields, timezone.now(), timezone.get_current_timezone())
+        period = read_period(request.POST.dict(), timezone.now(), zone)
         run = start_report(
             cluster=cluster.name,
-            group=str(fields.get("group", "")).strip()[:255],
+            group=form.instance.group,
             since=period.since,
             until=period.until,
             by=user_of(request),
-            content=read_content(request.POST),
+            content=Content.of(form.instance),
         )
-    except (PeriodError, ReportRefusedError) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("reports")
+    except ReportRefusedError as refusal:
+        form.refuse(refusal)
+        return _listed(request, form)
     return redirect("report", run.pk)
 
 
@@ -187,7 +176,7 @@ def _finished(report: Report) -> dict[str, Any]:
         "lines": over_time_word(shown_grouping(report)),
         "shown": shown_grouping(report),
         "formats": FORMATS.values(),
-        "papers": Paper.choices,
+        "papers": PAPERS.items(),
         "strategies": strategy_rows(report),
         "verdict": verdict_of(report),
         "member_strategies": member_strategies(report),
@@ -197,7 +186,7 @@ def _finished(report: Report) -> dict[str, Any]:
         "view": f"?{view}" if view else "",
         "topics": names_in(as_asked, c.LAG_BY_QUEUE, c.TOPIC),
         "consumers": names_in(as_asked, c.LAG_BY_CONSUMER, c.CLIENT_ID),
-        "groupings": Grouping.choices,
+        "groupings": GROUPINGS.items(),
     }
 
 
@@ -210,7 +199,7 @@ def status(request: HttpRequest, pk: int) -> JsonResponse:
     answer = JsonResponse(
         {
             "state": run.state,
-            "word": run.get_state_display(),
+            "word": state_word(run),
             "active": run.is_active,
             "percent": run.percent,
             "phase": phase_word(run),

@@ -8,7 +8,6 @@ from datetime import timedelta
 from django import template
 
 from dashboard.frame.tags import unknown
-from dashboard.models import JobRun
 from dashboard.reports.data.facts import Highest
 from dashboard.reports.data.stats import highest_text
 from dashboard.reports.data.strategies import StrategyRow
@@ -17,9 +16,12 @@ from dashboard.reports.writers.formats import FORMATS
 from dashboard.wording import numbers
 
 from .data import spans, twins
-from .words import title_of
+from .words import schedule_word, state_word, title_of
 
 register = template.Library()
+register.filter("report_title", title_of)
+register.filter(state_word)
+register.filter(schedule_word)
 
 
 @register.filter
@@ -68,12 +70,6 @@ def format_words(keys: Sequence[str]) -> str:
 def format_word(key: str) -> str:
     """Write the name of a format."""
     return FORMATS[key].title if key in FORMATS else key
-
-
-@register.filter
-def report_title(run: JobRun) -> str:
-    """Write a report's name, or what it is about."""
-    return title_of(run)
 
 
 @register.filter

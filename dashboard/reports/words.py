@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from dashboard.models import Grouping, JobRun
+from dashboard.models import Grouping, JobRun, Paper, ReportDefinition
 
 from .report import Report
 
@@ -38,10 +38,47 @@ def phase_word(run: JobRun) -> str:
         return _("stopping")
     if run.state == JobRun.State.RUNNING:
         return str(_PHASES.get(run.phase, run.phase.replace("_", " ")))
-    return str(run.get_state_display())
+    return state_word(run)
 
 
-_GROUPINGS: Final[dict[Grouping, Promise]] = {
+STATES: Final[dict[str, Promise]] = {
+    JobRun.State.QUEUED: gettext_lazy("waiting"),
+    JobRun.State.RUNNING: gettext_lazy("running"),
+    JobRun.State.DONE: gettext_lazy("ready"),
+    JobRun.State.FAILED: gettext_lazy("failed"),
+    JobRun.State.CANCELLED: gettext_lazy("cancelled"),
+}
+
+SCHEDULES: Final[dict[str, Promise]] = {
+    ReportDefinition.Every.NEVER: gettext_lazy("only when asked"),
+    ReportDefinition.Every.HOUR: gettext_lazy("every hour"),
+    ReportDefinition.Every.DAY: gettext_lazy("every day"),
+    ReportDefinition.Every.WEEK: gettext_lazy("every week"),
+    ReportDefinition.Every.MONTH: gettext_lazy("every month"),
+}
+
+PAPERS: Final[dict[str, str]] = {Paper.A4: "A4", Paper.LETTER: "Letter"}
+
+GROUPINGS: Final[dict[str, Promise]] = {
+    Grouping.GROUP: gettext_lazy("group"),
+    Grouping.TOPIC: gettext_lazy("topic"),
+    Grouping.QUEUE: gettext_lazy("queue"),
+    Grouping.CONSUMER: gettext_lazy("consumer"),
+}
+"""What a row stands for, in the order in which it is offered."""
+
+
+def schedule_word(every: str) -> str:
+    """Return how often a definition runs."""
+    return str(SCHEDULES[every])
+
+
+def state_word(run: JobRun) -> str:
+    """Return what has become of a run."""
+    return str(STATES[run.state])
+
+
+_HEADS: Final[dict[Grouping, Promise]] = {
     Grouping.GROUP: gettext_lazy("Group"),
     Grouping.TOPIC: gettext_lazy("Topic"),
     Grouping.QUEUE: gettext_lazy("Queue"),
@@ -63,7 +100,7 @@ def over_time_word(grouping: Grouping) -> str:
 
 def grouping_word(grouping: Grouping) -> str:
     """Return the head of a column that names what a row stands for."""
-    return str(_GROUPINGS[grouping])
+    return str(_HEADS[grouping])
 
 
 def title_of(about: JobRun | Report) -> str:

@@ -28,19 +28,15 @@ from dashboard.models.audit import SYSTEM, record
 from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS, LOST_AFTER
 from dashboard.reports.data.output import delete_output
 from dashboard.reports.request.comparisons import (
-    ComparisonError,
     check_comparisons,
     with_known_options,
 )
+from dashboard.reports.request.refusals import ReportRefusedError
 
 logger = logging.getLogger(__name__)
 
 REPORT = "report"
 RUN_TASK = "dashboard.jobs.run"
-
-
-class ReportRefusedError(ValueError):
-    """A report cannot be started; the message is for the person who asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +76,25 @@ class Content:
         """Raise ReportRefusedError for the first value that cannot be followed."""
         if self.topic and self.consumer:
             raise ReportRefusedError(
-                _("Choose a topic or a consumer: lag is not kept for both at once.")
+                _(
+                    "Choose a topic or a consumer. Lag is not kept for the two "
+                    "together."
+                ),
+                "consumer",
             )
-        one_of(_("grouping"), self.grouping, Grouping.values)
-        try:
-            check_comparisons(self.added_members, self.options)
-        except ComparisonError as refusal:
-            raise ReportRefusedError(str(refusal)) from None
-        one_of(_("paper"), self.paper, Paper.values)
-        one_of(_("language"), self.language, [code for code, _n in settings.LANGUAGES])
+        one_of("grouping", _("grouping"), self.grouping, Grouping.values)
+        check_comparisons(self.added_members, self.options)
+        one_of("paper", _("paper"), self.paper, Paper.values)
+        languages = [code for code, _name in settings.LANGUAGES]
+        one_of("language", _("language"), self.language, languages)
         for form in self.formats:
-            one_of(_("format"), form, FORMAT_KEYS)
+            one_of("formats", _("format"), form, FORMAT_KEYS)
         try:
             ZoneInfo(self.zone)
         except (ValueError, OSError, ZoneInfoNotFoundError):
             raise ReportRefusedError(
-                _("There is no time zone “%(name)s”.") % {"name": self.zone[:40]}
+                _("There is no time zone “%(name)s”.") % {"name": self.zone[:40]},
+                "zone",
             ) from None
 
 
@@ -119,7 +118,7 @@ def start_report(
     """
     allow(by)
     if since >= until:
-        raise ReportRefusedError(_("The period ends before it begins."))
+        raise ReportRefusedError(_("The period ends before it begins."), "until")
     content = content or Content()
     content.check()
     give_up_lost_runs()
@@ -163,8 +162,9 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
             )
     except IntegrityError:
         raise ReportRefusedError(
-            _("A report of “%(group)s” is being made already.")
-            % {"group": run.group or run.cluster}
+            _("A report of “%(group)s” is already being made.")
+            % {"group": run.group or run.cluster},
+            "group",
         ) from None
     send(run)
     return run
@@ -246,13 +246,14 @@ def delete_report(run: JobRun, *, by: User) -> None:
     transaction.on_commit(lambda: delete_output(run.pk))
 
 
-def one_of(what: str, value: str, known: Iterable[str]) -> None:
-    """Raise ReportRefusedError unless a value is one of those known."""
+def one_of(field: str, what: str, value: str, known: Iterable[str]) -> None:
+    """Raise ReportRefusedError unless a field's value is one of those known."""
     names = list(known)
     if value not in names:
         raise ReportRefusedError(
             _("There is no %(what)s “%(value)s”; there are %(known)s.")
-            % {"what": what, "value": value[:40], "known": ", ".join(names)}
+            % {"what": what, "value": value[:40], "known": ", ".join(names)},
+            field,
         )
 
 

@@ -45,7 +45,11 @@ def shown_settings() -> Sequence[ShownSetting]:
     database: dict[str, Any] = settings.DATABASES["default"]
     rows = [
         ("LISTEN", f"{host}:{port}", _("address of the pages")),
-        ("ALLOWED_HOSTS", ", ".join(settings.ALLOWED_HOSTS), _("names it answers to")),
+        (
+            "ALLOWED_HOSTS",
+            ", ".join(settings.ALLOWED_HOSTS),
+            _("host names it answers to"),
+        ),
         ("VAR_DIR", settings.ROCKETSCOPE_VAR_DIR, _("where it keeps its files")),
         ("DATABASE_URL", _database(database), _("users, audit, epochs, desired state")),
         (
@@ -66,8 +70,12 @@ def shown_settings() -> Sequence[ShownSetting]:
             _("modules with listeners of your own"),
         ),
         ("SPARK_MASTER", settings.ROCKETSCOPE_SPARK_MASTER, _("where analytics run")),
-        ("LANGUAGE", settings.LANGUAGE_CODE, _("for browsers that ask for no other")),
-        ("TIME_ZONE", settings.TIME_ZONE, _("for users who chose no other")),
+        (
+            "LANGUAGE",
+            settings.LANGUAGE_CODE,
+            _("for browsers that ask for no other language"),
+        ),
+        ("TIME_ZONE", settings.TIME_ZONE, _("for users who have chosen none")),
         ("HTTPS", _on_off(settings.HTTPS), _("a proxy in front speaks TLS")),
         ("DEBUG", _on_off(settings.DEBUG), _("for work on RocketScope itself")),
     ]

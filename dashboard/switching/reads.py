@@ -25,6 +25,7 @@ from dashboard.whatif.desired import Desired, desired_of
 from dashboard.whatif.forms import known_scenario
 from dashboard.whatif.model import (
     NOW,
+    STRATEGY_NAMES,
     Comparison,
     Figures,
     Mixing,
@@ -34,6 +35,7 @@ from dashboard.whatif.model import (
     mixing,
     read_situation,
 )
+from dashboard.whatif.model.options import prepare
 from dashboard.whatif.reads import chosen_row, read_scenario
 from dashboard.wording.names import member_number
 from rmqcore.allocation import DEFAULT_STRATEGY
@@ -131,7 +133,8 @@ def _desired(
 def _row_of(comparison: Comparison, asked: str) -> str:
     """Return the row to preview: the one asked for, else the group's own.
 
-    Raise ArgumentError where it cannot be computed although there is what to divide.
+    Raise ArgumentError where its options are refused, or where it cannot be computed
+    although there is what to divide.
     """
     # A reported name may carry the strategy inside it: MACHINE_ROOM_NEARBY-AVG.
     named = asked.partition("-")[0]
@@ -140,7 +143,11 @@ def _row_of(comparison: Comparison, asked: str) -> str:
     if not named:
         named = chosen_row(comparison, "")
     if not _divides(comparison):
-        return DEFAULT_STRATEGY if named == NOW else comparison.row(named).key
+        key = DEFAULT_STRATEGY if named == NOW else comparison.row(named).key
+        if key in STRATEGY_NAMES:
+            # Nobody divides, so nothing has yet refused options that contradict.
+            prepare(key, comparison.scenario, comparison.after)
+        return key
     found = comparison.row(named)
     if found.figures is None:
         params = found.reason.params if found.reason else ()
@@ -167,24 +174,25 @@ def check_known(situation: Situation) -> None:
     if not names:
         raise ArgumentError(
             _(
-                "Not everything of this group is known, so nobody can tell what would "
-                "happen to it. Wait until it is, then look at the preview again."
+                "Not everything about this group is known, so nobody can tell "
+                "what would happen to it. Wait until it is known, then look at "
+                "the preview again."
             )
         )
     if since is None:
         raise ArgumentError(
             _(
-                "%(brokers)s: no full answer, so nobody can tell what would happen to "
-                "the queues there. Wait until it answers or is taken for gone for "
-                "good, then look at the preview again."
+                "%(brokers)s: no full answer, so nobody can tell what would "
+                "happen to the queues there. Wait until it answers or is "
+                "declared gone for good, then look at the preview again."
             )
             % {"brokers": names}
         )
     raise ArgumentError(
         _(
-            "%(brokers)s: no full answer since %(time)s, so nobody can tell what would "
-            "happen to the queues there. Wait until it answers or is taken for gone "
-            "for good, then look at the preview again."
+            "%(brokers)s: no full answer since %(time)s, so nobody can tell "
+            "what would happen to the queues there. Wait until it answers or "
+            "is declared gone for good, then look at the preview again."
         )
         % {"brokers": names, "time": _clock(since)}
     )

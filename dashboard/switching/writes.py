@@ -86,7 +86,7 @@ def apply_change(
         )
     before, after = desired_state(group), preview.desired.state
     if before == after:
-        raise FleetError(_("This is how the group divides already."))
+        raise FleetError(_("The group already divides this way."))
     _follow(group, before, after)
     return _keep(
         actor, group, before, after, preview=preview, reason=reason, scenario=scenario
@@ -110,7 +110,7 @@ def undo_change(
     keys = [key for part in parts for key in PARTS[part]]
     wanted = {**now, **{key: change.before[key] for key in keys}}
     if wanted == now:
-        raise FleetError(_("The group is as it was before that change already."))
+        raise FleetError(_("The group is already as it was before that change."))
     others = [part for part in parts if _differ(part, now, change.after)]
     names = sorted(set(_changed_since(change, actor, group)))
     if others and names and not confirmed:

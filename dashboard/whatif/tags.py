@@ -25,14 +25,13 @@ BARS = 24
 @register.simple_tag
 def whatif_note(note: Note) -> str:
     """Write a remark of a comparison in words."""
-    params = {
-        name: shown(name, value) if name.endswith("_at") else value
-        for name, value in note.params
-    }
+    params = {name: shown(name, value) for name, value in note.params}
     if options := params.get("options"):
         names = [word("option", option) for option in str(options).split(", ")]
         params["options"] = ", ".join(names)
-    return word("whatif", note.code, **params)
+    counted = dict(note.params)
+    number = counted.get("all", counted.get("queues", 0))
+    return word("whatif", note.code, int(number), **params)
 
 
 @register.filter

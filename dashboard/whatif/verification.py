@@ -47,7 +47,9 @@ def verify(state: GroupState, strategy: str) -> Verification:
     try:
         situation = read_situation(state)
         if not situation.complete:
-            return Verification(strategy, problem=_("Not all of the group is known."))
+            return Verification(
+                strategy, problem=_("Not everything about the group is known.")
+            )
         if not (situation.members and situation.queues):
             return Verification(strategy, problem=_("There is nothing to divide."))
         _prepared, plan = division(strategy, situation, Scenario())

@@ -5,44 +5,71 @@ from __future__ import annotations
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from dashboard.wording.words import Word
+from dashboard.wording.words import Counted, Word
 
 WHATIF: Final[dict[str, Word]] = {
     "member_not_there": _("{client_id} is not a member, so nothing changes for it"),
-    "client_id_shared": _("{client_id} stands there {times} times: its parts overlap"),
-    "lag_left_behind": _("{queues} queues would go, with {lag} messages in them"),
-    "lag_left_behind_partly": _(
-        "{queues} queues would go, with at least {lag} messages in them"
+    "client_id_shared": _("{client_id} is listed {times} times: its shares overlap"),
+    "lag_left_behind": Counted(
+        ngettext_lazy(
+            "{queues} queue would be dropped, with {lag} messages in it",
+            "{queues} queues would be dropped, with {lag} messages in them",
+        )
     ),
-    "lag_left_behind_unknown": _(
-        "{queues} queues would go; how many messages wait in them is not known"
+    "lag_left_behind_partly": Counted(
+        ngettext_lazy(
+            "{queues} queue would be dropped, with at least {lag} messages in it",
+            "{queues} queues would be dropped, with at least {lag} messages in them",
+        )
+    ),
+    "lag_left_behind_unknown": Counted(
+        ngettext_lazy(
+            (
+                "{queues} queue would be dropped; how many messages wait in it "
+                "is not known"
+            ),
+            (
+                "{queues} queues would be dropped; how many messages wait in "
+                "them is not known"
+            ),
+        )
     ),
     "topic_not_there": _("The group does not read topic {topic}"),
-    "owners_unknown": _(
-        "Who owns {queues} of the {all} queues now is not known, so what they would do "
-        "is in no count of moves"
+    "owners_unknown": Counted(
+        ngettext_lazy(
+            "It is not known who owns the only queue now: the numbers of moves leave "
+            "it out",
+            "It is not known who owns {queues} of the {all} queues now: the numbers of "
+            "moves leave those out",
+        )
     ),
-    "rates_assumed": _(
-        "What arrives in {queues} of the {all} queues is not known: their load is "
-        "taken as the mean of the others, marked ≈, and how even the load is stays "
-        "unknown"
+    "rates_assumed": Counted(
+        ngettext_lazy(
+            "It is not known what arrives in the only queue",
+            "It is not known what arrives in {queues} of the {all} queues: the mean of "
+            "the others is taken for them, marked ≈, and how even the load is stays "
+            "unknown",
+        )
     ),
     "topics_partly_read": _(
-        "Not every member reads {topics}: what a strategy gives to the others has no "
-        "reader and counts as without owner"
+        "Not every member reads {topics}: queues that a strategy gives "
+        "to the others have no reader and count as without owner"
     ),
     "incomplete": _(
-        "Not everything of this group is known. Queues of which nothing is known now "
-        "are divided as they stood last, and nothing can be applied"
+        "Not everything about this group is known. Queues that are not "
+        "known now are divided as they were last seen, and nothing can "
+        "be applied"
     ),
     "incomplete_brokers": _(
-        "{brokers}: no full answer. Queues of which nothing is known now are divided "
-        "as they stood last, and nothing can be applied"
+        "{brokers}: no full answer. Queues that are not known now are "
+        "divided as they were last seen, and nothing can be applied"
     ),
     "incomplete_since": _(
-        "{brokers}: no full answer since {since_at}. Queues of which nothing is known "
-        "now are divided as they stood last, and nothing can be applied"
+        "{brokers}: no full answer since {since_at}. Queues that are not "
+        "known now are divided as they were last seen, and nothing can "
+        "be applied"
     ),
     "no_members": _("The scenario has no members"),
     "no_queues": _("The group has no queues"),

@@ -58,7 +58,7 @@ def save_scenario(
     known = mine.select_for_update().filter(name=name).first()
     if known is None and mine.count() >= MAX_SCENARIOS:
         raise ScenarioError(
-            _("You keep %(limit)s scenarios of this group, which is the limit.")
+            _("You already keep %(limit)s scenarios of this group, which is the limit.")
             % {"limit": MAX_SCENARIOS}
         )
     saved = known or SavedScenario(cluster=cluster, group=group, owner=actor, name=name)
@@ -70,7 +70,7 @@ def save_scenario(
             saved.save()
     except IntegrityError as error:
         raise ScenarioError(
-            _("“%(name)s” was saved by you just now.") % {"name": name}
+            _("“%(name)s” was just saved by you.") % {"name": name}
         ) from error
     _audit(actor, "scenario.save", saved)
     return saved

@@ -1,5 +1,8 @@
 """The words that documents carry as keys and that scripts in the browser need.
 
+`SCRIPT_ROOMS` names the rooms that scripts read; `dashboard.frame.catalogue` sends them
+to browsers. Phrases that count things are `Counted`: gettext picks their form.
+
 Here are those that several features use, and the one place where all are looked up.
 Features have their own in `words.py`; `dashboard.config.words` brings them together.
 
@@ -12,12 +15,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-Word = str | Promise
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A phrase that reads differently by a number; `forms` is an `ngettext_lazy`."""
+
+    forms: Promise
+
+    def form(self, number: int) -> str:
+        """Return the form for that many, its braces not filled yet."""
+        return str(self.forms % number)
+
+
+Word = str | Promise | Counted
 
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 
@@ -61,19 +78,19 @@ KIND_SENTENCES: Final[dict[str, Word]] = {
         "no lag is shown."
     ),
     "mixed": _(
-        "Members of this group, or its brokers, disagree: some say CLUSTERING, some "
-        "BROADCASTING. Who holds which queue then follows no rule, so nothing is said "
-        "of owners and lag."
+        "The members of this group, or its brokers, disagree: some say "
+        "CLUSTERING, some BROADCASTING. Which member holds which queue "
+        "then follows no rule, so no owners and no lag are shown."
     ),
     "offline": _(
-        "Nobody is online in this group. The queues wait with the lag shown; whoever "
-        "joins will get them."
+        "Nobody is online in this group. The queues wait with the lag "
+        "shown; members that join will get them."
     ),
 }
 
 IDLE: Final[dict[str, Word]] = {
     "more_members_than_queues": _("idle: there are more members than queues"),
-    "not_subscribed": _("idle: it does not subscribe a topic of the group"),
+    "not_subscribed": _("idle: it does not subscribe to any topic of the group"),
     "no_queues": _("idle: the strategy gives it no queue"),
 }
 
@@ -83,7 +100,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "expired": _("The committed offset is below the broker's minimum"),
     "not_listed": _("The broker does not list this"),
     "no_answer": _("No answer in time"),
-    "busy": _("The broker said that it is busy and is left alone for a while"),
+    "busy": _("The broker said that it is busy, so it is not asked again for a while"),
     "denied": _("The broker refused the credentials"),
     "refused": _("The broker answered with an error"),
     "unreadable": _("The answer could not be read"),
@@ -91,16 +108,23 @@ UNKNOWN: Final[dict[str, Word]] = {
     "shared": _("Queues of this group have no single owner"),
     "unknown_strategy": _("The members divide by a rule that cannot be simulated"),
     "mixed": _("Members report different values"),
-    "not_read": _("No member of the group reads this topic any more"),
+    "not_read": _("No member of the group subscribes to this topic any more"),
     "no_owner": _("No owner to ask"),
     "no_rate": _("Nobody consumes this queue, so there is no rate to divide by"),
     "broadcasting": _("Kept in files of the members; the broker does not know"),
-    "first_sample": _("Needs a second sample"),
+    "first_sample": _("A second sample is needed"),
     "not_every_load": _("Needs the load and the owner of every queue"),
     "missing": _("The name servers do not list its broker any more"),
     "not_every_queue": _("Needs the lag and the owner of every queue"),
     "no_lag": _("Nothing waits, so there is nothing to compare"),
-    "cause": _("Nothing is known that explains it"),
+    "cause": _("No cause is known"),
+}
+
+BROKERS: Final[dict[str, Word]] = {
+    "missing": _("missing"),
+    "silent": _("no answer"),
+    "partial": _("answers in part"),
+    "slave": _("a slave answers"),
 }
 
 INTERFACE: Final[dict[str, Word]] = {
@@ -114,22 +138,19 @@ INTERFACE: Final[dict[str, Word]] = {
     "waiting": _("waiting for the first data"),
     "pause": _("Pause live updates (p)"),
     "resume": _("Resume live updates (p)"),
-    "order_changed": _("order changed · apply"),
     "seconds": _("{seconds} s"),
     "minutes": _("{minutes} m {seconds} s"),
     "hours": _("{hours} h {minutes} m"),
     "days": _("{days} d {hours} h"),
     "ago": _("{span} ago"),
-    "queues_one": _("1 queue"),
-    "queues_other": _("{n} queues"),
-    "waiting_one": _("1 queue waiting"),
-    "waiting_other": _("{n} queues waiting"),
+    "n_queues": Counted(ngettext_lazy("{n} queue", "{n} queues")),
+    "queues_waiting": Counted(ngettext_lazy("{n} queue waiting", "{n} queues waiting")),
     "queues_none": _("every queue has one"),
     "queues_none_old": _("every queue has an owner, or had one at {time}"),
     "owned_unowned": _("{owned} owned · {unowned} waiting"),
     "all_owned": _("all owned"),
     "owned_known": _("{owned} owned, the others not known"),
-    "of_queues": _("{n} of {all} queues"),
+    "of_queues": Counted(ngettext_lazy("{n} of {all} queue", "{n} of {all} queues")),
     "reported": _("reported"),
     "inferred": _("inferred"),
     "assumed": _("assumed"),
@@ -146,18 +167,27 @@ INTERFACE: Final[dict[str, Word]] = {
     "orderly": _("orderly"),
     "idle": _("idle"),
     "n_idle": _("{n} idle"),
+    "show_all_queues": _("Show all {n} queues"),
     "n_missing": _("{n} missing"),
     "n_waiting": _("{n} waiting"),
     "n_fresh": _("{n} fresh"),
     "n_old": _("{n} stale"),
     "n_never": _("{n} never known"),
-    "judged_on": _("judged on {n} of {all} queues"),
-    "queues_known": _("{n} of {all} queues known"),
-    "queues_fresh": _("{n} of {all} queues fresh"),
+    "judged_on": Counted(
+        ngettext_lazy("judged on {n} of {all} queue", "judged on {n} of {all} queues")
+    ),
+    "queues_known": Counted(
+        ngettext_lazy("{n} of {all} queue known", "{n} of {all} queues known")
+    ),
+    "queues_fresh": Counted(
+        ngettext_lazy("{n} of {all} queue fresh", "{n} of {all} queues fresh")
+    ),
     "broker_had": _("{name} had {lag}"),
-    "brokers_had": _("{n} brokers had {lag}"),
+    "brokers_had": Counted(
+        ngettext_lazy("{n} broker had {lag}", "{n} brokers had {lag}")
+    ),
     "broker_only": _("{name} only"),
-    "of_brokers": _("{n} of {all} brokers"),
+    "of_brokers": Counted(ngettext_lazy("{n} of {all} broker", "{n} of {all} brokers")),
     "epoch": _("Epoch"),
     "epoch_since": _("{number}, since {time}, {span}"),
     "epoch_held": _("{number}, since {time}, held"),
@@ -166,7 +196,9 @@ INTERFACE: Final[dict[str, Word]] = {
     "owners_reported": _("as the members report, {n} of {all}"),
     "owners_inferred": _("computed from strategy and members"),
     "owners_assumed": _("computed with an assumed strategy"),
-    "owners_old": _("of {n} queues as of {time}"),
+    "owners_old": Counted(
+        ngettext_lazy("of {n} queue as of {time}", "of {n} queues as of {time}")
+    ),
     "strategy": _("Strategy"),
     "consumes": _("Consumes"),
     "push": _("push"),
@@ -179,12 +211,9 @@ INTERFACE: Final[dict[str, Word]] = {
     "broker_silent": _("{name} does not answer"),
     "broker_partial": _("{name} answers in part"),
     "broker_slave": _("{name}: a slave answers"),
-    "others_answered_one": _("1 other answered"),
-    "others_answered_other": _("{n} others answered"),
-    "state_missing": _("missing"),
-    "state_silent": _("no answer"),
-    "state_partial": _("answers in part"),
-    "state_slave": _("a slave answers"),
+    "others_answered": Counted(
+        ngettext_lazy("{n} other answered", "{n} others answered")
+    ),
     "unlisted_since": _("unlisted since {time}"),
     "since_time": _("since {time}"),
     "for_good": _("Gone for good…"),
@@ -210,20 +239,32 @@ INTERFACE: Final[dict[str, Word]] = {
     "broker_slave_now": _("{name}: a slave answers"),
     "for_span": _(" ({span})."),
     "full_stop": _("."),
-    "banner_old_one": _("Its queue keeps the value of that moment, striped."),
-    "banner_old_other": _("Its {n} queues keep the values of that moment, striped."),
-    "banner_lag": _("Lag at that moment: {lag}."),
-    "banner_never_one": _("Of one of its queues nothing was ever known."),
-    "banner_never_other": _("Of {n} of its queues nothing was ever known."),
-    "banner_answers": _("It still answers, so the values of its queues are fresh."),
-    "banner_more_one": _("1 more broker is listed under “What we know”."),
-    "banner_more_other": _("{n} more brokers are listed under “What we know”."),
-    "banner_part": _("Not everything of this group is known now."),
-    "banner_held": _(
-        "Status, findings and epoch stand still at {time} until all is known again, "
-        "or until {until}."
+    "banner_old": Counted(
+        ngettext_lazy(
+            "Its queue keeps the value of that moment, striped.",
+            "Its {n} queues keep the values of that moment, striped.",
+        )
     ),
-    "banner_judged": _("Status and findings are judged on the queues that are known."),
+    "banner_lag": _("Lag at that moment: {lag}."),
+    "banner_never": Counted(
+        ngettext_lazy(
+            "Nothing was ever known about one of its queues.",
+            "Nothing was ever known about {n} of its queues.",
+        )
+    ),
+    "banner_answers": _("It still answers, so the values of its queues are fresh."),
+    "banner_more": Counted(
+        ngettext_lazy(
+            "{n} more broker is listed under “What we know”.",
+            "{n} more brokers are listed under “What we know”.",
+        )
+    ),
+    "banner_part": _("Not everything about this group is known now."),
+    "banner_held": _(
+        "Status, findings and epoch are those of {time} until everything "
+        "is known again, or until {until}."
+    ),
+    "banner_judged": _("Status and findings are judged by the queues that are known."),
     "fault": _("A fault of RocketScope, not of the group: {fault}."),
     "fault_rest": _(
         "This page shows what was known at {time}. The next look tries again; the "
@@ -233,7 +274,12 @@ INTERFACE: Final[dict[str, Word]] = {
     "rules_stopped": _(
         "The rules were last checked at {time}. None has been checked since."
     ),
-    "whatif_needs": _("needs all {all} queues; {n} are not known now"),
+    "whatif_needs": Counted(
+        ngettext_lazy(
+            "needs its only queue, which is not known now",
+            "needs all {all} queues; not known now: {n}",
+        )
+    ),
     "retry_lag": _("Retry lag"),
     "in_and_none_out": _("{value} in, 0 out"),
     "queue_names": _("Which queues"),
@@ -251,7 +297,6 @@ INTERFACE: Final[dict[str, Word]] = {
     "member": _("Member"),
     "members": _("Members"),
     "queues": _("Queues"),
-    "queue": _("Queue"),
     "owner": _("Owner"),
     "minimum": _("Minimum"),
     "committed": _("Committed"),
@@ -262,13 +307,20 @@ INTERFACE: Final[dict[str, Word]] = {
     "steady": _("steady"),
     "now": _("now"),
     "queues_worst_first": _("Queues, worst first"),
-    "map_label": _("{queues} queues over {members} members; {unowned} without owner"),
-    "map_label_old": _("{n} of them show the value of {time}"),
+    "map_label": Counted(
+        ngettext_lazy(
+            "{queues} over {n} member; {unowned} without owner",
+            "{queues} over {n} members; {unowned} without owner",
+        )
+    ),
+    "map_label_old": Counted(
+        ngettext_lazy(
+            "{n} of them shows the value of {time}",
+            "{n} of them show the value of {time}",
+        )
+    ),
     "values_of": _("values of {time}"),
     "missing_since": _("missing since {time}"),
-    "map_keys": _(
-        "Arrow keys move, m: next moved, u: next without owner, Enter: its row below"
-    ),
     "lag_from": _("Lag 0"),
     "lag_to": _("100k+"),
     "lag_steps": _("(steps 100, 1k, 10k)"),
@@ -287,8 +339,8 @@ INTERFACE: Final[dict[str, Word]] = {
     "legend_old": _("last value, {time}"),
     "legend_old_bar": _("fresh, then stale (not in the ≥ sum)"),
     "legend_strips": _(
-        "Hue says lag here; the owner is the row. More than 12 owners get no hue of "
-        "their own."
+        "Here the hue shows lag and the row shows the owner: more than "
+        "12 owners cannot each have a hue of their own."
     ),
     "legend_blocks": _("Number: queues. Click or Enter opens the block as cells."),
     "back_to_blocks": _("Back to all members"),
@@ -297,12 +349,16 @@ INTERFACE: Final[dict[str, Word]] = {
     "strategy_of": _("{n} × {name}"),
     "change": _("Change"),
     "new": _("new"),
-    "link_copied": _("The link is in the clipboard."),
+    "link_copied": _("The link was copied to the clipboard."),
     "members_changed_meanwhile": _(
-        "Members joined or left meanwhile; shown is the newest state."
+        "Members joined or left meanwhile. The page shows the newest state."
     ),
-    "asked_add": _("Asked for one more consumer; it shows here when it has joined."),
-    "asked_remove": _("Asked to remove {name}; it shows here when it has left."),
+    "asked_add": _(
+        "One more consumer was requested. It is shown here once it has joined."
+    ),
+    "asked_remove": _(
+        "The removal of {name} was requested. This page shows when it has left."
+    ),
     "action_failed": _("That did not work: {reason}"),
     "server_said": _("the server answered {status}"),
 }
@@ -313,9 +369,22 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "kind_sentence": KIND_SENTENCES,
     "idle": IDLE,
     "unknown": UNKNOWN,
+    "broker": BROKERS,
     "ui": INTERFACE,
 }
 """By room, then by key; features add theirs with `add_words`."""
+
+SCRIPT_ROOMS: Final = (
+    "ui",
+    "status",
+    "kind",
+    "kind_sentence",
+    "idle",
+    "unknown",
+    "finding",
+    "change",
+)
+"""The rooms that scripts of the pages read; the others are for templates alone."""
 
 
 def add_words(rooms: Mapping[str, Mapping[str, Word]]) -> None:
@@ -324,30 +393,29 @@ def add_words(rooms: Mapping[str, Mapping[str, Word]]) -> None:
         WORDS.setdefault(room, {}).update(words)
 
 
-def word(room: str, key: str | None, **values: Any) -> str:
+def word(
+    room: str, key: str | None, number: int | None = None, /, **values: Any
+) -> str:
     """Return the text of a key; values fill its braces.
 
+    `number` picks the form of a counted phrase, and is its `n` unless that is given.
     Braces within a value stay as they are: names are whatever people chose.
     """
     if not key:
         return ""
-    text = str(WORDS[room].get(key, key.replace("_", " ")))
+    found = WORDS[room].get(key, key.replace("_", " "))
+    text = found.form(number or 0) if isinstance(found, Counted) else str(found)
+    values = {"n": number, **values}
 
     def fill(place: re.Match[str]) -> str:
-        value = values.get(place[1], place[0])
+        value = values.get(place[1])
+        if value is None:
+            return place[0]
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
     return _PLACE.sub(fill, text)
 
 
-def plural(key: str, n: int, **values: Any) -> str:
-    """Return the page's text for `n` things: keys end in `_one` and `_other`."""
-    return word("ui", f"{key}_{'one' if n == 1 else 'other'}", n=n, **values)
-
-
-def catalog() -> dict[str, dict[str, str]]:
-    """Return all words in the language of the request, for the page's scripts."""
-    return {
-        room: {key: str(text) for key, text in words.items()}
-        for room, words in WORDS.items()
-    }
+def plural(key: str, n: int, /, **values: Any) -> str:
+    """Return the page's phrase for `n` things."""
+    return word("ui", key, n, **values)

@@ -41,6 +41,7 @@ C = TypeVar(
     push_consumer.PushConsumer,
     lite_pull_consumer.LitePullConsumer,
 )
+G = TypeVar("G", push_consumer.PushConsumer, lite_pull_consumer.LitePullConsumer)
 
 
 PROCESS_LOOP: Final = LoopThread("rmqcore-loop", starts_itself=True)
@@ -59,9 +60,14 @@ def _arguments_of(
 
 
 class _Face(Generic[C]):
-    """What the three have in common: identity and life."""
+    """What all three have in common: identity and life."""
 
     _client: C
+
+    @property
+    def group(self) -> str:
+        """The group that it sends or consumes for."""
+        return self._client.group
 
     @property
     def client_id(self) -> str:
@@ -97,11 +103,6 @@ class Producer(_Face[producer.Producer]):
         self._client = producer.Producer(*args, **options)
         under_way = options.get("max_under_way", producer.MAX_UNDER_WAY)
         self._under_way = threading.Semaphore(under_way)
-
-    @property
-    def group(self) -> str:
-        """The producer group."""
-        return self._client.group
 
     def send(
         self,
@@ -161,17 +162,8 @@ class Producer(_Face[producer.Producer]):
         return PROCESS_LOOP.call(self._client.publish_queues(topic))
 
 
-class PushConsumer(_Face[push_consumer.PushConsumer]):
-    """A member of a consumer group, whose listener is called in threads."""
-
-    @_arguments_of(push_consumer.PushConsumer)
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._client = push_consumer.PushConsumer(*args, **options)
-
-    @property
-    def group(self) -> str:
-        """The group it is a member of."""
-        return self._client.group
+class _ConsumerFace(_Face[G]):
+    """What the two consumers have in common: subscriptions and queues."""
 
     def subscribe(self, topic: str, expression: str = "*") -> None:
         """Subscribe a topic: all of it, or tags such as `TagA || TagB`."""
@@ -185,6 +177,14 @@ class PushConsumer(_Face[push_consumer.PushConsumer]):
     def queues(self) -> list[MessageQueue]:
         """The queues held now, sorted; empty when not running."""
         return PROCESS_LOOP.ask(lambda: self._client.queues)
+
+
+class PushConsumer(_ConsumerFace[push_consumer.PushConsumer]):
+    """A member of a consumer group, whose listener is called in threads."""
+
+    @_arguments_of(push_consumer.PushConsumer)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._client = push_consumer.PushConsumer(*args, **options)
 
     @property
     def paused(self) -> bool:
@@ -218,25 +218,12 @@ class PushConsumer(_Face[push_consumer.PushConsumer]):
         PROCESS_LOOP.call(self._client.abandon())
 
 
-class LitePullConsumer(_Face[lite_pull_consumer.LitePullConsumer]):
+class LitePullConsumer(_ConsumerFace[lite_pull_consumer.LitePullConsumer]):
     """Polls messages of subscribed topics or assigned queues, from any thread."""
 
     @_arguments_of(lite_pull_consumer.LitePullConsumer)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._client = lite_pull_consumer.LitePullConsumer(*args, **options)
-
-    @property
-    def group(self) -> str:
-        """The group whose progress is kept."""
-        return self._client.group
-
-    def subscribe(self, topic: str, expression: str = "*") -> None:
-        """Share a topic's queues with the group."""
-        PROCESS_LOOP.ask(lambda: self._client.subscribe(topic, expression))
-
-    def unsubscribe(self, topic: str) -> None:
-        """Give a topic up; its queues are released with the next rebalance."""
-        PROCESS_LOOP.ask(lambda: self._client.unsubscribe(topic))
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Take exactly these queues, whoever else does."""
@@ -275,11 +262,6 @@ class LitePullConsumer(_Face[lite_pull_consumer.LitePullConsumer]):
     def resume(self, queues: Iterable[MessageQueue]) -> None:
         """Pull these queues again."""
         PROCESS_LOOP.ask(lambda: self._client.resume(queues))
-
-    @property
-    def queues(self) -> list[MessageQueue]:
-        """The queues held now, sorted; empty when not running."""
-        return PROCESS_LOOP.ask(lambda: self._client.queues)
 
     def fetch_message_queues(self, topic: str) -> list[MessageQueue]:
         """Return the readable queues of a topic; empty when it does not exist."""

@@ -163,18 +163,19 @@ def _first_stop(events: Sequence[Event]) -> tuple[int, str] | None:
 
 LAB: Final = Lab(
     "F6",
-    "One blocked message holds the commit back",
+    "One blocked message holds back the commit",
     ("C5", "C6"),
     MappingProxyType(
         {
             "blocked": "The listener hangs on offset {offset}; later messages are "
-            "done with, up to offset {furthest}.",
+            "finished, up to offset {furthest}.",
             "delayed": "Flow control stops pulling: {reason}.",
             "released": "The listener comes back from offset {offset}.",
-            "held_back": "The commit stays at {offset}, the message that is not done.",
-            "flow_control": "Pulling stops when newest and oldest message in hand are "
-            "more than {limit} offsets apart.",
-            "jumps": "Once it is done, the commit jumps to {end}, the end.",
+            "held_back": "The commit stays at {offset}, the message that is not "
+            "finished.",
+            "flow_control": "Pulling stops when the newest and the oldest message in "
+            "hand are more than {limit} offsets apart.",
+            "jumps": "Once it is finished, the commit jumps to the end, {end}.",
         }
     ),
     Parameters,

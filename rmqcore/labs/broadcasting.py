@@ -86,7 +86,7 @@ async def play(stage: Stage, parameters: Parameters) -> BroadcastingResult:
 
 LAB: Final = Lab(
     "F2",
-    "A broadcasting group: everybody consumes everything",
+    "In a broadcasting group every member consumes every message",
     ("A2", "A3"),
     MappingProxyType(
         {
@@ -94,8 +94,8 @@ LAB: Final = Lab(
             "broker": "The broker reports the offsets {offsets}.",
             "undivided": "Each member holds all {queues} queues: nothing is divided.",
             "everything": "Each member consumes all {messages} messages.",
-            "broker_zero": "The broker reports offset 0 for every queue, also after "
-            "all has been consumed: that is not lag.",
+            "broker_zero": "The broker reports offset 0 for every queue, even after "
+            "everything has been consumed: that is not lag.",
             "files": "Each member's progress is in a file of its own, on its host.",
         }
     ),

@@ -202,15 +202,15 @@ LAB: Final = Lab(
     ("C7", "C8", "C11"),
     MappingProxyType(
         {
-            "waiting": "Queues {queues} wait: their locks are the dead member's for "
-            "{expiry_s:.0f} s from the last renewal.",
-            "moved": "{seconds} s after the death the queues have moved.",
+            "waiting": "Queues {queues} wait: the dead member keeps their locks for "
+            "{expiry_s:.0f} s after the last renewal.",
+            "moved": "The queues moved {seconds} s after the death.",
             "waits": "The queues wait until the locks at the broker expire, "
             "{expiry_s:.0f} s after the last renewal.",
             "unowned": "Until then nobody holds the {count} queues.",
             "nothing_lost": "Nothing is lost; {repeated} messages that were not yet "
             "committed are consumed again.",
-            "order": "First deliveries are in order for each of {keys} keys.",
+            "order": "The first deliveries of each of the {keys} keys are in order.",
         }
     ),
     Parameters,

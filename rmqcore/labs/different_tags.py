@@ -189,8 +189,8 @@ LAB: Final = Lab(
             "newer": "The one with the newer subscription gets {consumed} of {sent} "
             "messages of {tag}: those in the queues it holds.",
             "lost": "{lost} of {sent} messages are never consumed by anybody.",
-            "broadcasting": "Broadcasting, the newer one gets all of its own, "
-            "the older one nothing.",
+            "broadcasting": "In a broadcasting group, the newer one gets all its own "
+            "and the older one nothing.",
         }
     ),
     Parameters,

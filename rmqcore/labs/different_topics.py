@@ -175,7 +175,7 @@ LAB: Final = Lab(
             "notices": "Each of them makes the broker notify both members, which "
             "rebalance.",
             "unread": "{count} queues, half of each topic, belong to a member that "
-            "does not subscribe them: nobody reads them, for good.",
+            "does not subscribe to them, so they are never read.",
             "waits": "{count} messages wait there.",
         }
     ),

@@ -121,12 +121,12 @@ LAB: Final = Lab(
     ("A1", "B1", "B8"),
     MappingProxyType(
         {
-            "rule": "All {count} divisions are contiguous blocks, the first members "
-            "taking one queue more where it does not come out even (AVG).",
+            "rule": "All {count} divisions are contiguous blocks; where they cannot "
+            "be equal, the first members take one queue more (AVG).",
             "one_owner": "After each join and leave every queue has exactly one owner.",
             "restart": "Restarted in the order {order}, members hold what they held "
             "before: client ids are sorted before dividing.",
-            "idle": "With more members than queues the last ones hold nothing.",
+            "idle": "With more members than queues, the last members hold none.",
         }
     ),
     Parameters,

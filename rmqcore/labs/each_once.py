@@ -61,8 +61,8 @@ LAB: Final = Lab(
     MappingProxyType(
         {
             "one_owner": "Each queue has exactly one owner.",
-            "each_once": "{messages} messages are consumed {times} times in all: "
-            "what one member consumes, no other does.",
+            "each_once": "{messages} messages are consumed {times} times in all: no "
+            "message is consumed by two members.",
             "at_broker": "The progress of a clustering group is kept by the broker.",
         }
     ),

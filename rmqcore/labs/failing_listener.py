@@ -122,7 +122,7 @@ async def _length(stage: Stage, topic: str) -> int:
 
 LAB: Final = Lab(
     "F8",
-    "What fails comes again, later each time, then goes to the dead letters",
+    "A message that fails is retried later and later, then becomes a dead letter",
     ("C4",),
     MappingProxyType(
         {
@@ -130,7 +130,9 @@ LAB: Final = Lab(
             "given_up": "Given up: dead letters in {topic}: {count}.",
             "retried": "The message comes again {retries} times, by {topic}.",
             "rising": "Each pause is longer than the one before: {pauses}.",
-            "dead_letter": "After the last try it is in {topic}, and comes no more.",
+            "dead_letter": (
+                "After the last try it is in {topic} and is not delivered any more."
+            ),
         }
     ),
     Parameters,

@@ -238,13 +238,14 @@ LAB: Final = Lab(
             "found": "Case {case}: its offsets are found in: {found_in}.",
             "refused": "Case {case}: it does not start: {error}.",
             "told": "Case {case}: messages lost: {lost}, repeated: {repeated}.",
-            "kept": "With its file it goes on where it was.",
-            "backup": "With the file broken or deleted it takes the backup: nothing is "
-            "lost, the {repeated} messages since the write before are repeated.",
-            "tail": "Without any file, as on another host, it starts at the tail: "
-            "the {lost} messages that came while it was away are lost to it.",
-            "refused_start": "With two files of which neither can be read it does not "
-            "start: it would lose its place silently.",
+            "kept": "With its file it continues where it stopped.",
+            "backup": "With the file broken or deleted it reads the backup: nothing is "
+            "lost, and the {repeated} messages since the previous write are "
+            "consumed again.",
+            "tail": "Without any file, as on another host, it starts at the tail: it "
+            "never gets the {lost} messages that came while it was away.",
+            "refused_start": "If neither of the two files can be read, it does not "
+            "start, since it would lose its place silently.",
         }
     ),
     Parameters,

@@ -178,8 +178,14 @@ BROADCASTING: Final = Lab(
             "file_moved": "The file they share has come to {total} messages.",
             "missed": "The member that was away misses {count} messages: the other "
             "one moved the shared offsets past them.",
-            "goes_on": "Back again, it goes on with what comes from then on.",
-            "one_id": "On one host and with one instance name they are one client id.",
+            "goes_on": (
+                "Once it is back, it continues with the messages that come from "
+                "then on."
+            ),
+            "one_id": (
+                "On the same host and with the same instance name they have the "
+                "same client id."
+            ),
         }
     ),
     BroadcastingParameters,
@@ -193,7 +199,7 @@ CLUSTERING: Final = Lab(
     MappingProxyType(
         {
             "listed": _LISTED,
-            "same_half": "Both compute the part of the first of the two, and hold the "
+            "same_half": "Both compute the share of the first of the two, and hold the "
             "same {queues} queues.",
             "twice": "{count} of {total} messages are consumed twice.",
             "nobody": "{count} messages wait: nobody holds their queues.",

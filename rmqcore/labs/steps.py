@@ -36,13 +36,16 @@ EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "topic": "Topic {topic} is made on {broker}; queues: {queues}.",
         "joined": "{member} joins group {group} as client {client_id}.",
-        "left": "{member} leaves the group in good order.",
-        "died": "{member} dies: its connection ends, nothing is written or released.",
+        "left": "{member} leaves the group gracefully.",
+        "died": (
+            "{member} is killed: its connection ends, and nothing is written "
+            "or released."
+        ),
         "sent": "Messages sent to {topic}: {count}.",
         "division": "At rest, {topic} is divided: {division}.",
-        "broadcast": "At rest, {topic} is not divided, each member holds its queues "
-        "for itself: {division}.",
-        "consumed": "Given to listeners so far: {shares}; {total} in all.",
+        "broadcast": "At rest, {topic} is not divided; each member holds all its "
+        "queues: {division}.",
+        "consumed": "Delivered to listeners so far: {shares}; {total} in all.",
         "offsets": "Group {group} has committed {committed} of {end} on {topic}.",
     }
 )

@@ -1,4 +1,4 @@
-"""Where progress is kept: the store's interface, and the file of broadcasting members.
+"""Where progress is kept: the table of offsets, and the file of broadcasting members.
 
 The store of clustering members asks brokers, so it is in `client`.
 """
@@ -11,14 +11,12 @@ from .local_file import (
     default_offsets_directory,
 )
 from .store import OffsetStore, ReadOffsetType
-from .table import OffsetTable
 
 __all__ = [
     "FoundIn",
     "LocalFileOffsetStore",
     "LocalOffsets",
     "OffsetStore",
-    "OffsetTable",
     "ReadOffsetType",
     "decode_offsets",
     "default_offsets_directory",

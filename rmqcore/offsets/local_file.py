@@ -29,8 +29,7 @@ from rmqcore.errors import ArgumentError, BodyError, StoreError
 from rmqcore.model import MessageQueue
 
 from .file_format import decode_offsets, encode_offsets
-from .store import ReadOffsetType
-from .table import OffsetTable
+from .store import OffsetStore
 
 FILE_NAME: Final = "offsets.json"
 BACKUP_SUFFIX: Final = ".bak"
@@ -59,16 +58,16 @@ def default_offsets_directory() -> Path:
     return Path.home() / DEFAULT_DIRECTORY
 
 
-class LocalFileOffsetStore:
+class LocalFileOffsetStore(OffsetStore):
     """The file store of one group of one client. Belongs to one event loop."""
 
     def __init__(self, root: Path, client_id: str, group: str) -> None:
+        super().__init__()
         for what, name in (("client id", client_id), ("group", group)):
             if not name or name in {".", ".."} or "/" in name or "\0" in name:
                 raise ArgumentError(f"{what} {name!r} cannot be the name of a folder")
         self.path = root / client_id / group / FILE_NAME
         self.loaded = LocalOffsets({}, FoundIn.NOWHERE)
-        self._table = OffsetTable()
         self._writing = asyncio.Lock()
 
     @property
@@ -82,29 +81,7 @@ class LocalFileOffsetStore:
         Raises `StoreError` when there is a file, but none that can be read.
         """
         self.loaded = await asyncio.to_thread(self._read_files)
-        for queue, offset in self.loaded.offsets.items():
-            self._table.update(queue, offset)
-
-    def update_offset(
-        self, queue: MessageQueue, offset: int, *, increase_only: bool = False
-    ) -> None:
-        """Note progress in memory."""
-        self._table.update(queue, offset, increase_only=increase_only)
-
-    def update_and_freeze_offset(self, queue: MessageQueue, offset: int) -> None:
-        """Set the offset and ignore updates until it is removed."""
-        self._table.update_and_freeze(queue, offset)
-
-    async def read_offset(self, queue: MessageQueue, how: ReadOffsetType) -> int | None:
-        """Return the offset, or None when nothing was ever persisted."""
-        if how is not ReadOffsetType.READ_FROM_STORE:
-            known = self._table.read(queue)
-            if known is not None or how is ReadOffsetType.READ_FROM_MEMORY:
-                return known
-        offset = (await asyncio.to_thread(self._read_files)).offsets.get(queue)
-        if offset is not None:
-            self._table.update(queue, offset)
-        return offset
+        self._offsets.update(self.loaded.offsets)
 
     async def persist(self, queue: MessageQueue) -> None:
         """Persist one queue's offset, if memory knows it."""
@@ -112,30 +89,16 @@ class LocalFileOffsetStore:
 
     async def persist_all(self, queues: Collection[MessageQueue]) -> None:
         """Persist the offsets of these queues; raises `StoreError`."""
-        wanted = {
-            queue: offset
-            for queue in queues
-            if (offset := self._table.read(queue)) is not None
-        }
-        if wanted:
+        if wanted := self._known(queues):
             async with self._writing:
                 await asyncio.to_thread(self._write_files, wanted)
 
     def remove_offset(self, queue: MessageQueue) -> None:
         """End a freeze; the offset itself is kept, as every member owns every queue."""
-        offset = self._table.read(queue)
-        self._table.remove(queue)
-        if offset is not None:
-            self._table.update(queue, offset)
+        self._frozen.discard(queue)
 
-    def clone_offset_table(self, topic: str | None = None) -> dict[MessageQueue, int]:
-        """Return the offsets in memory, of one topic or of all."""
-        return self._table.clone(topic)
-
-    async def update_to_broker(
-        self, queue: MessageQueue, offset: int, *, oneway: bool = True
-    ) -> None:
-        """Do nothing: brokers do not keep the progress of broadcasting members."""
+    async def _read(self, queue: MessageQueue) -> int | None:
+        return (await asyncio.to_thread(self._read_files)).offsets.get(queue)
 
     def _read_files(self) -> LocalOffsets:
         main, problem = _read(self.path)

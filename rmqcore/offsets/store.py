@@ -1,10 +1,18 @@
-"""The offset store: where a group's progress is kept (behaviour D1)."""
+"""The offset store: a group's progress in memory, and what keeps it (behaviour D1).
+
+Owns the table of offsets. Where they are persisted is the business of the two kinds:
+the local file of broadcasting members, and the brokers of clustering ones.
+
+An update may be limited to increases: results of concurrent listeners arrive in any
+order, and a late one must not turn the progress back. A frozen offset ignores updates
+until it is removed: after a reset, listeners still at work must not undo it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
 from enum import Enum
-from typing import Protocol
 
 from rmqcore.model import MessageQueue
 
@@ -17,7 +25,7 @@ class ReadOffsetType(Enum):
     MEMORY_FIRST_THEN_STORE = "memory, then store"
 
 
-class OffsetStore(Protocol):
+class OffsetStore(ABC):
     """Progress of one group on one client, in memory and persisted.
 
     An offset is that of the next message to consume. None means that nothing was ever
@@ -25,42 +33,69 @@ class OffsetStore(Protocol):
     must not be taken for None: the group would start anew.
     """
 
-    async def load(self) -> None:
-        """Read what was persisted into memory."""
-        ...
+    def __init__(self) -> None:
+        self._offsets: dict[MessageQueue, int] = {}
+        self._frozen: set[MessageQueue] = set()
+
+    # In memory
 
     def update_offset(
         self, queue: MessageQueue, offset: int, *, increase_only: bool = False
     ) -> None:
         """Note progress in memory."""
-        ...
+        if self._frozen and queue in self._frozen:
+            return
+        if increase_only and offset < self._offsets.get(queue, offset):
+            return
+        self._offsets[queue] = offset
 
     def update_and_freeze_offset(self, queue: MessageQueue, offset: int) -> None:
         """Set the offset and ignore updates until it is removed."""
-        ...
-
-    async def read_offset(self, queue: MessageQueue, how: ReadOffsetType) -> int | None:
-        """Return the offset, or None when nothing was ever committed."""
-        ...
-
-    async def persist(self, queue: MessageQueue) -> None:
-        """Persist one queue's offset, if memory knows it."""
-        ...
-
-    async def persist_all(self, queues: Collection[MessageQueue]) -> None:
-        """Persist the offsets of these queues."""
-        ...
+        self._offsets[queue] = offset
+        self._frozen.add(queue)
 
     def remove_offset(self, queue: MessageQueue) -> None:
-        """Forget a queue that is no longer owned."""
-        ...
+        """Forget a queue that is no longer owned, its frozen state included."""
+        self._offsets.pop(queue, None)
+        self._frozen.discard(queue)
 
     def clone_offset_table(self, topic: str | None = None) -> dict[MessageQueue, int]:
-        """Return the offsets in memory, of one topic or of all."""
-        ...
+        """Return a copy of the offsets in memory, of one topic or of all."""
+        return {
+            queue: offset
+            for queue, offset in self._offsets.items()
+            if topic is None or queue.topic == topic
+        }
 
-    async def update_to_broker(
-        self, queue: MessageQueue, offset: int, *, oneway: bool = True
-    ) -> None:
-        """Send one offset to the broker, if that is where they are kept."""
-        ...
+    # Persisted
+
+    async def read_offset(self, queue: MessageQueue, how: ReadOffsetType) -> int | None:
+        """Return the offset; None when memory has none, or none was ever committed."""
+        if how is not ReadOffsetType.READ_FROM_STORE:
+            known = self._offsets.get(queue)
+            if known is not None or how is ReadOffsetType.READ_FROM_MEMORY:
+                return known
+        offset = await self._read(queue)
+        if offset is not None:
+            self.update_offset(queue, offset)
+        return offset
+
+    @abstractmethod
+    async def load(self) -> None:
+        """Read what was persisted into memory."""
+
+    @abstractmethod
+    async def persist(self, queue: MessageQueue) -> None:
+        """Persist one queue's offset, if memory knows it."""
+
+    @abstractmethod
+    async def persist_all(self, queues: Collection[MessageQueue]) -> None:
+        """Persist the offsets of these queues, as far as memory knows them."""
+
+    @abstractmethod
+    async def _read(self, queue: MessageQueue) -> int | None:
+        """Return what was persisted of one queue."""
+
+    def _known(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
+        offsets = self._offsets
+        return {queue: offsets[queue] for queue in queues if queue in offsets}

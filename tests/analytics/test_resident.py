@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from analytics import contracts as c
+from analytics import resident
 from analytics.errors import JavaError
 from analytics.resident import Resident
 from tests.analytics.lakes import two_epochs
@@ -36,10 +40,10 @@ def run_line(name: str, lake: Path, output: Path, job: str = "lag") -> str:
 def worked(lines: list[str], resident_of: Any = None) -> list[dict[str, Any]]:
     """Return the events of a resident that is given these lines, then idles."""
     events: list[dict[str, Any]] = []
-    resident = Resident(events.append, resident_of or no_java)
+    given = Resident(events.append, resident_of or no_java)
     for line in lines:
-        resident._take(line)
-    resident.work(idle_seconds=0.01)
+        given._take(line)
+    given.work(idle_seconds=0.01)
     return events
 
 
@@ -81,13 +85,33 @@ def test_a_job_cancelled_while_it_waits_never_starts(tmp_path: Path) -> None:
 
 def test_the_end_of_the_input_ends_the_work(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
-    resident = Resident(events.append, no_java)
+    ended = Resident(events.append, no_java)
     lines = ["", run_line("1", tmp_path, tmp_path)]
-    reader = threading.Thread(target=resident.read, args=(lines,))
+    reader = threading.Thread(target=ended.read, args=(lines,))
     reader.start()
     reader.join()
-    resident.work(idle_seconds=30)
+    ended.work(idle_seconds=30)
     assert events == []
+
+
+def test_what_a_job_left_in_circles_is_let_go_of(tmp_path: Path) -> None:
+    class Circle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    left: list[weakref.ref[Circle]] = []
+
+    def start() -> SparkSession:
+        left.append(weakref.ref(Circle()))
+        raise JavaError("no Java here")
+
+    two_epochs(tmp_path / "lake")
+    gc.disable()
+    try:
+        worked([run_line("1", tmp_path / "lake", tmp_path / "out")], start)
+    finally:
+        gc.enable()
+    assert [each() for each in left] == [None]
 
 
 @pytest.fixture
@@ -108,6 +132,20 @@ def child(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     ) as process:
         yield process
         process.kill()
+
+
+def test_an_interrupt_of_the_terminal_is_left_to_the_parent(
+    child: subprocess.Popen[str],
+) -> None:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    for _once_more in range(2):
+        child.stdin.write("no job\n")
+        child.stdin.flush()
+        assert json.loads(child.stdout.readline())["event"] == "failed"
+        child.send_signal(signal.SIGINT)
+    child.stdin.close()
+    assert child.wait(20) == 0
 
 
 @pytest.mark.spark
@@ -150,3 +188,22 @@ def test_a_resident_process_runs_jobs_and_is_cancelled(
 
     child.stdin.close()
     assert child.wait(60) == 0
+
+
+@pytest.mark.spark
+def test_memory_is_given_back_when_no_job_comes(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resident, "REST_SECONDS", 0.01)
+    idle = Resident(lambda _event: None, lambda: spark)
+    idle._session_for("before")
+    collections = _full_collections(spark)
+    assert idle._next(0.01) is None
+    assert _full_collections(spark) == collections + resident.RESTS
+
+
+def _full_collections(spark: SparkSession) -> int:
+    jvm: Any = spark.sparkContext._jvm
+    beans = jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
+    (full,) = [bean for bean in beans if bean.getName() == "MarkSweepCompact"]
+    return int(full.getCollectionCount())

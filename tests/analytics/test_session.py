@@ -3,15 +3,25 @@ from __future__ import annotations
 import logging
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from analytics.errors import JobError
-from analytics.session import SessionSettings, check_address, configuration
+from analytics.session import (
+    SessionSettings,
+    check_address,
+    configuration,
+    give_javas_memory_back,
+)
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+LARGE = 200 * 1024 * 1024
+"""Bytes that a bit set of Java may have; an idle session needs fewer than two."""
 
 
 def test_settings_come_from_the_environment() -> None:
@@ -87,3 +97,18 @@ def test_jars_that_are_missing_are_asked_for(spark: SparkSession) -> None:
     check_address(spark, "file:///srv/lake")
     with pytest.raises(JobError, match="ROCKETSCOPE_SPARK_JARS"):
         check_address(spark, "s3a://bucket/lake")
+
+
+@pytest.mark.spark
+def test_heap_that_java_no_longer_needs_goes_back(spark: SparkSession) -> None:
+    jvm: Any = spark.sparkContext._jvm
+    heap = jvm.java.lang.Runtime.getRuntime()
+    large = [jvm.java.util.BitSet(8 * LARGE) for _ in range(2)]
+    needed = heap.totalMemory()
+    del large
+
+    def is_back() -> bool:
+        give_javas_memory_back(spark)
+        return bool(heap.totalMemory() < needed - LARGE / 2)
+
+    wait_until(is_back)

@@ -98,6 +98,7 @@ def test_memory_is_level_or_grows_or_comes_and_goes() -> None:
             {
                 "web": 200 * MB,
                 "collector": (100 + 2 * at) * MB,
+                "analytics": (150 + 300 * (at % 4)) * MB,
                 **({"spark-java": 900 * MB} if at % 3 else {}),
             },
         )
@@ -105,11 +106,17 @@ def test_memory_is_level_or_grows_or_comes_and_goes() -> None:
     ]
     found = {each.name: each for each in courses(looks)}
     assert found["web"].is_level
+    assert found["analytics"].is_level, "what its jobs take, they give back"
     assert not found["collector"].is_level
     assert not found["spark-java"].is_steady
     assert goals(GOOD, [WHOLE], list(found.values()))[-1].more == "collector"
     lines = memory_table(found.values())
-    assert [line.split()[-1] for line in lines[1:]] == ["GROWS", "goes", "level"]
+    assert [line.split()[-1] for line in lines[1:]] == [
+        "level",
+        "GROWS",
+        "goes",
+        "level",
+    ]
 
 
 @pytest.mark.parametrize(

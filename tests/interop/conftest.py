@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rmqcore.admin import Admin
-from tests.support.apache import ApacheCluster, start_cluster
+from tests.support.apache import BRIEF, ApacheCluster, start_cluster
 from tests.support.jars import rocketmq_version
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import TEST_SECONDS
@@ -33,12 +33,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TEST_SECONDS))
 
 
-class Apaches:
-    """The clusters and JVMs of the session by version, started when first asked for."""
+_APACHES = pytest.StashKey["Apaches"]()
 
-    def __init__(self, directories: pytest.TempPathFactory, running: ExitStack) -> None:
+
+class Apaches:
+    """The clusters and JVMs of the session by version, started when asked for."""
+
+    def __init__(self, directories: pytest.TempPathFactory) -> None:
         self._directories = directories
-        self._running = running
+        self._running = ExitStack()
         self._clusters: dict[str, ApacheCluster] = {}
         self._drivers: dict[str, JavaDriver] = {}
 
@@ -46,7 +49,9 @@ class Apaches:
         """Return the cluster that all tests share; each uses names of its own."""
         if version not in self._clusters:
             directory = self._directories.mktemp("apache")
-            cluster = start_cluster(directory, brokers=2, version=version)
+            cluster = start_cluster(
+                directory, brokers=2, version=version, jvm_options=BRIEF
+            )
             self._clusters[version] = self._running.enter_context(cluster)
         return self._clusters[version]
 
@@ -61,12 +66,32 @@ class Apaches:
             self._drivers[version] = self._running.enter_context(driver)
         return self._drivers[version]
 
+    def close(self) -> None:
+        """End all that runs."""
+        self._clusters.clear()
+        self._drivers.clear()
+        self._running.close()
+
 
 @pytest.fixture(scope="session")
-def apaches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apaches]:
+def apaches(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[Apaches]:
     """The clusters of the session."""
-    with ExitStack() as running:
-        yield Apaches(tmp_path_factory, running)
+    made = pytestconfig.stash[_APACHES] = Apaches(tmp_path_factory)
+    yield made
+    made.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the clusters with the last test in a row that asks for them.
+
+    Idle brokers of Java would take a tenth of a core each from the tests that follow.
+    """
+    made = item.config.stash.get(_APACHES, None)
+    if made and "apaches" not in getattr(nextitem, "fixturenames", ()):
+        made.close()
 
 
 @pytest.fixture

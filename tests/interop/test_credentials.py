@@ -25,7 +25,7 @@ from rmqcore.model.columns import Reason
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import connect
-from tests.support.apache import ApacheCluster, start_cluster
+from tests.support.apache import BRIEF, ApacheCluster, start_cluster
 from tests.support.jars import rocketmq_version
 from tests.support.java_driver import JavaDriver
 
@@ -73,7 +73,9 @@ def guarded(
 ) -> Iterator[ApacheCluster]:
     directory = tmp_path_factory.mktemp("guarded")
     with start_cluster(
-        directory, settings=_SETTINGS, jvm_options=tls_options(authority, directory)
+        directory,
+        settings=_SETTINGS,
+        jvm_options=(*BRIEF, *tls_options(authority, directory)),
     ) as cluster:
         yield cluster
 

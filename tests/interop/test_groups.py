@@ -12,7 +12,7 @@ import pytest
 
 from rmqcore.allocation import allocate_group
 from rmqcore.model import MessageQueue
-from tests.support.apache import start_cluster
+from tests.support.apache import BRIEF, start_cluster
 from tests.support.java_driver import JavaDriver
 from tests.support.our_clients import OurCommand
 
@@ -154,7 +154,7 @@ def our_rooms(directory: Path) -> Iterator[str]:
 @contextmanager
 def apache_rooms(directory: Path) -> Iterator[str]:
     """Run an Apache cluster of the same two brokers."""
-    with start_cluster(directory, brokers=IN_ROOMS) as cluster:
+    with start_cluster(directory, brokers=IN_ROOMS, jvm_options=BRIEF) as cluster:
         yield cluster.nameserver
 
 

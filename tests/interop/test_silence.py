@@ -30,7 +30,7 @@ from dashboard.gateway.connections import ClusterConnection
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.state import live_state, make_async_client
 from dashboard.live.tasks import end_tasks
-from tests.support.apache import ApacheCluster, start_cluster
+from tests.support.apache import BRIEF, ApacheCluster, start_cluster
 from tests.support.collectors import make_collector
 from tests.support.java_members import AT_REST_S
 from tests.support.valkey import Valkey, valkey, valkey_server
@@ -50,7 +50,7 @@ MESSAGES = 40.0
 @pytest.fixture
 def apache(tmp_path: Path) -> Any:
     """A cluster of its own: others would suffer from its silence."""
-    with start_cluster(tmp_path / "apache", brokers=2) as cluster:
+    with start_cluster(tmp_path / "apache", brokers=2, jvm_options=BRIEF) as cluster:
         yield cluster
 
 

@@ -6,7 +6,7 @@ import "./page.js";
 const { compareText, drain, queueStatus } = await import(
   "../../static/js/groups/status.js"
 );
-const listed = new URL("../dashboard/groups/queue_status.json", import.meta.url);
+const listed = new URL("./queue_status.json", import.meta.url);
 const QUEUE = {
   min: 0,
   max: 9_000,

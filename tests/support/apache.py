@@ -40,6 +40,12 @@ _JVM: Final = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
 )
+BRIEF: Final = ("-XX:TieredStopAtLevel=1",)
+"""For processes of tests, which end before the second compiler has repaid its work.
+
+Two brokers and twelve members take a quarter to a third less processor time with it.
+Brokers that are measured must not have it: it makes them slower in the long run.
+"""
 _BROKER_HEAP: Final = ("-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 _SMALL_HEAP: Final = ("-Xms64m", "-Xmx128m", "-XX:MaxDirectMemorySize=128m")
 _BROKER_SETTINGS: Final[Mapping[str, object]] = {
@@ -55,6 +61,8 @@ _BROKER_SETTINGS: Final[Mapping[str, object]] = {
     "mappedFileSizeCommitLog": 64 * 1024 * 1024,
     "mappedFileSizeConsumeQueue": 1_200_000,
     "mappedFileSizeTimerLog": 4 * 1024 * 1024,
+    # Each flush compares the timer wheel's 40 MB with its copy: a twentieth of a core.
+    "timerFlushIntervalMs": 60_000,
     "maxHashSlotNum": 100_000,
     "maxIndexNum": 400_000,
     # A busy machine is no busy broker: 200 ms in a queue are nothing here.
@@ -120,7 +128,7 @@ def mqadmin(
     home = make_home(directory / "mqadmin", "logback_tools.xml")
     return subprocess.run(
         [
-            *_java(home, rocketmq_version(), *_SMALL_HEAP),
+            *_java(home, rocketmq_version(), *_SMALL_HEAP, *BRIEF),
             "org.apache.rocketmq.tools.command.MQAdminStartup",
             *arguments,
             "-n",

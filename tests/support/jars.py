@@ -17,6 +17,8 @@ from typing import Final
 
 VERSION_SETTING: Final = "ROCKETSCOPE_TEST_ROCKETMQ_VERSION"
 DEFAULT_VERSION: Final = "5.5.0"
+OLDEST_VERSION: Final = "4.9.7"
+"""The oldest that tests run on; of 4.9.8 the servers were never published as jars."""
 JAVA_DIRECTORY: Final = Path(__file__).parents[1] / "interop" / "java"
 S3_POM: Final = Path(__file__).parents[2] / "analytics" / "s3-jars.xml"
 _FETCH_SECONDS: Final = 600

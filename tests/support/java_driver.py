@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from .apache import java_command, make_home
+from .apache import BRIEF, java_command, make_home
 from .jars import JAVA_DIRECTORY, cache_directory, rocketmq_jars, rocketmq_version
 from .json_lines import Event, JsonLines
 
@@ -21,6 +21,7 @@ Queue = tuple[str, str, int]
 
 _SOURCES: Final = sorted((JAVA_DIRECTORY / "src").glob("*.java"))
 EAGER: Final = (
+    *BRIEF,
     # Members that start together may divide by different lists; the next look at it
     # comes after 20 s, which is long for a test.
     "-Drocketmq.client.rebalance.waitInterval=2000",
@@ -156,7 +157,7 @@ class AdminTool(JsonLines):
         make_home(directory, "logback_tools.xml")
         command = java_command(directory, version, compiled(version))
         super().__init__(
-            [*command, "AdminTool"],
+            [*command, *BRIEF, "AdminTool"],
             log=directory / "stderr",
             env={"ROCKETMQ_HOME": str(directory)},
             # Some commands leave files where they run.

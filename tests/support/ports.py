@@ -1,20 +1,45 @@
-"""Free TCP ports on loopback, asked from the kernel."""
+"""Free TCP ports on loopback, of a range that nothing else takes from.
+
+Processes that run tests side by side have a range each, below the ports that the kernel
+gives to outgoing connections: what is free here stays free until it is used.
+"""
 
 from __future__ import annotations
 
+import os
+import random
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import cycle, islice
 from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 _ATTEMPTS: Final = 200
+_LOWEST: Final = 11_000
+_HIGHEST: Final = 32_000
+_RANGES: Final = 8
+
+
+def _range_of(worker: str) -> range:
+    """Return the ports of one of pytest-xdist's workers: gw0, gw1, and so on."""
+    size = (_HIGHEST - _LOWEST) // _RANGES
+    number = int(worker.removeprefix("gw") or 0) % _RANGES
+    return range(_LOWEST + number * size, _LOWEST + (number + 1) * size)
+
+
+def _shifted(ports: range) -> list[int]:
+    """Begin anywhere: another run of tests on this machine may have the same range."""
+    at = random.randrange(len(ports))
+    return [*ports[at:], *ports[:at]]
+
+
+_PORTS: Final = cycle(_shifted(_range_of(os.environ.get("PYTEST_XDIST_WORKER", ""))))
 
 
 def free_port() -> int:
     """Return a port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+    with ExitStack() as held:
+        return _hold(held, (0, LOOPBACK))
 
 
 def free_broker_ports(count: int) -> list[int]:
@@ -23,27 +48,18 @@ def free_broker_ports(count: int) -> list[int]:
     P-2 is the broker's second listener, P+1 its replication port, which listens on
     every interface. All are held until the last one is found, so none overlap.
     """
-    ports: list[int] = []
+    around = ((0, LOOPBACK), (-2, LOOPBACK), (1, ""))
     with ExitStack() as held:
-        for _ in range(_ATTEMPTS):
-            if len(ports) == count:
-                return ports
-            port = _hold_triple(held)
-            if port is not None:
-                ports.append(port)
-    raise RuntimeError(f"no {count} free port triples in {_ATTEMPTS} attempts")
+        return [_hold(held, *around) for _ in range(count)]
 
 
-def _hold_triple(held: ExitStack) -> int | None:
-    with ExitStack() as attempt:
-        first = attempt.enter_context(socket.socket())
-        first.bind((LOOPBACK, 0))
-        port = int(first.getsockname()[1])
-        for host, neighbour in ((LOOPBACK, port - 2), ("", port + 1)):
-            probe = attempt.enter_context(socket.socket())
-            try:
-                probe.bind((host, neighbour))
-            except OSError:
-                return None
-        held.push(attempt.pop_all())
-        return port
+def _hold(held: ExitStack, *around: tuple[int, str]) -> int:
+    """Hold the next port whose surroundings (offset, host) are all free."""
+    for port in islice(_PORTS, _ATTEMPTS):
+        with ExitStack() as attempt, suppress(OSError):
+            for offset, host in around:
+                probe = attempt.enter_context(socket.socket())
+                probe.bind((host, port + offset))
+            held.push(attempt.pop_all())
+            return port
+    raise RuntimeError(f"no free port in {_ATTEMPTS} attempts")

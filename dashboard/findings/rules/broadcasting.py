@@ -42,10 +42,11 @@ SAYS: Final = {
     "state": _("Broadcasting"),
     "title": _("Broadcasting: this is not lag"),
     "text": _(
-        "Every member consumes everything and keeps its progress in a file of its own. "
-        "The broker reports offset 0 for ever, which tools show as a lag of {messages}."
+        "Every member consumes every message and keeps its progress in "
+        "its own file. The broker always reports offset 0, which tools "
+        "show as a lag of {messages}."
     ),
-    "advice": _("Nothing is to be done. How far a member is, only that member knows."),
+    "advice": _("There is nothing to do. Only the member itself knows how far it is."),
 }
 
 RULE: Final = Rule(

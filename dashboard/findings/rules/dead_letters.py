@@ -45,8 +45,8 @@ SAYS: Final = {
         "They are in {topic}, where nobody consumes them."
     ),
     "advice": _(
-        "Read some of them and the listener's log of the same time. When the cause is "
-        "mended, send them again."
+        "Read some of them, and the listener's log of the same time. "
+        "Once the cause is fixed, send them again."
     ),
 }
 

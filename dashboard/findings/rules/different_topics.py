@@ -55,12 +55,13 @@ def _readers(topic: str, topics: Mapping[str, frozenset[str]]) -> int:
 
 SAYS: Final = {
     "state": _("Topics differ"),
-    "title": _("Members subscribe different topics"),
+    "title": _("Members subscribe to different topics"),
     "text": _(
-        "Not all of the {members} members read {topics}. A topic's queues are divided "
-        "among all members, so the part of one that does not read it is read by "
-        "nobody: now {unread} of the queues. Each heartbeat also removes the topics "
-        "that it does not list, and pulls fail in between."
+        "Not all of the {members} members read {topics}. A topic's "
+        "queues are divided among all members, so the share of a member "
+        "that does not read it is read by nobody: now {unread} of the "
+        "queues. Each heartbeat also removes the topics that it does not "
+        "list, and pulls fail in between."
     ),
     "broadcasting": _(
         "Not all of the {members} members read {topics}. Each heartbeat removes the "
@@ -68,8 +69,8 @@ SAYS: Final = {
         "fail in between."
     ),
     "advice": _(
-        "Give each set of topics a group of its own, or let every member subscribe all "
-        "topics of the group."
+        "Give each set of topics a group of its own, or let every member "
+        "subscribe to all topics of the group."
     ),
 }
 

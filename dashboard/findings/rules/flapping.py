@@ -51,20 +51,23 @@ SAYS: Final = {
     "state": _("Flapping"),
     "title": _("The group does not come to rest"),
     "members": _(
-        "Within {window_ms} members joined and soon left again {stays} times. Each "
-        "change moves queues, and what was in hand is consumed twice."
+        "Within {window_ms}, members joined and soon left again {stays} "
+        "times. Each change moves queues, and the messages in hand are "
+        "consumed twice."
     ),
     "queues": _(
-        "Within {window_ms} some queues changed hands up to {moves} times although "
-        "nobody came or went. Each change makes what was in hand be consumed twice."
+        "Within {window_ms}, some queues changed owner up to {moves} "
+        "times although no member joined or left. At each change the "
+        "messages in hand are consumed twice."
     ),
     "members_advice": _(
         "Look for members that crash and restart, lose their network, or are scaled up "
         "and down."
     ),
     "queues_advice": _(
-        "Look whether all members see the same list of members: all connected to all "
-        "brokers, one release, one strategy."
+        "Check whether all members see the same list of members: they "
+        "should be connected to all brokers and run the same release and "
+        "strategy."
     ),
 }
 

@@ -43,14 +43,15 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 
 SAYS: Final = {
     "state": _("Topics given up"),
-    "title": _("Topics that nobody reads any more"),
+    "title": _("Topics that no member subscribes to any more"),
     "text": _(
-        "The group has commits of {topics}, which no member subscribes. Its lag counts "
-        "what is in them: {lag}."
+        "The group has committed offsets for {topics}, to which no "
+        "member subscribes. Its lag includes their messages: {lag}."
     ),
     "advice": _(
-        "If they were given up for good, delete the group's offsets of these topics. "
-        "If not, look why no member subscribes them."
+        "If these topics are no longer needed, delete the group's "
+        "offsets for them. If they are, check why no member subscribes "
+        "to them."
     ),
 }
 

@@ -54,10 +54,10 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 SAYS: Final = {
     "state": _("Members left"),
     "title": _("All members have left"),
-    "text": _("Nobody has been in the group for {gone_ms}, and {lag} messages wait."),
+    "text": _("The group has had no members for {gone_ms}, and {lag} messages wait."),
     "advice": _(
-        "Start the consumers again. If the group was given up, delete it, and this "
-        "goes."
+        "Start the consumers again. If the group is no longer needed, "
+        "delete it, and this finding disappears."
     ),
 }
 

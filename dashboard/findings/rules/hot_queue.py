@@ -148,12 +148,12 @@ SAYS: Final = {
         "{lag} messages wait in {queue} of {topic}, far more than in the others."
     ),
     "more_sent_advice": _(
-        "Look how producers choose the queue: mostly one key has most of the messages. "
-        "Split that key, or choose by another."
+        "Check how producers choose the queue: often one key has most of "
+        "the messages. Split that key, or choose the queue by another."
     ),
     "slower_advice": _(
-        "Compare its owner with the other members: host, threads, what its messages "
-        "make it do."
+        "Compare its owner with the other members: its host, its "
+        "threads, and the work that its messages cause."
     ),
 }
 

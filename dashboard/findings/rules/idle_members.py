@@ -62,19 +62,21 @@ SAYS: Final = {
     "state": _("Idle members"),
     "title": _("Members without a queue"),
     "too_many": _(
-        "Without a queue: {idle} of {members} members. A queue has one owner, and the "
-        "largest topic has only {queues}. Who holds nothing stands by."
+        "Without a queue: {idle} of {members} members. A queue has one "
+        "owner. Queues of the largest topic: {queues}. Members without a "
+        "queue stand by."
     ),
     "left_out": _(
         "Without a queue: {idle} of {members} members, although the largest topic has "
         "{queues} queues. The strategy leaves them out."
     ),
     "too_many_advice": _(
-        "Fine as a reserve. To share the work further, give the topic more queues."
+        "This is fine as a reserve. To share the work among more "
+        "members, give the topic more queues."
     ),
     "left_out_advice": _(
-        "Look at the strategy's list or rooms (CONFIG, machine rooms), or take one "
-        "that divides evenly. What-if shows each."
+        "Check the strategy's list or rooms (CONFIG, machine rooms), or "
+        "choose a strategy that divides evenly. What-if shows each."
     ),
 }
 

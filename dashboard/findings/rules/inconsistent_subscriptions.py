@@ -85,21 +85,24 @@ def _meaning(subscription: SubscriptionData) -> Meaning:
 
 SAYS: Final = {
     "state": _("Tags differ"),
-    "title": _("Members subscribe different tags"),
+    "title": _("Members subscribe to different tags"),
     "text": _(
-        "The members read {topic} with different expressions: {expressions}. The "
-        "broker filters for all of them by the newest, {filtered_by}; messages of the "
-        "others are dropped, and the commits go past them."
+        "The members read {topic} with different expressions: "
+        "{expressions}. The broker filters by the newest, {filtered_by}, "
+        "for all of them; messages that match only the others are "
+        "skipped, and commits pass them by."
     ),
     "broadcasting": _(
-        "The members read {topic} with different expressions: {expressions}. The "
-        "broker filters for all of them by the newest, {filtered_by}; a member with "
-        "another expression gets none of its own messages."
+        "The members read {topic} with different expressions: "
+        "{expressions}. The broker filters by the newest, {filtered_by}, "
+        "for all of them; a member with another expression gets none of "
+        "its own messages."
     ),
     "advice": _(
-        "Let all members of the group subscribe alike, or give each expression a group "
-        "of its own. While a release with another expression rolls out, messages are "
-        "lost until the last member has it."
+        "Let all members of the group use the same expression, or give "
+        "each expression a group of its own. While a release with "
+        "another expression rolls out, messages are lost until the last "
+        "member has it."
     ),
 }
 

@@ -75,9 +75,9 @@ SAYS: Final = {
         "broker gives them to nobody until they expire, 60 s after their last renewal."
     ),
     "advice": _(
-        "Nothing is to be done: the queues move when the locks expire and the next "
-        "member asks again, within 80 s. Members that are stopped and not killed "
-        "release their locks at once."
+        "There is nothing to do: the queues move when the locks expire "
+        "and the next member asks again, within 80 s. Members that are "
+        "stopped rather than killed release their locks at once."
     ),
 }
 

@@ -53,14 +53,15 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 
 SAYS: Final = {
     "state": _("Lock lost"),
-    "title": _("Held without its lock"),
+    "title": _("Queues are held without their locks"),
     "text": _(
         "{member} holds {queues} of its queues without the broker's lock, and does not "
         "consume them until it has the locks again."
     ),
     "advice": _(
-        "Look whether the broker was restarted, or another member holds the lock. "
-        "Members renew every 20 s; if this stays, restart the member."
+        "Check whether the broker was restarted, or whether another "
+        "member holds the lock. Members renew their locks every 20 s; if "
+        "this persists, restart the member."
     ),
 }
 

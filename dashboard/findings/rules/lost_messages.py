@@ -58,20 +58,23 @@ SAYS: Final = {
     "state": _("Lost messages"),
     "title": _("Messages were removed before they were consumed"),
     "text": _(
-        "In {queues} of the queues the commit is below the oldest message the broker "
-        "holds. Messages that can no longer be consumed: {messages}."
+        "In {queues} of the queues the committed offset is below the "
+        "oldest message that the broker holds. Messages that can no "
+        "longer be consumed: {messages}."
     ),
     "abandoned": _(
-        "Nobody runs this group, and its commits are below the oldest messages the "
-        "broker holds. Messages gone: {messages}."
+        "The group has no members, and its committed offsets are below "
+        "the oldest messages that the brokers hold. Messages that are "
+        "gone: {messages}."
     ),
     "advice": _(
-        "Consume faster, or keep messages longer (fileReservedTime of the broker, and "
-        "its disk). What is lost can only be sent again."
+        "Consume faster, or keep messages longer (the broker's "
+        "fileReservedTime and disk). Messages that are lost can only be "
+        "sent again."
     ),
     "abandoned_advice": _(
-        "If the group is no longer needed, delete it; if it is, it starts at the "
-        "oldest message there is."
+        "If the group is no longer needed, delete it. Otherwise it will "
+        "start at the oldest message there is."
     ),
 }
 

@@ -47,8 +47,9 @@ SAYS: Final = {
     "state": _("Mixed strategies"),
     "title": _("Members divide by different strategies"),
     "text": _(
-        "In use at once: {strategies}. Each member computes its own part, and these do "
-        "not fit together: queues are owned twice or by nobody."
+        "In use at once: {strategies}. Each member computes its own "
+        "share, and the shares do not fit together: queues can have two "
+        "owners, or none."
     ),
     "advice": _(
         "Set the same strategy in all members. While a change rolls out, this lasts "

@@ -51,26 +51,28 @@ SAYS: Final = {
     "state": _("Place lost"),
     "title": _("A member lost its place"),
     "lost": _(
-        "{member} came back without its offsets file. By default it starts at the tail "
-        "then, and what came while it was away is lost to it. Messages missed at most: "
-        "{messages}."
+        "{member} came back without its offsets file. By default it then "
+        "starts at the tail and never gets what came while it was away. "
+        "Messages missed, at most: {messages}."
     ),
     "moved": _(
-        "{member} took the place of {before} on another host, where there is no "
-        "offsets file. By default it starts at the tail then. Messages missed at most: "
-        "{messages}."
+        "{member} took the place of {before} on another host, where "
+        "there is no offsets file. By default it then starts at the "
+        "tail. Messages missed, at most: {messages}."
     ),
     "older": _(
-        "{member} came back behind where it was, from the backup of its offsets file "
-        "or an older copy. Messages it consumes again: {messages}."
+        "{member} came back at an earlier offset, from the backup of its "
+        "offsets file or from an older copy. Messages that it consumes "
+        "again: {messages}."
     ),
     "advice": _(
         "Keep the directory of the offsets files (.rocketmq_offsets) on a disk that "
         "outlives the process, or let members start at the first offset or a time."
     ),
     "older_advice": _(
-        "The file was broken or deleted, or the process was killed before it wrote. "
-        "Repeats are harmless where the listener does the same twice."
+        "The file was broken or deleted, or the process was killed "
+        "before it wrote the file. Repeats are harmless if the listener "
+        "is idempotent."
     ),
 }
 

@@ -44,13 +44,14 @@ SAYS: Final = {
     "state": _("Owned twice"),
     "title": _("Queues owned twice"),
     "text": _(
-        "More than one member holds {queues} of the queues, for longer than a "
-        "rebalance takes: {owners}. What is in them is consumed twice."
+        "Queues with more than one owner for longer than a rebalance "
+        "takes: {queues}. Owners: {owners}. The messages of these queues "
+        "are consumed twice."
     ),
     "advice": _(
-        "The members see different member lists, or divide differently. Look whether "
-        "all are connected to all brokers and run one release; a restart of one of the "
-        "owners makes it divide anew."
+        "The members see different member lists, or divide differently. "
+        "Check whether all are connected to all brokers and run the same "
+        "release; restarting one of the owners makes it rebalance."
     ),
 }
 

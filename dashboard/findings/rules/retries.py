@@ -69,14 +69,15 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 
 SAYS: Final = {
     "state": _("Retries"),
-    "title": _("Many messages come back"),
+    "title": _("Many messages are retried"),
     "text": _(
-        "The listener failed on {messages} messages within {window_ms}. Each comes "
-        "again, later each time."
+        "The listener failed on {messages} messages within {window_ms}. "
+        "Each is delivered again, after a delay that grows each time."
     ),
     "advice": _(
-        "Look in the members' logs for what the listener fails on: mostly a service it "
-        "calls. What fails sixteen times becomes a dead letter."
+        "Look in the members' logs for the reason, often a service that "
+        "the listener calls. A message that fails sixteen times becomes "
+        "a dead letter."
     ),
 }
 

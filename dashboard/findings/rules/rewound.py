@@ -68,12 +68,13 @@ SAYS: Final = {
     "state": _("Went back"),
     "title": _("The commit went back"),
     "text": _(
-        "In {queues} of the queues the commit went back, by {messages} messages in "
-        "all, which are consumed again."
+        "In {queues} of the queues the committed offset went back, by "
+        "{messages} messages in all, which are consumed again."
     ),
     "advice": _(
-        "If offsets were reset on purpose, all is well. If not, look for a member that "
-        "started from an old place or seeks."
+        "If the offsets were reset on purpose, there is nothing to do. "
+        "If not, look for a member that started from an older offset or "
+        "that seeks."
     ),
 }
 

@@ -56,18 +56,18 @@ SAYS: Final = {
     "state": _("Shared id"),
     "title": _("Two processes share a client id"),
     "text": _(
-        "{processes} connections use the client id {client_id}. Both take the part of "
-        "the first of them: those queues are consumed twice, and the part of the "
-        "second by nobody."
+        "{processes} connections use the client id {client_id}. All of "
+        "them take the share of the first: its queues are consumed more "
+        "than once, and the shares of the others by nobody."
     ),
     "broadcasting": _(
         "{processes} connections use the client id {client_id}. They share one offsets "
         "file: what one consumes while the other is away, the other never sees."
     ),
     "advice": _(
-        "Give each process an instance name of its own, or leave it at DEFAULT in a "
-        "clustering group. If a client has just lost its network, the old connection "
-        "goes within two minutes."
+        "Give each process its own instance name, or leave it at DEFAULT "
+        "in a clustering group. If a client has just lost its network, "
+        "the broker drops the old connection within two minutes."
     ),
 }
 

@@ -101,9 +101,9 @@ SAYS: Final = {
         "{window_ms}, although they have an owner."
     ),
     "advice": _(
-        "Take a stack dump of the owners: a listener hangs, waits for another service, "
-        "or works on one message for minutes. Look as well whether the listener is "
-        "suspended."
+        "Take a stack dump of the owners: a listener hangs, waits for "
+        "another service, or works on one message for minutes. Also "
+        "check whether the listener is suspended."
     ),
 }
 

@@ -93,16 +93,17 @@ def _done_beyond(held: HeldQueue, first: int, pulled: int | None) -> int:
 
 SAYS: Final = {
     "state": _("Commit stuck"),
-    "title": _("One message holds the commit back"),
+    "title": _("One message holds back the commit"),
     "text": _(
-        "{member} has not finished the message at offset {offset} for {held_ms}; "
-        "{done} later ones are done with, and none of them can be committed. After a "
-        "restart they all come again."
+        "{member} has been working on the message at offset {offset} for "
+        "{held_ms}; {done} later messages are finished, but none of them "
+        "can be committed. After a restart all of them are delivered "
+        "again."
     ),
     "advice": _(
-        "Look in the member's log and stacks for that message. After 15 min it is sent "
-        "back for a retry. When the span passes 2,000, the member stops pulling the "
-        "queue."
+        "Look for that message in the member's log and stack dump. After "
+        "15 min it is sent back for a retry. When the span exceeds 2,000 "
+        "offsets, the member stops pulling from the queue."
     ),
 }
 

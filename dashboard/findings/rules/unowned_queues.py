@@ -55,16 +55,19 @@ SAYS: Final = {
     "state": _("No owner"),
     "title": _("Queues without an owner"),
     "text": _(
-        "Nobody holds {queues} of the queues; messages waiting there: {lag}. Every "
-        "member was asked twice, and none named them."
+        "Queues that nobody holds: {queues}; messages waiting there: "
+        "{lag}. Every member was asked twice, and none named these "
+        "queues."
     ),
     "lag_unknown": _(
-        "Nobody holds {queues} of the queues; how much waits there is not known. Every "
-        "member was asked twice, and none named them."
+        "Queues that nobody holds: {queues}; how many messages wait "
+        "there is not known. Every member was asked twice, and none "
+        "named these queues."
     ),
     "advice": _(
-        "Look whether the expected owner hangs, or runs a strategy that leaves queues "
-        "out (CONFIG, machine rooms). Restarting it makes it divide anew."
+        "Check whether the expected owner hangs, or runs a strategy that "
+        "leaves out queues (CONFIG, machine rooms). Restarting it makes "
+        "it rebalance."
     ),
 }
 

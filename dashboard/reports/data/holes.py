@@ -36,7 +36,7 @@ class Lack(Enum):
 
 _WORDS: Final[Mapping[Lack, Promise]] = {
     Lack.NOTHING: gettext_lazy("not collected"),
-    Lack.PART: gettext_lazy("part not known"),
+    Lack.PART: gettext_lazy("partly unknown"),
     Lack.VALUE: gettext_lazy("not known"),
 }
 
@@ -172,8 +172,8 @@ def part_text(part: Part, write: Callable[[float], str]) -> str:
     """Say of how many queues something is known, and what it is at least."""
     words = {"known": part.known, "all": part.queues}
     if part.at_least is None:
-        return _("part not known: only %(known)s of %(all)s queues are") % words
-    return _("part not known: ≥ %(value)s, from %(known)s of %(all)s queues") % {
+        return _("partly unknown: only %(known)s of %(all)s queues are known") % words
+    return _("partly unknown: ≥ %(value)s, from %(known)s of %(all)s queues") % {
         "value": write(part.at_least),
         **words,
     }

@@ -92,8 +92,8 @@ def _holes(facts: Facts) -> Iterator[str]:
         ) % {"time": span(known.missing), "n": known.missing_spans}
     if known.partial:
         yield ngettext(
-            "Only a part of the queues is known for %(time)s, in %(n)s span.",
-            "Only a part of the queues is known for %(time)s, in %(n)s spans.",
+            "Only some of the queues are known for %(time)s, in %(n)s span.",
+            "Only some of the queues are known for %(time)s, in %(n)s spans.",
             known.partial_spans,
         ) % {"time": span(known.partial), "n": known.partial_spans}
     if known.missing or known.partial:
@@ -103,7 +103,8 @@ def _holes(facts: Facts) -> Iterator[str]:
         ) % {"time": span(known.whole)}
     if known.within:
         yield _(
-            "Within steps that are drawn, some queue was not known for up to %(time)s."
+            "Within the steps that are drawn, at least one queue was not "
+            "known for up to %(time)s."
         ) % {"time": span(known.within)}
 
 

@@ -65,8 +65,8 @@ def judge(rows: Sequence[StrategyRow], period: timedelta) -> Verdict:
         return Verdict(
             Answer.UNKNOWN,
             _(
-                "Which strategy would have been best is not known: no rates of "
-                "messages were collected in this period."
+                "Which strategy would have been best is not known, because no "
+                "message rates were collected in this period."
             ),
         )
     best = ranked[0]
@@ -108,9 +108,10 @@ def _compared(
     elif less < SMALL:
         answer = Answer.ALIKE
         text = _(
-            "The strategies hardly differ: the busiest member had %(load_used)s times "
-            "the mean load with %(used)s, and would have had %(load)s with %(best)s. "
-            "That alone is no reason to change."
+            "The strategies hardly differ: the busiest member had "
+            "%(load_used)s times the mean load with %(used)s, and would have "
+            "had %(load)s times with %(best)s. That alone is no reason to "
+            "change."
         )
     else:
         answer = Answer.CHANGE
@@ -203,7 +204,8 @@ def _moves(best: StrategyRow, used: StrategyRow) -> Iterator[str]:
     more, now = best.moves_per_change, used.moves_per_change
     if more is not None and now is not None and more > now:
         yield _(
-            "It moves more queues each time members change: %(more)s, not %(now)s."
+            "It moves more queues each time members change: %(more)s instead "
+            "of %(now)s."
         ) % {"more": f"{more:.1f}", "now": f"{now:.1f}"}
 
 
@@ -221,12 +223,14 @@ def _with_members(rows: Sequence[StrategyRow], used: StrategyRow) -> Iterator[st
     for row in rows:
         if row.added and row.overload is not None and used.overload is not None:
             if span(row.overload) == span(used.overload):
-                yield _("%(title)s: overloaded as long, %(span)s.") % {
+                yield _("%(title)s: overloaded for the same time, %(span)s.") % {
                     "title": row.title,
                     "span": span(used.overload),
                 }
             else:
-                yield _("%(title)s: overloaded for %(span)s, not %(span_used)s.") % {
+                yield _(
+                    "%(title)s: overloaded for %(span)s instead of %(span_used)s."
+                ) % {
                     "title": row.title,
                     "span": span(row.overload),
                     "span_used": span(used.overload),

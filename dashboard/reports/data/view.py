@@ -49,7 +49,7 @@ def report_for(
     _check_strategy(report)
     if topic and consumer:
         raise ViewError(
-            _("Choose a topic or a consumer: lag is not kept for both at once.")
+            _("Choose a topic or a consumer. Lag is not kept for the two together.")
         )
     return report
 

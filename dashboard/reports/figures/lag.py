@@ -156,7 +156,7 @@ def _lag_text(step: LagStep) -> list[str]:
         % {"known": step.known, "all": step.queues},
     ]
     if step.unknown:
-        text = _("some queue not known for %(time)s")
+        text = _("at least one queue not known for %(time)s")
         texts.append(text % {"time": duration(step.unknown.total_seconds() * 1000)})
     return texts
 

@@ -17,6 +17,7 @@ from analytics.division import candidates_of
 from analytics.errors import JobError
 from dashboard.models import JobRun, ManagedGroup
 from dashboard.reports.request.epochs import epochs_between
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.whatif.model.scenario import QUEUE_LIMIT
 from dashboard.wording.lists import from_lists
 from dashboard.wording.names import member_number
@@ -37,43 +38,43 @@ KnownEpoch = tuple[list[dict[str, Any]], dict[str, Any] | None]
 """Members of an epoch, and the options of their strategy where these are known."""
 
 
-class ComparisonError(ValueError):
-    """A comparison cannot be made; the message names the value and the limit."""
-
-
 def check_comparisons(added: Sequence[int], options: Options) -> None:
-    """Raise `ComparisonError` for the first value that cannot be followed."""
+    """Raise `ReportRefusedError` for the first value that cannot be followed."""
     if len(added) > MOST_COMPARED:
-        raise ComparisonError(
+        raise ReportRefusedError(
             _("Members more or fewer: %(count)s numbers, at most %(most)s.")
-            % {"count": len(added), "most": MOST_COMPARED}
+            % {"count": len(added), "most": MOST_COMPARED},
+            "added_members",
         )
     for number in added:
         if number == 0 or abs(number) > MOST_ADDED:
-            raise ComparisonError(
+            raise ReportRefusedError(
                 _(
                     "Members more or fewer: %(number)s is not between -%(most)s and "
                     "+%(most)s, or is 0."
                 )
-                % {"number": number, "most": MOST_ADDED}
+                % {"number": number, "most": MOST_ADDED},
+                "added_members",
             )
     size = len(json.dumps(options))
     if size > MOST_OPTION_BYTES:
-        raise ComparisonError(
+        raise ReportRefusedError(
             _("Options of strategies: %(size)s bytes, at most %(most)s.")
-            % {"size": size, "most": MOST_OPTION_BYTES}
+            % {"size": size, "most": MOST_OPTION_BYTES},
+            "options",
         )
     nodes = options.get(CONSISTENT_HASH, {}).get("virtual_nodes", 1)
     if isinstance(nodes, int) and not 1 <= nodes <= MOST_VIRTUAL_NODES:
-        raise ComparisonError(
+        raise ReportRefusedError(
             _("Virtual nodes: %(count)s is not between 1 and %(most)s.")
-            % {"count": nodes, "most": MOST_VIRTUAL_NODES}
+            % {"count": nodes, "most": MOST_VIRTUAL_NODES},
+            "virtual_nodes",
         )
     try:
         candidates_of(options, added)
     except (JobError, TypeError, ValueError) as error:
-        raise ComparisonError(
-            _("Options of strategies: %(reason)s") % {"reason": error}
+        raise ReportRefusedError(
+            _("Options of strategies: %(reason)s") % {"reason": error}, "options"
         ) from None
 
 

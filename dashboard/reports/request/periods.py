@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from dashboard.models import JobRun
 from dashboard.reports.request.axis import Axis
+from dashboard.reports.request.refusals import ReportRefusedError
 
 LAST: Final[Mapping[str, tuple[timedelta, Promise]]] = {
     "15m": (timedelta(minutes=15), gettext_lazy("last 15 minutes")),
@@ -28,17 +29,14 @@ DEFAULT: Final = "1h"
 
 
 def span_of(name: str) -> timedelta:
-    """Return a named period's length; raises `PeriodError` with the names there are."""
+    """Return a named period's length, or refuse it with the names there are."""
     if name not in LAST:
-        raise PeriodError(
+        raise ReportRefusedError(
             _("There is no period “%(name)s”; there are %(known)s.")
-            % {"name": name[:40], "known": ", ".join(LAST)}
+            % {"name": name[:40], "known": ", ".join(LAST)},
+            "period",
         )
     return LAST[name][0]
-
-
-class PeriodError(ValueError):
-    """The period cannot be read; the message says what was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,11 @@ def read_period(fields: Mapping[str, str], now: datetime, zone: tzinfo) -> Perio
     The two moments are local times of `zone`, as a browser's field gives them.
     """
     name = fields.get("period", DEFAULT)
-    if name in LAST:
-        return Period(now - LAST[name][0], now)
     if name != CUSTOM:
-        raise PeriodError(_("There is no period “%(name)s”.") % {"name": name[:40]})
-    since = _moment(fields.get("since", ""), zone)
-    until = _moment(fields.get("until", ""), zone)
+        return Period(now - span_of(name), now)
+    since, until = (_moment(fields, each, zone) for each in ("since", "until"))
     if since >= until:
-        raise PeriodError(_("The period ends before it begins."))
+        raise ReportRefusedError(_("The period ends before it begins."), "until")
     return Period(since, until)
 
 
@@ -77,11 +72,12 @@ def axis_of(run: JobRun, zone: tzinfo) -> Axis:
     )
 
 
-def _moment(text: str, zone: tzinfo) -> datetime:
+def _moment(fields: Mapping[str, str], name: str, zone: tzinfo) -> datetime:
+    text = fields.get(name, "")
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise PeriodError(
-            _("“%(text)s” is not a date and time.") % {"text": text[:40]}
+        raise ReportRefusedError(
+            _("“%(text)s” is not a date and time.") % {"text": text[:40]}, name
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)

@@ -120,11 +120,11 @@ def charts_of(report: Report) -> Iterator[Chart]:
         ),
         "skew": (
             _("Skew over time"),
-            _("load of the busiest member over the mean; 1 is even"),
+            _("load of the busiest member divided by the mean; 1 is even"),
         ),
         "strategies": (
             _("Strategies over the period"),
-            _("load of the busiest member over the mean; 1 is even"),
+            _("load of the busiest member divided by the mean; 1 is even"),
         ),
         "members": (
             _("Members over time"),

@@ -28,7 +28,7 @@ from dashboard.reports.request.axis import Axis
 from dashboard.reports.words import grouping_word
 from dashboard.wording.cells import in_zone
 
-from .palette import LIGHT, palette
+from .palette import palette
 
 TIME_FORMAT: Final = "yyyy-mm-dd hh:mm:ss"
 _MARKED: Final = (Lack.NOTHING, Lack.PART)
@@ -101,7 +101,7 @@ def write_map(book: Any, report: Report) -> None:
     sheet.set_column(0, 0, 28)
     sheet.set_column(1, max(1, len(moments)), 6)
     bold = book.add_format({"bold": True, "bottom": 1})
-    color = palette(LIGHT)["line-strong"]
+    color = palette()["line-strong"]
     hatched = {
         lack: book.add_format({"pattern": pattern, "fg_color": color})
         for lack, pattern in _CELL_PATTERNS.items()
@@ -144,7 +144,7 @@ def _charts(
         (3, _("Oldest, peak (s)"), "line-age"),
     ):
         chart = book.add_chart({"type": "line"})
-        line = {"color": palette(LIGHT)[color], "width": 1.5}
+        line = {"color": palette()[color], "width": 1.5}
         chart.add_series(_series(sheet, column, rows) | {"line": line})
         if marks:
             chart.combine(_hatches(book, sheet, rows, marks))
@@ -165,7 +165,7 @@ def _hatches(book: Any, sheet: str, rows: int, marks: Mapping[Lack, int]) -> Any
         pattern, color = _BAR_PATTERNS[lack]
         look = {
             "pattern": pattern,
-            "fg_color": palette(LIGHT)[color],
+            "fg_color": palette()[color],
             "bg_color": "#ffffff",
         }
         series = _series(sheet, column, rows)
@@ -191,7 +191,7 @@ def _legend(sheet: Any, line: int, hatched: Mapping[Lack, Any]) -> None:
 
 def _levels(book: Any, sheet: Any, area: tuple[int, int, int, int]) -> None:
     """Colour cells by the levels of the page's map; an empty cell stays as it is."""
-    colors = palette(LIGHT)
+    colors = palette()
     sheet.conditional_format(*area, {"type": "blanks", "stop_if_true": True})
     for bound, heat in zip(reversed(LEVELS), reversed(HEATS), strict=False):
         ink = "#ffffff" if heat >= 4 else "#000000"

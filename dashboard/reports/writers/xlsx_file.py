@@ -32,7 +32,7 @@ from dashboard.reports.report import Report
 from dashboard.reports.words import title_of
 from dashboard.wording.cells import in_zone
 
-from .palette import LIGHT, palette
+from .palette import palette
 from .xlsx_charts import TIME_FORMAT, write_map, write_over_time
 
 SHEET_ROWS: Final = 1_048_575
@@ -105,7 +105,7 @@ class _Sheets:
                 "name": str(self._table.columns[values].label),
                 "categories": [title, 1, names, rows, names],
                 "values": [title, 1, values, rows, values],
-                "fill": {"color": palette(LIGHT)["accent"]},
+                "fill": {"color": palette()["accent"]},
             }
         )
         chart.set_legend({"none": True})
@@ -182,9 +182,9 @@ def _about(book: Any, report: Report) -> None:
         (
             _("Notes"),
             _(
-                "Empty cells are values that are not known. Where fewer queues are "
-                "known than there are, a sum is that of the known ones: the whole is "
-                "at least that. Lag counts messages that a tag filter will drop, too."
+                "Empty cells are values that are not known. Where not all queues "
+                "are known, a sum covers the known ones only, so the whole is at "
+                "least that. Lag includes messages that a tag filter will drop."
             ),
         ),
     ]

@@ -26,6 +26,7 @@ from rmqcore.model import MessageExt, MessageModel
 from rmqcore.model.topic import retry_topic
 
 from .listener import ConsumeContext, ConsumeResult, ListenerCall
+from .push_settings import PushSettings
 from .retries import Retries, as_subscribed
 from .workers import Workers
 
@@ -55,34 +56,25 @@ class ConcurrentService:
         context: GroupContext,
         listener: ListenerCall,
         retries: Retries,
-        *,
-        threads: int,
-        batch_size: int,
-        consume_timeout_ms: int,
+        settings: PushSettings,
     ) -> None:
         self._context = context
         self._listener = listener
         self._retries = retries
-        self._batch_size = batch_size
-        self._consume_timeout_ms = consume_timeout_ms
+        self._batch_size = settings.batch_size
+        self._consume_timeout_ms = settings.consume_timeout_ms
         self._clock = context.instance.clock
         self._monotonic = self._clock.monotonic
         self._now_ms = context.instance.now_ms
         self._epoch_ms = context.instance.epoch_ms
         self._update_offset = context.offsets.update_offset
         self._retry_topic = retry_topic(context.group)
-        self._workers = Workers(self._consume, threads, self._clock)
-        self._awaited: dict[ProcessQueue, asyncio.Event] = {}
+        self.workers = Workers(self._consume, settings.threads, self._clock)
 
     def deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
         """Take pulled messages into the process queue and hand them to the workers."""
         process.put_messages(messages)
         self._submit(process, messages)
-
-    async def finished(self, process: ProcessQueue) -> None:
-        """Return when no listener is at work on the queue."""
-        if process.is_worked_on:
-            await self._awaited.setdefault(process, asyncio.Event()).wait()
 
     async def expire_stuck(self) -> None:
         """Send back messages at the low ends that have been consumed for too long."""
@@ -101,10 +93,6 @@ class ConcurrentService:
                 if process.first_offset == message.queue_offset:
                     self._remove(process, [message], now_ms)
 
-    async def close(self) -> None:
-        """End the workers; listeners at work are cancelled."""
-        await self._workers.close()
-
     def _submit(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
         size = self._batch_size
         if size == 1:
@@ -114,7 +102,7 @@ class ConcurrentService:
                 _Request(process, messages[start : start + size])
                 for start in range(0, len(messages), size)
             ]
-        self._workers.submit(requests)
+        self.workers.submit(requests)
 
     async def _consume(self, request: _Request) -> None:
         process, messages = request.process, request.messages
@@ -144,13 +132,7 @@ class ConcurrentService:
             else:
                 self._remove(process, messages, ended_ms)
         finally:
-            if process.end_work(messages) and self._awaited:
-                self._wake(process)
-
-    def _wake(self, process: ProcessQueue) -> None:
-        awaited = self._awaited.pop(process, None)
-        if awaited is not None:
-            awaited.set()
+            process.end_work(messages)
 
     def _remove(
         self, process: ProcessQueue, messages: Sequence[MessageExt], now_ms: int

@@ -9,85 +9,52 @@ committed come again after a crash.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.process_queue import ProcessQueue, QueueLimits
-from rmqcore.client.membership.running_info import (
-    common_properties,
-    offsets_of,
-    running_info,
-)
-from rmqcore.client.membership.start_position import (
-    StartPosition,
-    compute_pull_from_where,
-)
-from rmqcore.client.rebalance.rebalancer import Rebalancer
-from rmqcore.client.rebalance.rules import Assigner
+from rmqcore.client.membership.start_position import compute_pull_from_where
 from rmqcore.errors import ArgumentError
-from rmqcore.model import (
-    ConsumerData,
-    ConsumeType,
-    MessageExt,
-    MessageQueue,
-)
-from rmqcore.protocol.bodies import ConsumeDirectlyResult, ConsumerRunningInfo
+from rmqcore.model import ConsumeType, MessageExt, MessageQueue
+from rmqcore.protocol.bodies import ConsumeDirectlyResult, RunningProperty
 
-from .pulling import Puller, PullSettings
-
-logger = logging.getLogger(__name__)
+from .member import Member
+from .member_options import MemberOptions
+from .pulling import PullSettings
 
 
-@dataclass(frozen=True, slots=True)
-class LiteSpec:
-    """What a lite pull member is made from, beside its context."""
-
-    pull: PullSettings
-    limits: QueueLimits
-    start: StartPosition
-    assigner: Assigner
-    assigns: bool
-    auto_commit: bool
-
-
-class LiteMember:
+class LiteMember(Member):
     """One group's lite pull consumption on one client."""
 
-    def __init__(self, context: GroupContext, spec: LiteSpec) -> None:
-        self.context = context
-        self._spec = spec
-        self._started_ms = context.now_ms()
-        self._pulls: dict[ProcessQueue, asyncio.Task[None]] = {}
+    consume_type = ConsumeType.PULL
+
+    def __init__(
+        self,
+        context: GroupContext,
+        options: MemberOptions,
+        pull: PullSettings,
+        limits: QueueLimits,
+        *,
+        assigns: bool,
+        auto_commit: bool,
+    ) -> None:
+        super().__init__(context, options, pull, limits)
+        self._assigns = assigns
+        self._auto_commit = auto_commit
         self._gates: dict[MessageQueue, asyncio.Event] = {}
         self._positions: dict[MessageQueue, int] = {}
         self._buffer: deque[tuple[ProcessQueue, list[MessageExt]]] = deque()
         self._filled = asyncio.Event()
-        self._rebalancer = Rebalancer(context, spec.assigner, spec.start, self)
-        self._assigns = spec.assigns
-        self._open = False
-
-    @property
-    def group(self) -> str:
-        """The group's name."""
-        return self.context.group
-
-    def open(self) -> None:
-        """Begin to take part."""
-        self._open = True
-        self.rebalance_soon()
 
     async def close(self) -> None:
         """Persist and release everything held."""
-        self._open = False
-        if self._spec.auto_commit:
+        if self._auto_commit:
             # The application leaves of its own will, so it is done with what it polled.
             self.commit()
         for gate in self._gates.values():
             gate.set()
-        await self._rebalancer.close()
+        await super().close()
 
     # Polling
 
@@ -125,7 +92,7 @@ class LiteMember:
         self._assigns = True
         wanted = dict.fromkeys(queues)
         given_up = [held for held in context.held if held not in wanted]
-        if self._spec.auto_commit:
+        if self._auto_commit:
             self.commit()
         for queue in given_up:
             self.end(self._stop(queue))
@@ -135,7 +102,7 @@ class LiteMember:
             if queue in context.held:
                 continue
             offset = await compute_pull_from_where(
-                context.instance, context.offsets, self._spec.start, queue
+                context.instance, context.offsets, self._start, queue
             )
             self._hold(queue, offset)
         for topic in sorted({queue.topic for queue in (*wanted, *given_up)}):
@@ -165,35 +132,7 @@ class LiteMember:
         """Return the topics subscribed, or those of the queues assigned."""
         if self._assigns:
             return {queue.topic for queue in self.context.held}
-        return self.context.subscriptions.topics
-
-    def consumer_data(self) -> ConsumerData:
-        """Return what a heartbeat says of this member."""
-        return ConsumerData(
-            self.group,
-            ConsumeType.PULL,
-            self.context.message_model,
-            self._spec.start.where,
-            self.context.subscriptions.all,
-        )
-
-    def rebalance_soon(self) -> None:
-        """Rebalance at once, unless queues are assigned by hand."""
-        if self._open and not self._assigns:
-            self._rebalancer.soon()
-
-    async def rebalance(self) -> bool:
-        """Rebalance now; false when something has to be tried again."""
-        if not self._open or self._assigns:
-            return True
-        return await self._rebalancer.now()
-
-    async def renew_locks(self) -> None:
-        """Do nothing: polled queues are not locked."""
-
-    async def persist_offsets(self) -> None:
-        """Persist what has been committed."""
-        await self.context.persist_offsets()
+        return super().topics()
 
     async def expire_stuck(self) -> None:
         """Do nothing: how long the application takes is its own business."""
@@ -207,23 +146,6 @@ class LiteMember:
                 self.seek(queue, offset)
                 self.context.offsets.update_offset(queue, offset)
 
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """Return this member's own view of its progress."""
-        return offsets_of(self.context, topic)
-
-    def running_info(self, with_stacks: bool) -> ConsumerRunningInfo:
-        """Return what this member is doing."""
-        properties = common_properties(
-            self.context,
-            consume_type=ConsumeType.PULL,
-            strategy=self._spec.assigner.strategy,
-            threads=1,
-            started_ms=self._started_ms,
-        )
-        properties["consumeFromWhere"] = self._spec.start.where.value
-        properties["pullBatchSize"] = str(self._spec.pull.batch_size)
-        return running_info(self.context, properties, with_stacks=with_stacks)
-
     async def consume_directly(
         self, messages: Sequence[MessageExt]
     ) -> ConsumeDirectlyResult:
@@ -236,19 +158,13 @@ class LiteMember:
 
     def begin(self, process: ProcessQueue, offset: int) -> None:
         """Begin to pull a queue."""
-        puller = Puller(
-            self.context,
+        self._begin_pulling(
             process,
             offset,
-            self._spec.pull,
-            self._spec.limits,
             deliver=self._deliver,
             restart=self._restart,
             resumed=self._gate(process.queue),
         )
-        task = self.context.instance.spawn(puller.run())
-        self._pulls[process] = task
-        task.add_done_callback(lambda _: self._pulls.pop(process, None))
 
     def end(self, process: ProcessQueue) -> None:
         """Stop pulling a queue and forget where polling was.
@@ -256,14 +172,20 @@ class LiteMember:
         What was polled since the last commit may still be at work, so it does not
         count: the next owner begins with it.
         """
-        self._cancel_pull(process)
+        super().end(process)
         self._positions.pop(process.queue, None)
         self._gates.pop(process.queue, None)
 
-    async def finished(self, process: ProcessQueue) -> None:
-        """Return at once: nobody is called with its messages."""
-
     # Private
+
+    def _divides(self) -> bool:
+        return self._open and not self._assigns
+
+    def _properties(self) -> dict[str, str]:
+        return {
+            RunningProperty.THREADPOOL_CORE_SIZE: "1",
+            "pullBatchSize": str(self._pull.batch_size),
+        }
 
     def _deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
         process.put_messages(messages)
@@ -283,13 +205,8 @@ class LiteMember:
     def _stop(self, queue: MessageQueue) -> ProcessQueue:
         process = self.context.held.pop(queue)
         process.ending = process.dropped = True
-        self._cancel_pull(process)
+        super().end(process)
         return process
-
-    def _cancel_pull(self, process: ProcessQueue) -> None:
-        task = self._pulls.pop(process, None)
-        if task is not None:
-            task.cancel()
 
     def _gate(self, queue: MessageQueue) -> asyncio.Event:
         gate = self._gates.get(queue)

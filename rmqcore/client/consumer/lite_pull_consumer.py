@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from rmqcore.allocation import DEFAULT_STRATEGY, AllocateStrategy
-from rmqcore.client.instance.client_instance import ClientInstance
-from rmqcore.client.instance.client_spec import ClientOptions, ClientSpec
+from rmqcore.client.instance.client_spec import ClientOptions
 from rmqcore.client.membership.events import EventCallback
+from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.process_queue import QueueLimits
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import (
@@ -27,9 +27,9 @@ from rmqcore.model import (
     sorted_queues,
 )
 from rmqcore.offsets import ReadOffsetType
-from rmqcore.protocol.tags import parse_tag_expression
 
-from .lite_member import LiteMember, LiteSpec
+from .group_consumer import GroupConsumer
+from .lite_member import LiteMember
 from .member_options import MemberOptions
 from .pulling import PullSettings
 
@@ -39,8 +39,11 @@ AUTO_COMMIT_S: Final = 5.0
 LITE_PULL: Final = PullSettings(batch_size=LITE_BATCH, lite=True)
 
 
-class LitePullConsumer:
-    """Polls messages of subscribed topics or assigned queues, on one event loop."""
+class LitePullConsumer(GroupConsumer[LiteMember]):
+    """Polls messages of subscribed topics or assigned queues, on one event loop.
+
+    Leaving with auto commit, it counts all that was polled as consumed.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class LitePullConsumer:
         on_event: EventCallback | None = None,
         **client: Unpack[ClientOptions],
     ) -> None:
-        self._options = MemberOptions.of(
+        options = MemberOptions.of(
             group=group,
             strategy=strategy,
             strategy_options=strategy_options,
@@ -70,27 +73,13 @@ class LitePullConsumer:
             offsets_dir=offsets_dir,
             on_event=on_event,
         )
-        is_broadcasting = self._options.message_model is MessageModel.BROADCASTING
-        self._client = ClientSpec.of(nameservers, client, keep_default=is_broadcasting)
+        super().__init__(nameservers, client, options)
         self._auto_commit = auto_commit
         self._auto_commit_s = auto_commit_s
         self._commit_due = 0.0
         self._pull = pull
         self._limits = limits or QueueLimits()
-        self._wanted: dict[str, str] = {}
         self._assigned: tuple[MessageQueue, ...] | None = None
-        self._instance: ClientInstance | None = None
-        self._member: LiteMember | None = None
-
-    @property
-    def group(self) -> str:
-        """The group whose progress is kept."""
-        return self._options.group
-
-    @property
-    def client_id(self) -> str:
-        """The client id, by which brokers and other members know it."""
-        return self._client.client_id
 
     # Life
 
@@ -98,21 +87,7 @@ class LitePullConsumer:
         """Share a topic's queues with the group; also while running."""
         if self._assigned is not None:
             raise StateError("queues have been assigned: topics cannot be subscribed")
-        if not topic:
-            raise ArgumentError("a subscription needs a topic, got an empty one")
-        parse_tag_expression(topic, expression)
-        self._wanted[topic] = expression
-        if self._member is not None:
-            context = self._member.context
-            context.subscriptions.add(topic, expression, context.now_ms())
-            context.instance.spawn(self._subscribed(topic, self._member))
-
-    def unsubscribe(self, topic: str) -> None:
-        """Give a topic up; its queues are released with the next rebalance."""
-        self._wanted.pop(topic, None)
-        if self._member is not None:
-            self._member.context.subscriptions.remove(topic)
-            self._member.rebalance_soon()
+        super().subscribe(topic, expression)
 
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Take exactly these queues, whoever else does; also while running."""
@@ -120,42 +95,13 @@ class LitePullConsumer:
             raise StateError("topics have been subscribed: queues cannot be assigned")
         self._assigned = tuple(queues)
         if self._member is not None:
-            await self._take_assigned(self._running()[0])
+            await self._take_assigned(self._member)
 
     async def start(self) -> None:
         """Join the cluster. Raises as `PushConsumer.start` does."""
-        if self._member is not None:
-            raise StateError(f"consumer of group {self.group} has been started")
-        instance = self._client.acquire()
-        try:
-            member = await self._make_member(instance)
-            await instance.add_member(member)
-        except BaseException:
-            await self._client.release(instance)
-            raise
-        self._instance, self._member = instance, member
-        member.open()
+        await super().start()
         if self._assigned is not None:
-            await self._take_assigned(member)
-
-    async def shutdown(self) -> None:
-        """Leave; auto commit counts all that was polled. May be called twice."""
-        member, instance = self._member, self._instance
-        self._member = self._instance = None
-        if member is None or instance is None:
-            return
-        try:
-            await member.close()
-            await instance.remove_member(self.group)
-        finally:
-            await self._client.release(instance)
-
-    async def __aenter__(self) -> LitePullConsumer:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.shutdown()
+            await self._take_assigned(self._running())
 
     # Polling
 
@@ -163,8 +109,8 @@ class LitePullConsumer:
         self, timeout_s: float = POLL_TIMEOUT_S, max_messages: int = LITE_BATCH
     ) -> list[MessageExt]:
         """Return messages of one queue, in order; empty when none came in time."""
-        member, instance = self._running()
-        self._commit_when_due(member, instance)
+        member = self._running()
+        self._commit_when_due(member)
         try:
             async with asyncio.timeout(timeout_s):
                 while not (taken := member.take(max_messages)):
@@ -175,13 +121,13 @@ class LitePullConsumer:
 
     async def commit(self) -> None:
         """Persist how far polling has come."""
-        member, _ = self._running()
+        member = self._running()
         await member.context.offsets.persist_all(member.commit())
         member.context.tell_commits(member.context.held)
 
     async def committed(self, queue: MessageQueue) -> int | None:
         """Return what the group has committed for a queue, None when it never did."""
-        member, _ = self._running()
+        member = self._running()
         return await member.context.offsets.read_offset(
             queue, ReadOffsetType.MEMORY_FIRST_THEN_STORE
         )
@@ -190,88 +136,62 @@ class LitePullConsumer:
         """Go on from an offset of a queue that is held."""
         if offset < 0:
             raise ArgumentError(f"offset is {offset}, must not be negative")
-        self._running()[0].seek(queue, offset)
+        self._running().seek(queue, offset)
 
     async def seek_to_begin(self, queue: MessageQueue) -> None:
         """Go on from the oldest message that the broker has."""
-        member, instance = self._running()
+        member, instance = self._running(), self.instance
         address = await instance.master(queue.broker_name, queue.topic)
         member.seek(queue, await instance.calls.min_offset(address, queue))
 
     async def seek_to_end(self, queue: MessageQueue) -> None:
         """Skip everything that is there now."""
-        member, instance = self._running()
+        member, instance = self._running(), self.instance
         address = await instance.master(queue.broker_name, queue.topic)
         member.seek(queue, await instance.calls.max_offset(address, queue))
 
     def pause(self, queues: Iterable[MessageQueue]) -> None:
         """Stop pulling these queues."""
-        self._running()[0].pause(queues)
+        self._running().pause(queues)
 
     def resume(self, queues: Iterable[MessageQueue]) -> None:
         """Pull these queues again."""
-        self._running()[0].resume(queues)
-
-    @property
-    def queues(self) -> list[MessageQueue]:
-        """The queues held now, sorted; empty when not running."""
-        return sorted_queues(self._member.context.held) if self._member else []
-
-    @property
-    def instance(self) -> ClientInstance:
-        """The client instance; raises `StateError` when not running."""
-        return self._running()[1]
+        self._running().resume(queues)
 
     async def fetch_message_queues(self, topic: str) -> list[MessageQueue]:
         """Return the readable queues of a topic; empty when it does not exist."""
-        _, instance = self._running()
+        instance = self.instance
         await instance.fetch_route(topic)
         return sorted_queues(instance.routes.subscribe_queues(topic) or [])
 
     async def offset_for_timestamp(self, queue: MessageQueue, time_ms: int) -> int:
         """Return the offset of the first message stored at or after a time."""
-        _, instance = self._running()
+        instance = self.instance
         address = await instance.master(queue.broker_name, queue.topic)
         return await instance.calls.search_offset(address, queue, time_ms)
 
     # Private
 
-    async def _make_member(self, instance: ClientInstance) -> LiteMember:
-        context = self._options.context(instance, orderly=False)
-        await context.offsets.load()
-        for topic, expression in self._wanted.items():
-            context.subscriptions.add(topic, expression, context.now_ms())
-        spec = LiteSpec(
+    def _make_member(self, context: GroupContext) -> LiteMember:
+        return LiteMember(
+            context,
+            self._options,
             self._pull,
             self._limits,
-            self._options.start_position(context.now_ms()),
-            self._options.assigner(self.client_id),
             assigns=self._assigned is not None,
             auto_commit=self._auto_commit,
         )
-        return LiteMember(context, spec)
-
-    async def _subscribed(self, topic: str, member: LiteMember) -> None:
-        instance = member.context.instance
-        await instance.fetch_route(topic)
-        await instance.heartbeat()
-        member.rebalance_soon()
 
     async def _take_assigned(self, member: LiteMember) -> None:
-        instance = self.instance
+        instance = member.context.instance
         queues = self._assigned or ()
         for topic in {queue.topic for queue in queues}:
             await instance.fetch_route(topic)
         await instance.heartbeat()
         await member.assign(queues)
 
-    def _commit_when_due(self, member: LiteMember, instance: ClientInstance) -> None:
-        now = instance.clock.monotonic()
+    def _commit_when_due(self, member: LiteMember) -> None:
+        now = member.context.instance.clock.monotonic()
         if self._auto_commit and now >= self._commit_due:
             self._commit_due = now + self._auto_commit_s
             member.commit()
-
-    def _running(self) -> tuple[LiteMember, ClientInstance]:
-        if self._member is None or self._instance is None:
-            raise StateError(f"consumer of group {self.group} is not running")
-        return self._member, self._instance

@@ -35,6 +35,7 @@ class MemberOptions:
     message_model: MessageModel
     consume_from_where: ConsumeFromWhere
     consume_timestamp_ms: int | None
+    orderly: bool
     offsets_dir: Path
     on_event: EventCallback | None
 
@@ -50,6 +51,7 @@ class MemberOptions:
         consume_timestamp_ms: int | None,
         offsets_dir: Path | str | None,
         on_event: EventCallback | None,
+        orderly: bool = False,
     ) -> MemberOptions:
         """Check the options; raise `ArgumentError` naming the one that is wrong."""
         if not group.strip():
@@ -60,6 +62,7 @@ class MemberOptions:
             _member_of(MessageModel, message_model),
             _member_of(ConsumeFromWhere, consume_from_where),
             consume_timestamp_ms,
+            orderly,
             Path(offsets_dir or default_offsets_directory()),
             on_event,
         )
@@ -72,13 +75,13 @@ class MemberOptions:
         """Return the same options with another strategy."""
         return replace(self, strategy=_strategy_of(strategy, strategy_options))
 
-    def context(self, instance: ClientInstance, *, orderly: bool) -> GroupContext:
+    def context(self, instance: ClientInstance) -> GroupContext:
         """Return the state that a member starts with."""
         return GroupContext(
             instance,
             self.group,
             self.message_model,
-            orderly,
+            self.orderly,
             self._offset_store(instance),
             Subscriptions(),
             self.on_event,

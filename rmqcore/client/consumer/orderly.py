@@ -22,6 +22,7 @@ from rmqcore.client.membership.process_queue import ProcessQueue
 from rmqcore.model import MessageExt, MessageQueue
 
 from .listener import ConsumeContext, ConsumeResult, ListenerCall
+from .push_settings import PushSettings
 from .retries import Retries, as_subscribed
 from .workers import Workers
 
@@ -43,39 +44,24 @@ class OrderlyService:
         context: GroupContext,
         listener: ListenerCall,
         retries: Retries,
-        *,
-        threads: int,
-        batch_size: int,
-        max_reconsume_times: int,
-        suspend_ms: int,
+        settings: PushSettings,
     ) -> None:
         self._context = context
         self._listener = listener
         self._retries = retries
-        self._batch_size = batch_size
-        self._max_reconsume_times = max_reconsume_times
-        self._suspend_ms = suspend_ms
+        self._batch_size = settings.batch_size
+        self._suspend_ms = settings.suspend_ms
         self._clock = context.instance.clock
-        self._workers = Workers(self._work_on, threads, self._clock)
-        self._awaited: dict[ProcessQueue, asyncio.Event] = {}
+        self.workers = Workers(self._work_on, settings.threads, self._clock)
         self._local_locks: dict[MessageQueue, asyncio.Lock] = {}
 
     def deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
         """Take pulled messages into the process queue, and see that it is worked on."""
         if process.put_messages(messages):
-            self._workers.submit([process])
-
-    async def finished(self, process: ProcessQueue) -> None:
-        """Return when no listener is at work on the queue."""
-        if process.is_worked_on:
-            await self._awaited.setdefault(process, asyncio.Event()).wait()
+            self.workers.submit([process])
 
     async def expire_stuck(self) -> None:
         """Do nothing: an orderly queue waits for its first message, however long."""
-
-    async def close(self) -> None:
-        """End the workers; listeners at work are cancelled."""
-        await self._workers.close()
 
     async def _work_on(self, process: ProcessQueue) -> None:
         lock = self._local_locks.setdefault(process.queue, asyncio.Lock())
@@ -86,7 +72,7 @@ class OrderlyService:
                     self._again_after(process, WITHOUT_LOCK_S)
                     return
                 if self._context.now_ms() > ends_ms:
-                    self._workers.submit([process])
+                    self.workers.submit([process])
                     return
                 if not await self._consume_some(process):
                     return
@@ -123,8 +109,7 @@ class OrderlyService:
             self._suspend(process, messages, consume_context)
             return False
         finally:
-            if process.end_work(messages) and process in self._awaited:
-                self._awaited.pop(process).set()
+            process.end_work(messages)
 
     def _commit(self, process: ProcessQueue) -> None:
         offset = process.commit()
@@ -136,7 +121,8 @@ class OrderlyService:
 
         One message with attempts left keeps the whole batch: order is kept.
         """
-        if any(m.reconsume_times < self._max_reconsume_times for m in messages):
+        limit = self._retries.max_reconsume_times
+        if any(message.reconsume_times < limit for message in messages):
             return False
         sent = [await self._retries.send_copy(message) for message in messages]
         return all(sent)
@@ -158,6 +144,6 @@ class OrderlyService:
     def _again_after(self, process: ProcessQueue, seconds: float) -> None:
         async def again() -> None:
             await self._clock.sleep(seconds)
-            self._workers.submit([process])
+            self.workers.submit([process])
 
         self._context.instance.spawn(again())

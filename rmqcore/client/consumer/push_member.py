@@ -8,77 +8,53 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.process_queue import ProcessQueue
-from rmqcore.client.membership.running_info import (
-    common_properties,
-    offsets_of,
-    running_info,
-)
-from rmqcore.client.membership.start_position import StartPosition
-from rmqcore.client.rebalance.rebalancer import Rebalancer
 from rmqcore.client.rebalance.rules import Assigner
-from rmqcore.model import (
-    ConsumeFromWhere,
-    ConsumerData,
-    ConsumeType,
-    MessageExt,
-    MessageQueue,
-)
-from rmqcore.protocol.bodies import ConsumeDirectlyResult, ConsumerRunningInfo
+from rmqcore.model import ConsumeFromWhere, ConsumeType, MessageExt, MessageQueue
+from rmqcore.protocol.bodies import ConsumeDirectlyResult, RunningProperty
 
 from .concurrent import ConcurrentService
 from .listener import ConsumeContext, ConsumeResult, ListenerCall
+from .member import Member
+from .member_options import MemberOptions
 from .orderly import OrderlyService
-from .pulling import Puller
 from .push_settings import PushSettings
 from .retries import Retries, as_subscribed
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class PushSpec:
-    """What a push member is made from, beside its context."""
-
-    settings: PushSettings
-    start: StartPosition
-    assigner: Assigner
-    listener: ListenerCall
-    instance_name: str
-
-
-class PushMember:
+class PushMember(Member):
     """One group's push consumption on one client."""
 
-    def __init__(self, context: GroupContext, spec: PushSpec) -> None:
-        self.context = context
-        self._spec = spec
-        self._started_ms = context.now_ms()
-        self._pulls: dict[ProcessQueue, asyncio.Task[None]] = {}
+    consume_type = ConsumeType.PUSH
+
+    def __init__(
+        self,
+        context: GroupContext,
+        options: MemberOptions,
+        settings: PushSettings,
+        listener: ListenerCall,
+        instance_name: str,
+    ) -> None:
+        limits = settings.limits(context.orderly)
+        super().__init__(context, options, settings.pull, limits)
+        self._settings = settings
+        self._listener = listener
+        self._instance_name = instance_name
         self._resumed = asyncio.Event()
         self._resumed.set()
-        self._service = self._make_service()
-        self._rebalancer = Rebalancer(context, spec.assigner, spec.start, self)
-        self._open = False
-
-    @property
-    def group(self) -> str:
-        """The group's name."""
-        return self.context.group
+        service = OrderlyService if context.orderly else ConcurrentService
+        retries = Retries(context, settings.attempts(context.orderly))
+        self._service = service(context, listener, retries, settings)
 
     @property
     def paused(self) -> bool:
         """True while no queue is pulled."""
         return not self._resumed.is_set()
-
-    def open(self) -> None:
-        """Begin to take part: the first rebalance follows."""
-        self._open = True
-        self.rebalance_soon()
 
     def pause(self) -> None:
         """Stop pulling; what has been pulled is still consumed."""
@@ -90,16 +66,14 @@ class PushMember:
 
     def switch(self, assigner: Assigner) -> None:
         """Divide by another strategy from now on, beginning at once."""
-        self._spec = replace(self._spec, assigner=assigner)
         self._rebalancer.assigner = assigner
         self.rebalance_soon()
 
     async def close(self) -> None:
         """Finish what listeners are at, persist, release; then end everything."""
-        self._open = False
         self._resumed.set()
-        await self._rebalancer.close()
-        await self._service.close()
+        await super().close()
+        await self._service.workers.close()
 
     async def abandon(self) -> None:
         """End everything at once, without persisting or releasing anything.
@@ -109,40 +83,9 @@ class PushMember:
         """
         self._open = False
         await self._rebalancer.abandon()
-        await self._service.close()
+        await self._service.workers.close()
 
     # For the instance
-
-    def topics(self) -> Collection[str]:
-        """Return the topics subscribed, the retry topic included."""
-        return self.context.subscriptions.topics
-
-    def consumer_data(self) -> ConsumerData:
-        """Return what a heartbeat says of this member."""
-        return ConsumerData(
-            self.group,
-            ConsumeType.PUSH,
-            self.context.message_model,
-            self._spec.start.where,
-            self.context.subscriptions.all,
-        )
-
-    def rebalance_soon(self) -> None:
-        """Rebalance at once, or right after the rebalance that is running."""
-        if self._open:
-            self._rebalancer.soon()
-
-    async def rebalance(self) -> bool:
-        """Rebalance now; false when something has to be tried again."""
-        return await self._rebalancer.now() if self._open else True
-
-    async def renew_locks(self) -> None:
-        """Renew the brokers' locks."""
-        await self._rebalancer.renew_locks()
-
-    async def persist_offsets(self) -> None:
-        """Persist the progress of the queues held."""
-        await self.context.persist_offsets()
 
     async def expire_stuck(self) -> None:
         """Give up messages that have been consumed for too long."""
@@ -156,28 +99,6 @@ class PushMember:
         mine = {queue: o for queue, o in offsets.items() if queue.topic == topic}
         await self._rebalancer.restart_at(mine)
 
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """Return this member's own view of its progress."""
-        return offsets_of(self.context, topic)
-
-    def running_info(self, with_stacks: bool) -> ConsumerRunningInfo:
-        """Return what this member is doing."""
-        context, spec = self.context, self._spec
-        properties = common_properties(
-            context,
-            consume_type=ConsumeType.PUSH,
-            strategy=spec.assigner.strategy,
-            threads=spec.settings.threads,
-            started_ms=self._started_ms,
-        )
-        properties.update(spec.settings.properties(context.orderly))
-        properties["consumeFromWhere"] = spec.start.where.value
-        properties["instanceName"] = spec.instance_name
-        properties["clientIP"] = context.client_id.partition("@")[0]
-        if spec.start.where is ConsumeFromWhere.TIMESTAMP:
-            properties["consumeTimestamp"] = str(spec.start.timestamp_ms)
-        return running_info(context, properties, with_stacks=with_stacks)
-
     async def consume_directly(
         self, messages: Sequence[MessageExt]
     ) -> ConsumeDirectlyResult:
@@ -186,7 +107,7 @@ class PushMember:
         began = clock.monotonic()
         first = messages[0]
         queue = MessageQueue(first.topic, first.broker_name, first.queue_id)
-        result = await self._spec.listener(
+        result = await self._listener(
             as_subscribed(self.group, list(messages)), ConsumeContext(queue)
         )
         return ConsumeDirectlyResult(
@@ -200,52 +121,24 @@ class PushMember:
 
     def begin(self, process: ProcessQueue, offset: int) -> None:
         """Begin to pull a queue."""
-        puller = Puller(
-            self.context,
+        self._begin_pulling(
             process,
             offset,
-            self._spec.settings.pull,
-            self._spec.settings.limits(self.context.orderly),
             deliver=self._service.deliver,
             restart=self._rebalancer.restart_at,
             resumed=self._resumed,
         )
-        task = self.context.instance.spawn(puller.run())
-        self._pulls[process] = task
-        task.add_done_callback(lambda _: self._pulls.pop(process, None))
 
-    def end(self, process: ProcessQueue) -> None:
-        """Stop pulling a queue."""
-        task = self._pulls.pop(process, None)
-        if task is not None:
-            task.cancel()
+    # Private
 
-    async def finished(self, process: ProcessQueue) -> None:
-        """Return when no listener is at work on the queue."""
-        await self._service.finished(process)
-
-    def _make_service(self) -> ConcurrentService | OrderlyService:
-        context, settings = self.context, self._spec.settings
-        attempts = settings.attempts(context.orderly)
-        retries = Retries(context, attempts)
-        if context.orderly:
-            return OrderlyService(
-                context,
-                self._spec.listener,
-                retries,
-                threads=settings.threads,
-                batch_size=settings.batch_size,
-                max_reconsume_times=attempts,
-                suspend_ms=settings.suspend_ms,
-            )
-        return ConcurrentService(
-            context,
-            self._spec.listener,
-            retries,
-            threads=settings.threads,
-            batch_size=settings.batch_size,
-            consume_timeout_ms=settings.consume_timeout_ms,
-        )
+    def _properties(self) -> dict[str, str]:
+        properties = self._settings.properties(self.context.orderly)
+        properties[RunningProperty.THREADPOOL_CORE_SIZE] = str(self._settings.threads)
+        properties["instanceName"] = self._instance_name
+        properties["clientIP"] = self.context.client_id.partition("@")[0]
+        if self._start.where is ConsumeFromWhere.TIMESTAMP:
+            properties["consumeTimestamp"] = str(self._start.timestamp_ms)
+        return properties
 
 
 def _direct_result(result: ConsumeResult | None) -> str:

@@ -46,7 +46,7 @@ class Retries:
 
     def __init__(self, context: GroupContext, max_reconsume_times: int) -> None:
         self._context = context
-        self._max_reconsume_times = max_reconsume_times
+        self.max_reconsume_times = max_reconsume_times
         self._topic = retry_topic(context.group)
         self._sender = Sender(context.instance.calls, INNER_PRODUCER_GROUP)
         self._turn = RoundRobin(context.instance.rng)
@@ -111,7 +111,7 @@ class Retries:
             origin_msg_id=message.msg_id,
             origin_topic=_original_topic(message),
             unit_mode=False,
-            max_reconsume_times=self._max_reconsume_times,
+            max_reconsume_times=self.max_reconsume_times,
             logical_broker=message.broker_name,
         )
         await instance.calls.send_back(address, header)
@@ -122,7 +122,7 @@ class Retries:
         properties.setdefault(Property.ORIGIN_MESSAGE_ID, message.msg_id)
         properties[Property.RETRY_TOPIC] = _original_topic(message)
         properties[Property.RECONSUME_TIME] = str(message.reconsume_times + 1)
-        properties[Property.MAX_RECONSUME_TIMES] = str(self._max_reconsume_times)
+        properties[Property.MAX_RECONSUME_TIMES] = str(self.max_reconsume_times)
         properties[Property.DELAY] = str(FIRST_DELAY_LEVEL + message.reconsume_times)
         return Message(self._topic, message.body, properties, message.flag)
 

@@ -19,7 +19,7 @@ below the largest held one, as an orderly retry does, sorts anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
@@ -55,6 +55,7 @@ class ProcessQueue:
         "_cached",
         "_largest_seen",
         "_taken",
+        "_when_idle",
         "consuming",
         "created_at_ms",
         "dropped",
@@ -85,6 +86,7 @@ class ProcessQueue:
         self._taken: dict[int, MessageExt] = {}
         self._ascending: deque[int] = deque()
         self._at_work: dict[int, tuple[Sequence[MessageExt], int]] = {}
+        self._when_idle: list[Callable[[], None]] = []
         self._largest_seen = -1
         self._bytes = 0
 
@@ -167,21 +169,28 @@ class ProcessQueue:
             return True
         return False
 
-    # Concurrent
+    # Listeners at work
 
     def begin_work(self, messages: Sequence[MessageExt], now_ms: int) -> None:
         """Note that a listener begins with these messages."""
         self._at_work[messages[0].queue_offset] = (messages, now_ms)
 
-    def end_work(self, messages: Sequence[MessageExt]) -> bool:
-        """Note that a listener has ended; true when it was the last one at work."""
+    def end_work(self, messages: Sequence[MessageExt]) -> None:
+        """Note that a listener has ended."""
         del self._at_work[messages[0].queue_offset]
-        return not self._at_work
+        if self._when_idle and not self._at_work:
+            for call in self._when_idle:
+                call()
+            self._when_idle.clear()
 
-    @property
-    def is_worked_on(self) -> bool:
-        """True while a listener is at work on messages of it."""
-        return bool(self._at_work)
+    def when_idle(self, call: Callable[[], None]) -> None:
+        """Call once no listener is at work on it: now, or when the last one ends."""
+        if self._at_work:
+            self._when_idle.append(call)
+        else:
+            call()
+
+    # Concurrent
 
     def remove(self, messages: Iterable[MessageExt], now_ms: int) -> int | None:
         """Forget messages that are done with; return the offset to commit.

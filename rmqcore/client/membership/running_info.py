@@ -86,7 +86,6 @@ def common_properties(
     *,
     consume_type: ConsumeType,
     strategy: AllocateStrategy,
-    threads: int,
     started_ms: int,
 ) -> dict[str, str]:
     """Return the properties that every kind of member has."""
@@ -94,7 +93,6 @@ def common_properties(
     return {
         RunningProperty.CONSUME_TYPE: consume_type.value,
         RunningProperty.CONSUME_ORDERLY: java_bool(context.orderly),
-        RunningProperty.THREADPOOL_CORE_SIZE: str(threads),
         RunningProperty.NAMESERVER_ADDR: f"{nameservers};",
         RunningProperty.CLIENT_VERSION: CLIENT_VERSION,
         RunningProperty.CONSUMER_START_TIMESTAMP: str(started_ms),

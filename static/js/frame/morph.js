@@ -67,8 +67,8 @@ function flash(cell) {
     cell.classList.add("changed");
     setTimeout(() => cell.classList.remove("changed"), FLASH_MS);
   } else {
-    const colour = getComputedStyle(cell).getPropertyValue("--accent-soft");
-    cell.animate([{ background: colour }, { background: "transparent" }], FLASH_MS);
+    const frames = [{ background: "var(--accent-soft)" }, { background: "transparent" }];
+    cell.animate(frames, FLASH_MS);
   }
 }
 

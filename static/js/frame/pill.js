@@ -7,7 +7,7 @@
 import { serverNow } from "./clock.js";
 import { find, findAll, h, icon } from "./dom.js";
 import { clock, duration } from "./format.js";
-import { ui } from "./words.js";
+import { plural, ui } from "./words.js";
 
 const STALE_AFTER_MS = 25_000;
 
@@ -83,7 +83,7 @@ export class Pill {
     if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];
     if (age > STALE_AFTER_MS) return ["stale", ui("stale", { time })];
     if (this.brokers && (this.answered ?? 0) < this.brokers) {
-      return ["partial", ui("of_brokers", { n: this.answered, all: this.brokers })];
+      return ["partial", plural("of_brokers", this.brokers, { n: this.answered, all: this.brokers })];
     }
     return ["live", ui("live")];
   }

@@ -1,25 +1,33 @@
-/** The page's words in the reader's language, as the server put them into the page. */
+/**
+ * The words of the pages in the reader's language. The page's first script brings them:
+ * one file a language (`dashboard/frame/catalogue.py`), which browsers keep.
+ */
 
-import { readJson } from "./dom.js";
-
-const CATALOG = readJson("catalog") ?? {};
+/** @type {{language: string, rooms: Record<string, Record<string, any>>}} */
+const { language, rooms } = Reflect.get(globalThis, "catalogue") ?? {
+  language: "en",
+  rooms: {},
+};
+const RULES = new Intl.PluralRules(language);
 
 /**
- * Return the text of a key; `values` fill its braces. A key without an entry is shown
- * with its underscores opened.
+ * Return the text of a key; `values` fill its braces, and `number` picks the form of a
+ * counted phrase. A key without an entry is shown with its underscores opened.
  */
-export function word(room, key, values = {}) {
+export function word(room, key, values = {}, number = 0) {
   if (!key) return "";
-  const text = CATALOG[room]?.[key] ?? String(key).replaceAll("_", " ");
+  const found = rooms[room]?.[key] ?? String(key).replaceAll("_", " ");
+  const text =
+    typeof found === "string" ? found : (found[RULES.select(number)] ?? found.other);
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
-    const value = values[name] ?? whole;
+    const value = Object.hasOwn(values, name) ? (values[name] ?? whole) : whole;
     return Array.isArray(value) ? value.join(", ") : value;
   });
 }
 
 export const ui = (key, values) => word("ui", key, values);
 
-/** Return the text for `n` things: keys end in `_one` and `_other`. */
+/** Return the phrase for `n` things. */
 export function plural(key, n, values = {}) {
-  return ui(`${key}_${n === 1 ? "one" : "other"}`, { n, ...values });
+  return word("ui", key, { n, ...values }, n);
 }

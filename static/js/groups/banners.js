@@ -1,7 +1,7 @@
 /**
  * The banners above a group's tabs: which broker is missing or silent, since when, and
- * until when status, findings and epoch stand still; a fault of ours. The server writes
- * the same in `dashboard/groups/banners.py`.
+ * until when status, findings and epoch stand still; a fault of ours; what it means that
+ * a group's queues have no single owners.
  */
 
 import { serverNow } from "../frame/clock.js";
@@ -9,10 +9,12 @@ import { find, h } from "../frame/dom.js";
 import { clock, count, duration } from "../frame/format.js";
 import { morph } from "../frame/morph.js";
 import { standingOf } from "./standing.js";
-import { plural, ui } from "../frame/words.js";
+import { plural, ui, word } from "../frame/words.js";
 
 /** Brokers that are told of one by one; the others are counted. */
 const BROKERS_NAMED = 3;
+/** Kinds of groups that one would take for something else without a word. */
+const EXPLAINED = ["shared_pop", "assigned_by_hand", "offline"];
 
 export class StandingBanner {
   constructor(box) {
@@ -25,6 +27,17 @@ export class StandingBanner {
     const rest = standing.complete ? "" : restOf(standing);
     this.box.hidden = !named.length && !rest;
     say(this.box, [...named.flatMap(sentences), rest]);
+  }
+}
+
+export class KindBanner {
+  constructor(box) {
+    this.box = box;
+  }
+
+  draw({ kind }) {
+    this.box.hidden = !EXPLAINED.includes(kind);
+    say(this.box, [this.box.hidden ? "" : word("kind_sentence", kind)]);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Cells of tables that are drawn in the browser, the same as the server's. */
+/** Cells of the tables of queues and members. */
 
 import { LETTERS } from "./document.js";
 import { dash, h, icon } from "../frame/dom.js";

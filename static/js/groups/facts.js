@@ -6,7 +6,7 @@ import { clock, count, duration } from "../frame/format.js";
 import { morph } from "../frame/morph.js";
 import { brokerFacts, nameServerFacts, nextFacts } from "./reach.js";
 import { holdersOf, lastOf, standingOf } from "./standing.js";
-import { ui, word } from "../frame/words.js";
+import { plural, ui, word } from "../frame/words.js";
 
 const CONSUMES = { CONSUME_PASSIVELY: "push", CONSUME_ACTIVELY: "pull" };
 
@@ -24,7 +24,7 @@ export class Facts {
     );
     morph(this.list, h("dl", { class: "facts", "data-facts": true }, ...pairs));
     const { unseen, fresh, queues } = standingOf(state);
-    const text = unseen ? ui("queues_fresh", { n: fresh, all: queues }) : "";
+    const text = unseen ? plural("queues_fresh", queues, { n: fresh, all: queues }) : "";
     if (this.fresh.textContent !== text) this.fresh.textContent = text;
   }
 }
@@ -65,7 +65,7 @@ function owners(state) {
   const told = old.length < queues.length ? ownersNow(state) : null;
   const before =
     old.length &&
-    ui("owners_old", { n: old.length, time: clock(Math.min(...old)) });
+    plural("owners_old", old.length, { time: clock(Math.min(...old)) });
   return [told, before].filter(Boolean).join("; ");
 }
 

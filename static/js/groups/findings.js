@@ -1,8 +1,8 @@
 /**
  * The findings beside the map: what is wrong, why it is thought so, what to do.
  *
- * A finding carries keys and values; the end of a value's name is its unit. The server
- * says the same in `dashboard/findings/said.py`.
+ * A finding carries keys and values; the end of a value's name is its unit. For REST
+ * and for reports `dashboard/findings/said.py` says the same.
  */
 
 import { find, h, icon } from "../frame/dom.js";
@@ -37,10 +37,8 @@ export class Findings {
     this.drawn = drawn;
     const lacking = rules ? rules.unchecked.length + rules.failed.length : 0;
     this.panel.hidden = !findings.length && !lacking && !asOf;
-    const crit = findings.some(({ level }) => level === "crit");
     this.badge.hidden = !findings.length;
-    this.badge.textContent = String(findings.length);
-    this.badge.classList.toggle("badge-crit", crit);
+    tally(this.badge, findings);
     this.list.replaceChildren(...findings.map(finding));
     find("[data-rules]", this.panel).replaceChildren(...fared(findings, rules));
     this.drawStop(asOf && clock(asOf));
@@ -57,6 +55,25 @@ export class Findings {
   }
 }
 
+/** The tab that leads to the findings, with their number; without any there is none. */
+export class FindingsTab {
+  constructor(link) {
+    this.link = link;
+  }
+
+  draw({ findings }) {
+    this.link.hidden = !findings.length;
+    tally(find(".badge", this.link), findings);
+  }
+}
+
+/** Write the number of findings, red where one of them is critical. */
+function tally(badge, findings) {
+  const crit = findings.some(({ level }) => level === "crit");
+  badge.textContent = String(findings.length);
+  badge.classList.toggle("badge-crit", crit);
+}
+
 /** How the rules fared: what failed, what found nothing, what was not checked. */
 function fared(findings, rules) {
   if (!rules) return [];
@@ -66,10 +83,10 @@ function fared(findings, rules) {
     const reason = word("finding", `rules.${why}`, { names: names.join(", ") });
     lacking.set(reason, [...(lacking.get(reason) ?? []), title(key)]);
   }
-  const nothing = `rules.nothing_${others === 1 ? "one" : "other"}`;
+  const nothing = word("finding", "rules.nothing", { n: count(others) }, others);
   return [
     ...rules.failed.map(failure),
-    ...(others ? [h("p", {}, word("finding", nothing, { n: count(others) }))] : []),
+    ...(others ? [h("p", {}, nothing)] : []),
     ...[...lacking].map(unchecked),
   ];
 }
@@ -123,7 +140,6 @@ function ages(found) {
 }
 
 function showButton(queues, n) {
-  const key = `show_queues_${n === 1 ? "one" : "other"}`;
   return h(
     "button",
     {
@@ -131,7 +147,7 @@ function showButton(queues, n) {
       type: "button",
       "data-show-queue": queues.map(encodeURIComponent).join(" "),
     },
-    word("finding", key, { n: count(n) }),
+    word("finding", "show_queues", { n: count(n) }, n),
   );
 }
 

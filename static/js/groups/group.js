@@ -1,12 +1,12 @@
 /** The pages of one group: loads the document, follows its changes, draws all parts. */
 
 import { MemberActions } from "./actions.js";
-import { FaultBanner, StandingBanner } from "./banners.js";
+import { KindBanner } from "./banners.js";
 import { applyUpdate, isHandover, loadGroup } from "./document.js";
-import { find, readJson } from "../frame/dom.js";
+import { readJson } from "../frame/dom.js";
 import { Facts } from "./facts.js";
 import { Findings } from "./findings.js";
-import { Heading } from "./heading.js";
+import { headParts, part } from "./head.js";
 import { Feed } from "../frame/live.js";
 import { AllocationMap } from "../map/map.js";
 import { MemberTable } from "./members.js";
@@ -16,14 +16,11 @@ import { QueueTable } from "./queues.js";
 import { scheduler } from "../frame/schedule.js";
 import { answers } from "./standing.js";
 import { Tiles } from "./tiles.js";
+import { Topics } from "./topics.js";
 
 const page = readJson("page");
 let state = readJson("state");
 
-const part = (selector, make) => {
-  const element = find(selector);
-  return element ? make(element) : null;
-};
 const queues = part("[data-queues]", (element) => new QueueTable(element));
 const map = part(
   "[data-map]",
@@ -41,11 +38,11 @@ function showQueues(keys) {
 }
 
 const parts = [
-  part("[data-fault]", (element) => new FaultBanner(element)),
-  part("[data-standing]", (element) => new StandingBanner(element)),
+  ...headParts(),
+  part("[data-kind]", (element) => new KindBanner(element)),
   part("[data-mixed]", (element) => new MixedBanner(element, page.change)),
-  part("[data-heading]", (element) => new Heading(element)),
   part("[data-tiles]", (element) => new Tiles(element)),
+  part("[data-topics]", (element) => new Topics(element)),
   map,
   part("[data-facts]", (element) => new Facts(element, page)),
   part("[data-findings]", (element) => new Findings(element, { onQueue: showQueues })),

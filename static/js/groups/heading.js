@@ -2,7 +2,7 @@
 
 import { find, h } from "../frame/dom.js";
 import { standingOf } from "./standing.js";
-import { ui, word } from "../frame/words.js";
+import { plural, ui, word } from "../frame/words.js";
 
 export class Heading {
   constructor(element) {
@@ -21,7 +21,7 @@ export class Heading {
   offer({ unseen, queues }) {
     const link = this.whatif;
     this.why.hidden = !unseen;
-    this.why.textContent = unseen ? ui("whatif_needs", { all: queues, n: unseen }) : "";
+    this.why.textContent = unseen ? plural("whatif_needs", queues, { all: queues, n: unseen }) : "";
     if (unseen) {
       link.removeAttribute("href");
       link.setAttribute("role", "link");

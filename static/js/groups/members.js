@@ -11,12 +11,14 @@ import { ui, word } from "../frame/words.js";
 export class MemberTable {
   constructor(table) {
     this.body = find("tbody", table);
+    this.nobody = find("[data-nobody]");
     this.mayChange = table.dataset.mayChange === "true";
   }
 
   draw(state) {
     const rows = sortedMembers(state).map((member) => this.row(state, member));
     morph(this.body, h("tbody", {}, ...rows));
+    this.nobody.hidden = rows.length > 0;
   }
 
   row(state, member) {

@@ -1,4 +1,4 @@
-/** The table of queues, worst first: what the server wrote, kept fresh in place. */
+/** The table of queues, worst first. */
 
 import { known, numberCell, ownerCell, queueState } from "./cells.js";
 import { serverNow } from "../frame/clock.js";
@@ -10,7 +10,7 @@ import { lastOf, shown } from "./standing.js";
 import { drain, isUnowned, queueKey, reasonOf, worstFirst } from "./status.js";
 import { ui } from "../frame/words.js";
 
-/** Rows shown before one asks for all; the server cuts its own at the same number. */
+/** Rows shown before one asks for all. */
 const FIRST_ROWS = 100;
 const DRAIN_CSS = { now: "", steady: "dim", never: "rising" };
 
@@ -31,7 +31,13 @@ export class QueueTable {
     const fresh = h("tbody", {}, ...queueRows(state, this.limit));
     this.held = morph(this.body, fresh, { hold });
     if (this.apply) this.apply.hidden = !this.held;
-    if (this.all) this.all.hidden = state.queues.length <= this.limit;
+    this.offerAll(state.queues.length);
+  }
+
+  offerAll(n) {
+    if (!this.all) return;
+    this.all.hidden = n <= this.limit;
+    this.all.textContent = ui("show_all_queues", { n });
   }
 
   showAll() {

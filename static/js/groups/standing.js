@@ -1,7 +1,7 @@
 /**
- * How much of a group's document is fresh, how much is old, and why. The server works
- * out the same in `dashboard/groups/standing.py`. Documents of an older version lack
- * some fields: a broker is then known to have answered or not, and no more.
+ * How much of a group's document is fresh, how much is old, and why. Documents of an
+ * older version lack some fields: a broker is then known to have answered or not, and
+ * no more.
  */
 
 /** What a queue said before, where its offsets are not known now; else null. */

@@ -1,7 +1,4 @@
-/**
- * How a queue fares, in one word: the same rules as `dashboard/groups/reads.py`,
- * held to the same list of examples.
- */
+/** How a queue fares, in one word. */
 
 import { lastOf, shown } from "./standing.js";
 

@@ -4,7 +4,7 @@ import { asOf, atLeast, known, stateBadge } from "./cells.js";
 import { find, h } from "../frame/dom.js";
 import { count, duration, rate, ratio } from "../frame/format.js";
 import { standingOf } from "./standing.js";
-import { ui, word } from "../frame/words.js";
+import { plural, ui, word } from "../frame/words.js";
 
 export class Tiles {
   constructor(list) {
@@ -56,6 +56,8 @@ function swap(element, value) {
     element.replaceChildren(...fresh.childNodes);
 }
 
+const of = (key, n, all) => plural(key, all, { n, all });
+
 function perSecondOf(value, partial, { reason }) {
   return value === null
     ? known(null, rate, reason ?? "first_sample")
@@ -64,9 +66,9 @@ function perSecondOf(value, partial, { reason }) {
 
 function statusNote({ kind, totals }, { unseen, fresh, queues }) {
   if (kind === "owned" && totals.unowned) {
-    return ui("of_queues", { n: totals.unowned, all: totals.queues });
+    return of("of_queues", totals.unowned, totals.queues);
   }
-  return unseen ? ui("judged_on", { n: fresh, all: queues }) : word("kind", kind);
+  return unseen ? of("judged_on", fresh, queues) : word("kind", kind);
 }
 
 function memberNote({ members }) {
@@ -102,10 +104,10 @@ function leftOut(totals, { troubles }) {
   const lags = troubles.filter(({ lastLag }) => lastLag !== null);
   const lag = count(lags.reduce((sum, { lastLag }) => sum + lastLag, 0));
   if (lags.length === 1) return ui("broker_had", { name: lags[0].name, lag });
-  if (lags.length) return ui("brokers_had", { n: lags.length, lag });
+  if (lags.length) return plural("brokers_had", lags.length, { lag });
   const { queues_known: n, queues: all } = totals;
   // All that are known of, where a broker that was never heard may have more.
-  return totals.lag_partial && n < all ? ui("queues_known", { n, all }) : "";
+  return totals.lag_partial && n < all ? of("queues_known", n, all) : "";
 }
 
 function growthNote({ rate_in: rateIn, rate_out: rateOut }) {
@@ -121,7 +123,7 @@ function ratesNote({ answering, brokers }) {
   if (answering.length === brokers) return "";
   return answering.length === 1
     ? ui("broker_only", { name })
-    : ui("of_brokers", { n: answering.length, all: brokers });
+    : of("of_brokers", answering.length, brokers);
 }
 
 function skew({ kind, totals }) {

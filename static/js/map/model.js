@@ -93,7 +93,7 @@ function brokerGroups(columns) {
 export function isPartial(columns, field) {
   const hides = ({ max, min }) => max == null || min == null || max > min;
   return columns.some(
-    ({ queue }) => queue[field] === null && (field !== "lag" || hides(queue)),
+    ({ queue }) => (queue[field] ?? null) === null && (field !== "lag" || hides(queue)),
   );
 }
 
@@ -123,16 +123,19 @@ export function oldestOf(columns) {
 
 /** Sum of a field over columns; null when none of them is known. */
 export function sumOf(columns, field) {
-  const known = columns
-    .map(({ queue }) => queue[field])
-    .filter((value) => value !== null);
+  const known = knownOf(columns, field);
   return known.length ? known.reduce((a, b) => a + b, 0) : null;
 }
 
 /** Largest value of a field over columns; null when none is known. */
 export function worstOf(columns, field) {
-  const known = columns
-    .map(({ queue }) => queue[field])
-    .filter((value) => value !== null);
+  const known = knownOf(columns, field);
   return known.length ? Math.max(...known) : null;
+}
+
+/** A field that a document lacks is as little known as one that is null. */
+function knownOf(columns, field) {
+  return columns
+    .map(({ queue }) => queue[field] ?? null)
+    .filter((value) => value !== null);
 }

@@ -49,7 +49,7 @@ export function cellSentence(column, model) {
 
 /** What the row of queues without an owner says, and whether that is a known fact. */
 export function nobodyText({ state, columns, unowned }) {
-  if (unowned.length) return { text: plural("waiting", unowned.length), known: true };
+  if (unowned.length) return { text: plural("queues_waiting", unowned.length), known: true };
   if (columns.every(({ rows }) => rows.length)) return everyQueueHeld(columns);
   const shared = state.kind === "shared_pop" || state.kind === "assigned_by_hand";
   return {
@@ -78,5 +78,5 @@ export function underName({ missing_since: since }, queues) {
 }
 
 export function queuesText(n) {
-  return ui(n === 1 ? "queues_one" : "queues_other", { n });
+  return plural("n_queues", n);
 }

@@ -5,7 +5,7 @@ import { hasHues } from "../groups/document.js";
 import { h } from "../frame/dom.js";
 import { clock, count, rate } from "../frame/format.js";
 import { reasonOf } from "../groups/status.js";
-import { ui, word } from "../frame/words.js";
+import { plural, ui, word } from "../frame/words.js";
 import { lastLagOf, oldestOf, rowSum } from "./model.js";
 import { nobodyText, sumText, underName } from "./text.js";
 
@@ -41,12 +41,12 @@ export function drawTwin(model) {
 
 /** The map in a sentence: how much there is, and how much of it is not fresh. */
 export function mapLabel({ columns, rows, unowned }) {
-  const values = { queues: columns.length, members: rows.length };
-  const label = ui("map_label", { ...values, unowned: unowned.length });
+  const queues = plural("n_queues", columns.length);
+  const label = plural("map_label", rows.length, { queues, unowned: unowned.length });
   const n = columns.filter(({ last }) => last).length;
   if (!n) return label;
   const time = clock(oldestOf(columns));
-  return `${label}; ${ui("map_label_old", { n, time })}`;
+  return `${label}; ${plural("map_label_old", n, { time })}`;
 }
 
 const numeric = (key) => (["member", "queue_names"].includes(key) ? "" : "num");

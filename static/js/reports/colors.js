@@ -1,28 +1,40 @@
 /** Colours of the theme for figures. Report files carry a copy of this script. */
 
 /**
- * Return a copy of a figure in which every `--name` is that property's value.
+ * Return a copy of a figure in which every `--name` is that property's value now.
  * `--name/14` is the colour at 14 % opacity.
- * @param {unknown} value
- * @param {CSSStyleDeclaration} style
  */
-export function colored(value, style) {
-  if (Array.isArray(value)) return value.map((each) => colored(each, style));
+export function colored(figure) {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const found = replaced(figure, probe, getComputedStyle(probe));
+  probe.remove();
+  return found;
+}
+
+/**
+ * @param {unknown} value
+ * @param {HTMLElement} probe has each colour in turn, since only on an element
+ *   light-dark() becomes one of the two
+ * @param {CSSStyleDeclaration} style the probe's
+ */
+function replaced(value, probe, style) {
+  if (Array.isArray(value)) return value.map((each) => replaced(each, probe, style));
   if (value && typeof value === "object") {
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, colored(each, style)]),
+      Object.entries(value).map(([key, each]) => [key, replaced(each, probe, style)]),
     );
   }
   if (typeof value !== "string" || !/^--[a-z]/.test(value)) return value;
   const [name, percent] = value.split("/");
-  const found = style.getPropertyValue(name).trim();
-  return percent ? translucent(found, Number(percent) / 100) : found;
+  const text = style.getPropertyValue(name).trim();
+  if (!CSS.supports("color", text)) return text;
+  probe.style.color = text;
+  return percent ? translucent(style.color, Number(percent) / 100) : style.color;
 }
 
-/** Turn #rrggbb into rgba. */
-function translucent(hex, opacity) {
-  const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-  return `rgba(${parts.join(",")},${opacity})`;
+/** Give an opacity to rgb(…). */
+function translucent(color, opacity) {
+  return color.replace("rgb", "rgba").replace(")", `, ${opacity})`);
 }
 
 const LETTER_PX = 6;

@@ -48,8 +48,7 @@ class Figure {
 
   draw() {
     if (!this.document) return;
-    const style = getComputedStyle(document.documentElement);
-    const { data, layout } = colored(this.document, style);
+    const { data, layout } = colored(this.document);
     const fit = fitted(layout, this.place.clientWidth, data);
     this.place.style.height = `${fit.height}px`;
     globalThis.Plotly.react(this.place, data, fit, CONFIG);

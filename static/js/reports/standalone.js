@@ -12,9 +12,8 @@ const page = document;
 const figures = JSON.parse(page.getElementById("figures").textContent);
 
 function draw() {
-  const style = getComputedStyle(root);
   for (const place of page.querySelectorAll("[data-figure]")) {
-    const { data, layout } = colored(figures[place.dataset.figure], style);
+    const { data, layout } = colored(figures[place.dataset.figure]);
     const fit = fitted(layout, place.clientWidth, data);
     place.style.height = `${fit.height}px`;
     globalThis.Plotly.react(place, data, fit, CONFIG);

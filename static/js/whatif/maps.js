@@ -106,7 +106,7 @@ function queueOf(row, [topic, broker, id, lag, load], at) {
   const unheard = owners === null && row.unheard.includes(at);
   if (owners === null && !unheard) return [];
   const holders = owners === NOBODY || unheard ? [] : [owners].flat();
-  const known = comparison.loads.unit === "rate" && !assumed.has(at);
+  const rate = comparison.loads.unit === "rate" && !assumed.has(at) ? load : null;
   return [
     {
       topic,
@@ -114,7 +114,8 @@ function queueOf(row, [topic, broker, id, lag, load], at) {
       queue_id: id,
       lag,
       lag_ms: null,
-      rate_in: known ? load : null,
+      rate_in: rate,
+      rate_out: rate,
       owners: holders.map((client) => comparison.clients[client]),
       owner_source: unheard ? null : "reported",
       expected: null,

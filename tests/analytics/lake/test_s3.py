@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from botocore.auth import S3SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
+from botocore.stub import Stubber
 
 from analytics import contracts as c
 from analytics.errors import LakeError
-from analytics.lake import s3_put
 from analytics.lake.manifest import FileEntry, load_manifest, update_manifest
 from analytics.lake.s3 import S3Settings, split_address
-from analytics.lake.s3_put import Keys, keys_in_hand, put_if_absent, signed_headers
-from analytics.lake.storage import S3Storage, Storage, open_storage
+from analytics.lake.s3_put import client_of, put_if_absent
+from analytics.lake.storage import Storage, open_storage
 from tests.support.s3 import make_bucket, s3_server
 
 
@@ -106,34 +103,6 @@ class TestSettings:
         assert split_address("s3a://bucket/a/b/") == ("bucket", "a/b")
         assert split_address("s3://bucket") == ("bucket", "")
 
-    def test_keys_of_the_settings_come_first(self) -> None:
-        environ = {
-            "AWS_ACCESS_KEY_ID": "a",
-            "AWS_SECRET_ACCESS_KEY": "b",
-            "AWS_SESSION_TOKEN": "t",
-        }
-        settings = S3Settings(access_key="x", secret_key="y")
-        assert keys_in_hand(settings, environ) == Keys("x", "y")
-        assert keys_in_hand(S3Settings(), environ) == Keys("a", "b", "t")
-        assert keys_in_hand(S3Settings(), {"AWS_ACCESS_KEY_ID": "a"}) is None
-
-
-@pytest.mark.parametrize("token", ["", "of an hour"])
-def test_a_request_is_signed_as_amazons_own_client_signs_it(token: str) -> None:
-    path = "/scope/lake/cluster%3D%C3%BC%252Fb/1.parquet"
-    theirs: Any = AWSRequest(
-        "PUT", f"http://127.0.0.1:9000{path}", {"If-None-Match": "*"}, b"rows"
-    )
-    credentials = Credentials("scope", "not a secret", token or None)
-    S3SigV4Auth(credentials, "s3", "eu-central-1").add_auth(theirs)
-    moment = datetime.strptime(theirs.headers["X-Amz-Date"], "%Y%m%dT%H%M%S%z")
-    ours = signed_headers(
-        *(Keys("scope", "not a secret", token), "eu-central-1"),
-        *("127.0.0.1:9000", path, b"rows"),
-        now=moment,
-    )
-    assert ours["authorization"] == theirs.headers["Authorization"]
-
 
 def test_of_two_writers_of_a_name_one_is_told_that_it_lost(storage: Storage) -> None:
     assert storage.write_new("a/cluster=ü%2Fb/1", b"first")
@@ -146,7 +115,7 @@ def test_changes_of_a_manifest_are_not_lost_to_each_other(storage: Storage) -> N
     """The second one writes its version while the first has yet to write it."""
     other = open_storage(storage.url)
     entries = [FileEntry(f"landing/x/{n}", 1, 1, n, n) for n in (1, 2)]
-    beaten = []
+    beaten: list[bool] = []
 
     def change(manifest: Any) -> Any:
         if not beaten:
@@ -158,54 +127,114 @@ def test_changes_of_a_manifest_are_not_lost_to_each_other(storage: Storage) -> N
     assert load_manifest(storage, c.SAMPLES).files == tuple(entries)
 
 
+def answering(
+    settings: S3Settings, statuses: list[int], monkeypatch: pytest.MonkeyPatch
+) -> Stubber:
+    """Make the client of a server hear these answers instead of the server's."""
+    stub = Stubber(client_of(settings))
+    for status in statuses:
+        if status == 200:
+            stub.add_response("put_object", {})
+        else:
+            stub.add_client_error("put_object", "Refused", "of it", status)
+    monkeypatch.setattr(
+        "analytics.lake.s3_put.client_of", lambda _settings: stub.client
+    )
+    stub.activate()
+    return stub
+
+
+@pytest.fixture
+def stranger(environment: dict[str, str]) -> Iterator[S3Settings]:
+    """Settings whose client no other test uses."""
+    settings = S3Settings.from_environ(environment | {"ROCKETSCOPE_S3_REGION": "x"})
+    yield settings
+    client_of.cache_clear()
+
+
 def test_a_server_without_conditions_is_looked_at_first(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    storage: Storage,
+    stranger: S3Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(s3_put, "_put", lambda *_: (501, "NotImplemented"))
+    answering(stranger, [501], monkeypatch)
     assert storage.write_new("a/1", b"first")
     assert not storage.write_new("a/1", b"second")
     assert storage.read("a/1") == b"first"
-    assert re.findall("without a condition.*NotImplemented", caplog.text)
+    assert re.findall("without a condition.*Refused", caplog.text)
     assert len(caplog.records) == 1, "said once"
 
 
-def test_without_keys_in_hand_a_name_is_looked_at_first(
-    environment: dict[str, str],
+@pytest.mark.usefixtures("environment")
+def test_keys_may_be_in_a_file_as_for_amazons_own_tools(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    storage = S3Storage(
-        "s3://scope/keyless", S3Settings.from_environ(environment), None
-    )
+    file = tmp_path / "credentials"
+    file.write_text("[default]\naws_access_key_id=a\naws_secret_access_key=b\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    settings = keyless(monkeypatch)
+    assert put_if_absent(settings, "scope", "in-a-file/1", b"first")
+    assert not put_if_absent(settings, "scope", "in-a-file/1", b"second")
+
+
+def test_without_keys_a_name_is_looked_at_first(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    settings = keyless(monkeypatch)
+    monkeypatch.setattr(storage, "_settings", settings)
     assert storage.write_new("a/1", b"first")
     assert not storage.write_new("a/1", b"second")
     assert storage.read("a/1") == b"first"
+    with pytest.raises(OSError, match="Unable to locate credentials"):
+        put_if_absent(settings, "scope", "a/2", b"rows")
+
+
+def test_a_key_without_its_secret_is_no_key(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = keyless(monkeypatch)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "alone")
+    monkeypatch.setattr(storage, "_settings", settings)
+    assert storage.write_new("a/1", b"first")
+    assert not storage.write_new("a/1", b"second")
+    assert storage.read("a/1") == b"first"
+
+
+def keyless(monkeypatch: pytest.MonkeyPatch) -> S3Settings:
+    """Take the keys out of the environment; return what is left of the settings."""
+    for key in ("ROCKETSCOPE_S3_ACCESS_KEY", "ROCKETSCOPE_S3_SECRET_KEY"):
+        monkeypatch.delenv(key)
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(key, raising=False)
+    client_of.cache_clear()
+    return S3Settings.from_environ(os.environ)
 
 
 @pytest.mark.parametrize(
     "statuses", [[409, 200], [409, 412], [409, 409, 409, 409], [403]]
 )
 def test_answers_of_the_server(
-    monkeypatch: pytest.MonkeyPatch, statuses: list[int]
+    stranger: S3Settings, monkeypatch: pytest.MonkeyPatch, statuses: list[int]
 ) -> None:
-    left = list(statuses)
-    monkeypatch.setattr(s3_put, "_put", lambda *_: (left.pop(0), "AccessDenied"))
+    stub = answering(stranger, statuses, monkeypatch)
 
     def put() -> bool:
-        return put_if_absent(S3Settings(), Keys("a", "b"), "scope", "a/1", b"")
+        return put_if_absent(stranger, "scope", "a/1", b"")
 
     if statuses[-1] in {200, 412}:
         assert put() is (statuses[-1] == 200)
     else:
         with pytest.raises(OSError, match="scope/a/1 not written"):
             put()
-    assert not left
+    stub.assert_no_pending_responses()
 
 
-def test_a_server_that_is_away_is_an_error_of_the_file_system(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings = S3Settings(endpoint="http://127.0.0.1:9", path_style=True)
-    with pytest.raises(OSError, match="refused"):
-        put_if_absent(settings, Keys("a", "b"), "scope", "a/1", b"rows")
+def test_a_server_that_is_away_is_an_error_of_the_file_system() -> None:
+    settings = S3Settings("http://127.0.0.1:9", "x", "a", "b", path_style=True)
+    with pytest.raises(OSError, match="Could not connect"):
+        put_if_absent(settings, "scope", "a/1", b"rows")
 
 
 def test_a_file_whose_source_fails_is_not_seen(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, override_settings
 
 from dashboard.accounts.throttle import LIMIT, SignInThrottle
 from dashboard.models import Role, User
@@ -64,6 +64,19 @@ def test_other_people_are_not_held_up() -> None:
         SignInThrottle("vera", "10.0.0.1").failed()
     SignInThrottle("vera", "10.0.0.2").check()
     SignInThrottle("paul", "10.0.0.1").check()
+
+
+@override_settings(
+    CACHES={
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "redis://127.0.0.1:9",
+        }
+    }
+)
+def test_a_count_that_is_away_lets_people_in() -> None:
+    assert Client().post("/sign-in/", BAD).status_code == 200
+    assert Client().post("/sign-in/", GOOD).status_code == 302
 
 
 def test_signing_out_needs_a_post() -> None:

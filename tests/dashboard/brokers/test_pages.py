@@ -35,7 +35,7 @@ def test_the_word_leads_back_to_where_one_came_from(operator: Client) -> None:
         PAGE, {"reason": "scrapped", "group": "order-settlement"}, follow=True
     )
     assert answer.redirect_chain == [(GROUP, 302)]
-    assert "“hz2@broker-c” is taken as gone for good" in text_of(answer)
+    assert "“hz2@broker-c” counts as gone for good" in text_of(answer)
     assert AuditEntry.objects.get().reason == "scrapped"
     answer = operator.post(PAGE, {"reason": "scrapped"})
     assert answer["Location"] == "/clusters/hangzhou/"

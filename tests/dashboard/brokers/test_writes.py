@@ -100,7 +100,7 @@ def test_viewers_say_nothing(valkey: Valkey) -> None:
 
 
 def test_without_a_document_nothing_is_known_to_be_missing() -> None:
-    with pytest.raises(NoStateError, match="Nothing has been collected of “x”"):
+    with pytest.raises(NoStateError, match="Nothing has been collected from “x”"):
         say_gone(user(), "x", MISSING, "why not")
 
 

@@ -32,6 +32,7 @@ from dashboard.live.names import (
 )
 from dashboard.models import Role, User
 from tests.support.browser import _ARGUMENTS, PATIENCE_MS, find_chromium
+from tests.support.drawing import check_no_hole
 from tests.support.process import Process
 from tests.support.valkey import Valkey
 
@@ -44,8 +45,9 @@ Open = Callable[..., Awaitable[Page]]
 Publish = Callable[..., Awaitable[None]]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder; name the reason where they cannot run."""
+    """Mark the tests of this folder, before they are grouped by their marks."""
     for item in items:
         if "/dashboard/browser/" not in item.path.as_posix():
             continue
@@ -190,6 +192,8 @@ async def open_page(chromium: str, address: str, session: str) -> AsyncIterator[
 
         yield open_
         for context in contexts:
+            for page in context.pages:
+                check_no_hole(await page.locator("body").inner_text())
             await context.close()
         await browser.close()
     assert problems == []

@@ -1,11 +1,10 @@
-"""The findings beside the map: as the server wrote them, live, and shown in the map."""
+"""The findings beside the map: live, and shown in the map."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.async_api import expect
 
 from dashboard.live.documents import FindingState
@@ -17,14 +16,6 @@ from .conftest import Open, Publish
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 KEYS = [f"orders|hz2@broker-b|{number}" for number in range(4, 8)]
 
-PARTS = """root => [...root.querySelectorAll(".finding")].map(finding =>
-  ["h3", "p", "dl", ".advice"].map(part =>
-    finding.querySelector(part).textContent.replace(/\\s+/g, " ").trim()))"""
-SERVER = f"""async () => {{
-  const text = await (await fetch(location.href)).text();
-  return ({PARTS})(new DOMParser().parseFromString(text, "text/html"));
-}}"""
-
 
 def update(findings: list[FindingState], **changes: Any) -> dict[str, Any]:
     document = waiting_for_locks(now_ms())
@@ -35,39 +26,6 @@ def update(findings: list[FindingState], **changes: Any) -> dict[str, Any]:
         "seq": document["seq"] + 1,
         "changes": {"findings": findings, **changes},
     }
-
-
-@pytest.mark.parametrize("language", ["en", "zh-CN"])
-async def test_the_browser_says_findings_as_the_server_does(
-    open_page: Open, write: Callable[..., None], language: str
-) -> None:
-    at = now_ms()
-    write(waiting_for_locks(at, findings=[lock_finding(KEYS, at)]))
-    page = await open_page(GROUP, lang=language)
-    await expect(page.locator("[data-finding] [data-show-queue]")).to_have_count(1)
-    squeezed = f"({PARTS})(document)"
-    assert await page.evaluate(squeezed) == await page.evaluate(SERVER)
-
-
-RULES = """root => [...root.querySelectorAll("[data-rules] > *")].map(
-  ({ textContent }) => textContent.replace(/\\s+/g, " ").trim())"""
-RULES_OF_SERVER = SERVER.replace(PARTS, RULES)
-
-
-@pytest.mark.parametrize("language", ["en", "zh-CN"])
-async def test_the_browser_says_what_was_not_checked_as_the_server_does(
-    open_page: Open, write: Callable[..., None], language: str
-) -> None:
-    at = now_ms()
-    finding = lock_finding(KEYS, at)
-    finding["at_least"], finding["as_of"] = ["queues", "last_owner"], at - 9_000
-    write(waiting_for_locks(at, findings=[finding], rules=fared()))
-    page = await open_page(GROUP, lang=language)
-    await expect(page.locator("[data-finding] [data-show-queue]")).to_have_count(1)
-    assert await page.evaluate(f"({PARTS})(document)") == await page.evaluate(SERVER)
-    said = await page.evaluate(f"({RULES})(document)")
-    assert len(said) == 4
-    assert said == await page.evaluate(RULES_OF_SERVER)
 
 
 async def test_rules_that_could_not_be_checked_are_said_without_findings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 from playwright.async_api import expect
@@ -50,6 +51,27 @@ async def test_the_theme_changes_without_a_reload_and_stays(open_page: Open) -> 
     assert await page.evaluate("() => window.loadedOnce")
     await page.reload()
     await expect(root).to_have_attribute("data-theme", "dark")
+
+
+@pytest.mark.parametrize(("system", "chosen"), [("light", "dark"), ("dark", "light")])
+async def test_a_chosen_theme_goes_before_the_system(
+    open_page: Open,
+    system: Literal["light", "dark"],
+    chosen: Literal["light", "dark"],
+) -> None:
+    grounds = {"light": "rgb(244, 246, 247)", "dark": "rgb(14, 18, 21)"}
+    page = await open_page("/settings/")
+    body = page.locator("body")
+    await page.emulate_media(color_scheme=system)
+    await expect(body).to_have_css("background-color", grounds[system])
+    await page.click('summary[title="Theme"]')
+    await page.click(f'button[value="{chosen}"]')
+    await expect(body).to_have_css("background-color", grounds[chosen])
+    await page.reload()
+    await expect(body).to_have_css("background-color", grounds[chosen])
+    await page.click('summary[title="Theme"]')
+    await page.click('button[value="auto"]')
+    await expect(body).to_have_css("background-color", grounds[system])
 
 
 async def test_menus_close_by_a_click_elsewhere_and_by_escape(open_page: Open) -> None:

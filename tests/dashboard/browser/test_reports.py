@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 
 import pytest
 from asgiref.sync import sync_to_async
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from dashboard.models import ReportDefinition
 from tests.dashboard.reports.drawn import values
@@ -97,6 +97,27 @@ async def test_a_zoom_brings_finer_steps_to_all_charts_and_back(
     await expect(offer).to_be_hidden()
 
 
+async def test_charts_take_the_colours_of_the_theme_that_holds(
+    open_page: Open, run_pk: int
+) -> None:
+    page = await open_page(f"/reports/{run_pk}/")
+    text = page.locator("#figure-lag .xtick text").first
+    area = page.locator("#figure-lag .js-fill").first
+
+    async def expect_colors(ink: str, fill: str) -> None:
+        await expect(text).to_have_css("fill", ink)
+        await expect(area).to_have_css("fill", fill)
+        await expect(area).to_have_css("fill-opacity", "0.14")
+
+    await expect_colors("rgb(67, 76, 87)", "rgb(185, 96, 42)")
+    await expect(text).to_have_css("font-family", re.compile("^-apple-system, "))
+    await page.emulate_media(color_scheme="dark")
+    await expect_colors("rgb(185, 194, 203)", "rgb(237, 171, 82)")
+    await page.click('summary[title="Theme"]')
+    await page.click('button[value="light"]')
+    await expect_colors("rgb(67, 76, 87)", "rgb(185, 96, 42)")
+
+
 async def test_a_chart_that_comes_late_follows_the_zoom(
     open_page: Open, run_pk: int
 ) -> None:
@@ -146,8 +167,11 @@ async def test_each_chart_has_its_table_with_the_same_numbers(
     assert width <= 390, "nothing makes the phone scroll sideways"
 
 
-async def point_at(page: Page, name: str, part: float) -> str:
-    """Move the pointer to a part of a figure's width; return what it says there."""
+async def point_at(page: Page, name: str, part: float) -> Locator:
+    """Move the pointer to a part of a figure's width; return what says what is there.
+
+    The figure follows the pointer after a while: a test has to wait for its words.
+    """
     place = page.locator(f"#figure-{name} .nsewdrag").first
     await place.scroll_into_view_if_needed()
     box = await place.bounding_box()
@@ -155,9 +179,7 @@ async def point_at(page: Page, name: str, part: float) -> str:
     x, y = box["x"] + box["width"] * part, box["y"] + box["height"] / 3
     await page.mouse.move(x - 3, y)
     await page.mouse.move(x, y, steps=3)
-    label = page.locator(f"#figure-{name} .hoverlayer")
-    await expect(label).not_to_be_empty()
-    return await label.text_content() or ""
+    return page.locator(f"#figure-{name} .hoverlayer")
 
 
 async def test_a_hole_is_hatched_and_says_what_lacks(
@@ -169,10 +191,11 @@ async def test_a_hole_is_hatched_and_says_what_lacks(
     for name in FIGURES:
         await figure(page, name).wait_for()
     told = await point_at(page, "lag", 0.25)
-    assert "part not known: ≥ 101, from 1 of 2 queues" in told
-    assert "mean" not in told, "the steps beside it have no word here"
-    assert "303 mean" in await point_at(page, "lag", 0.35)
-    assert await point_at(page, "queues", 0.45) == "not collected"
+    await expect(told).to_contain_text("partly unknown: ≥ 101, from 1 of 2 queues")
+    # The steps beside it have no word here.
+    await expect(told).not_to_contain_text("mean")
+    await expect(await point_at(page, "lag", 0.35)).to_contain_text("303 mean")
+    await expect(await point_at(page, "queues", 0.45)).to_have_text("not collected")
     for name in ("lag", "queues", "skew", "members"):
         names = page.locator(f"#figure-{name} .legendtext")
         assert "not collected" in await names.all_text_contents()

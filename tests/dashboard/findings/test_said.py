@@ -4,11 +4,9 @@ import pytest
 from django.utils import timezone, translation
 
 from dashboard.findings import RULES
-from dashboard.findings.said import say_finding, say_rules, shown
+from dashboard.findings.said import say_finding, shown
 from dashboard.findings.words import FINDINGS, STATES
-from tests.dashboard.documents import NOW_MS, lock_finding, waiting_for_locks
-
-from .fared import fared
+from tests.dashboard.documents import NOW_MS, lock_finding
 
 AT = 1_700_000_000_000
 
@@ -54,32 +52,6 @@ def test_a_finding_of_a_part_is_marked_in_its_sentence_and_its_evidence() -> Non
     assert "gives ≥ 1 of" in said.text
     assert ("Queues", "≥ 1") in said.evidence
     assert said.as_of == "as of 22:13:20, not checked since"
-
-
-def test_rules_that_found_nothing_are_told_apart_from_those_not_checked() -> None:
-    carried = lock_finding(["orders|a|0"], NOW_MS)
-    carried["as_of"] = AT
-    state = waiting_for_locks(findings=[lock_finding([], NOW_MS), carried])
-    assert say_rules(state) is None
-    state["rules"] = fared()
-    with translation.override("en"):
-        said = say_rules(state)
-    assert said is not None
-    assert said.nothing == "17 other rules found nothing."
-    assert said.unchecked == (
-        (
-            "Not checked, needs broker-a, broker-b: 2",
-            "The lag grows · All members have left",
-        ),
-        (
-            "Not checked, the group has to be watched for longer: 1",
-            "Consumption stalls",
-        ),
-    )
-    assert said.failed == (
-        "The rule “The commit went back” failed, which is a fault of RocketScope: "
-        "KeyError: 'offset'",
-    )
 
 
 def test_times_are_of_the_zone_that_the_page_shows() -> None:

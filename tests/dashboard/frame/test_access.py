@@ -29,9 +29,10 @@ PAGES = [
     "/account/",
 ]
 ADMIN_PAGES = ["/account/users/"]
-# Open to strangers: signing in and out, language and theme, and what machines ask for.
+# Open to strangers: signing in and out, language and theme, the words of
+# scripts, and what machines ask for.
 OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}
-MACHINES = {"healthz", "readyz", "metrics"}
+MACHINES = {"healthz", "readyz", "metrics", "catalogue"}
 
 
 @pytest.fixture(autouse=True)

@@ -81,7 +81,7 @@ def test_a_group_is_removed(operator: Client) -> None:
         ({"name": "a b"}, "group name 'a b': 1 to 255 letters"),
         ({"members": "201"}, "less than or equal to 200"),
         ({"topics": ""}, "This field is required"),
-        ({"topics": "a\na x"}, "“a” stands there twice"),
+        ({"topics": "a\na x"}, "“a” is listed twice"),
         ({"topics": "\n".join(map(str, range(101)))}, "101 topics, at most 100"),
         ({"mode": "SOLO"}, "SOLO is not one of the available choices"),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
@@ -106,7 +106,7 @@ def test_what_cannot_be_hosted_is_said_with_its_limit(
 def test_a_name_is_taken_once(operator: Client) -> None:
     operator.post(f"{LIST}new/", GOOD)
     answer = operator.post(f"{LIST}new/", GOOD)
-    assert "“audit-trail” is hosted already" in text_of(answer)
+    assert "“audit-trail” is already hosted" in text_of(answer)
 
 
 def test_viewers_read_the_list_only(sign_in: SignIn, hangzhou: object) -> None:

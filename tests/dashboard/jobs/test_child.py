@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from analytics.requests import JobRequest
@@ -75,6 +77,15 @@ def test_cancelling_without_a_process_is_no_error(make_child: MakeChild) -> None
     child.stop()
     child.kill()
     assert child.pid is None
+
+
+def test_whoever_kills_the_group_of_the_worker_kills_it_too(
+    make_child: MakeChild,
+) -> None:
+    child = make_child(job1="done")
+    words(child, "1")
+    assert child.pid is not None
+    assert os.getpgid(child.pid) == os.getpgrp()
 
 
 def test_stop_ends_the_process(make_child: MakeChild) -> None:

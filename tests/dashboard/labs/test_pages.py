@@ -111,7 +111,7 @@ def test_what_every_member_holds_is_not_held_twice(
     picture = page[page.index("data-divided") : page.index("data-steps")]
     assert picture.count('<rect class="held"') == 4
     assert "No owner" not in picture
-    assert "T is not divided, each member holds its queues for itself: c1 0-1" in page
+    assert "T is not divided; each member holds all its queues: c1 0-1" in page
 
 
 def test_a_run_is_told_with_its_division_and_group(

@@ -90,7 +90,7 @@ async def test_a_cancelled_lab_cleans_up_first(
     run = await seen(
         run, lambda row: any(step["key"] == "F7.waiting" for step in row.steps)
     )
-    with pytest.raises(LabBusyError, match="F7 is being played already"):
+    with pytest.raises(LabBusyError, match="F7 is already being played"):
         await sync_to_async(start)("F7")
     user = await User.objects.aget(username="olga")
     await sync_to_async(cancel_lab)(user, run)

@@ -48,7 +48,7 @@ def test_a_start_is_queued_and_audited(embedded: Cluster, olga: User) -> None:
 
 def test_a_lab_is_played_once_at_a_time(embedded: Cluster, olga: User) -> None:
     start_lab(olga, embedded, "F5")
-    with pytest.raises(LabBusyError, match="F5 is being played already"):
+    with pytest.raises(LabBusyError, match="F5 is already being played"):
         start_lab(olga, embedded, "F5")
     assert start_lab(olga, embedded, "F1").is_active
     assert AuditEntry.objects.filter(action="lab.start").count() == 2

@@ -44,7 +44,7 @@ def test_the_overview_says_what_is_worst_and_what_is_not_known(
     assert "3 need a look · 3 unknown" in page
     assert "Lag ≥ 639,996" in page
     assert f"hz2@broker-c has not answered since {clock(NOW_MS - 96_000)}" in page
-    assert "2 groups are known in part. Their sums are marked ≥" in page
+    assert "2 groups are known only in part. Their sums are marked ≥" in page
     assert "did not answer request 43 within 3.0 s" in page
     assert page.index("order-settlement") < page.index("search-index")
     assert (
@@ -142,7 +142,7 @@ def test_a_cluster_without_name_servers_says_so_since_when(
     since = clock(NOW_MS - 61_000)
     assert "No name server answers." in page
     assert f"10.20.6.1:9876 has not answered since {since}: cannot connect" in page
-    assert "what the brokers say themselves is fresh" in page
+    assert "what the brokers themselves report is fresh" in page
     made["nameservers"][1].update(answered=True, error=None)
     del made["nameservers"][0]["since"]
     write(made)
@@ -172,9 +172,9 @@ def test_a_lake_that_cannot_be_written_is_told(viewer: Client, write: Write) -> 
     page = text_of(viewer.get(HOME))
     assert "Samples cannot be written to the lake. OSError: [Errno 28] No space" in page
     assert "12,340 rows wait in memory" in page
-    assert "given up" not in page
+    assert "dropped" not in page
     write(overview(lake=fault | {"dropped_rows": 1}))
-    assert "1 row was given up, because memory is full." in text_of(viewer.get(HOME))
+    assert "1 row was dropped, because memory is full." in text_of(viewer.get(HOME))
 
 
 def test_a_collector_that_is_late_is_told(viewer: Client, write: Write) -> None:
@@ -307,7 +307,7 @@ def test_the_worst_finding_of_a_group_stands_in_its_row(
     write(overview(groups=[overview_row("billing", findings=marks, status=status)]))
     answer = sign_in(Role.VIEWER).get("/clusters/hangzhou/groups/")
     assert "Retries billing" in text_of(answer)
-    assert "2 Many messages come back" in text_of(answer)
+    assert "2 Many messages are retried" in text_of(answer)
     assert "/groups/billing/#findings" in answer.content.decode()
 
 

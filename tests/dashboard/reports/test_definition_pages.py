@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.translation import gettext, override
 
 from dashboard.config.celery import app
 from dashboard.gateway.settings import ClusterSettings
@@ -75,6 +77,11 @@ def test_an_operator_saves_a_definition_in_his_language_and_zone(
         ({"name": " "}, "needs a name"),
         ({"at": "noon"}, "noon"),
         ({"at": "x:30"}, "x"),
+        ({"at": "12:75"}, "“12:75” is not a time of day"),
+        ({"at": "24:00"}, "“24:00” is not a time of day"),
+        ({"on_day": ""}, "This field is required"),
+        ({"virtual_nodes": "9" * 5000}, "is not a whole number"),
+        ({"name": "n" * 121}, "at most 120 characters (it has 121)"),
         ({"on_day": "friday"}, "friday"),
         ({"keep_days": "0"}, "0 is not between"),
         ({"period": "century"}, "century"),
@@ -89,6 +96,63 @@ def test_a_wrong_field_is_said_and_the_others_are_kept(
     assert message in text
     assert 'value="html" checked' in text
     assert not ReportDefinition.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("name", "Weekly", "There is already a report named “Weekly”."),
+        ("period", "century", "There is no period “century”"),
+        ("at", "25:00", "“25:00” is not a time of day such as 08:05."),
+        ("on_day", "8", "Day: 8 is not between 1 and 7."),
+        ("keep_days", "3651", "Days kept: 3651 is not between 1 and 3650."),
+        ("added_members", "+101", "Members more or fewer: 101 is not between"),
+        ("virtual_nodes", "1001", "Virtual nodes: 1001 is not between 1 and 1000."),
+        ("paper", "a0", "There is no paper “a0”; there are a4, letter."),
+    ],
+)
+def test_an_error_stands_beside_its_field(
+    sign_in: SignIn, field: str, value: str, message: str
+) -> None:
+    client = sign_in(Role.OPERATOR)
+    saved(client, name="Weekly")
+    saved(client)
+    made = ReportDefinition.objects.get(name="Daily lag")
+    answer = client.post(f"/reports/definitions/{made.pk}/", FIELDS | {field: value})
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    labels = re.findall("(?s)<label.*?</label>", text)
+    (label,) = (each for each in labels if message in each)
+    assert f'name="{field}"' in label
+    assert 'aria-invalid="true"' in label
+    assert text.count("field-error") == 1
+    assert "<h1>Daily lag</h1>" in text, "the name that is kept"
+
+
+def test_errors_are_in_the_reader_s_language(sign_in: SignIn) -> None:
+    client = sign_in(Role.OPERATOR)
+    client.cookies["rocketscope_language"] = "zh-hans"
+    answer = saved(client, on_day="8", rooms="hz1，hz2", added_members="+1")
+    text = answer.content.decode()
+    with override("zh-hans"):
+        day = gettext("Day")
+        message = gettext("%(what)s: %(value)s is not between %(least)s and %(most)s.")
+    assert message % {"what": day, "value": 8, "least": 1, "most": 7} in text
+    assert 'value="hz1，hz2"' in text, "as it was typed"
+
+
+def test_a_change_keeps_options_that_the_form_does_not_show(sign_in: SignIn) -> None:
+    client = sign_in(Role.OPERATOR)
+    saved(client, rooms="hz1")
+    made = ReportDefinition.objects.get()
+    made.options["CONFIG"] = {"config": {"a@1": [["orders", "broker-a", 0]]}}
+    made.save()
+    url = f"/reports/definitions/{made.pk}/"
+    assert 'value="hz1"' in client.get(url).content.decode()
+    client.post(url, FIELDS | {"virtual_nodes": "40"})
+    kept = made.options["CONFIG"]
+    made.refresh_from_db()
+    assert made.options == {"CONFIG": kept, "CONSISTENT_HASH": {"virtual_nodes": 40}}
 
 
 def test_the_form_of_a_definition_holds_what_it_is(sign_in: SignIn) -> None:
@@ -124,7 +188,7 @@ def test_run_now_and_delete(sign_in: SignIn) -> None:
     assert answer["Location"] == f"/reports/{run.pk}/"
     assert run.keep_until == run.asked_at + timedelta(days=7)
     text = client.post(f"/reports/definitions/{made.pk}/run/", follow=True).content
-    assert "being made already" in text.decode()
+    assert "is already being made" in text.decode()
     client.post(f"/reports/definitions/{made.pk}/delete/")
     assert not ReportDefinition.objects.exists()
     assert JobRun.objects.count() == 1

@@ -24,7 +24,8 @@ from dashboard.reports.definitions import (
     save_definition,
     start_due_reports,
 )
-from dashboard.reports.writes import Content, ReportRefusedError
+from dashboard.reports.request.refusals import ReportRefusedError
+from dashboard.reports.writes import Content
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,36 @@ def test_a_wrong_period_is_said_on_the_list(
     answer = sign_in(Role.OPERATOR).post("/reports/start/", fields, follow=True)
     assert message in answer.content.decode()
     assert not JobRun.objects.exists()
+
+
+def test_what_was_typed_is_kept_beside_the_error(
+    sign_in: SignIn, sent: list[int]
+) -> None:
+    queued()
+    typed = {
+        "cluster": "hangzhou",
+        "group": "settlement",
+        "name": "Peak",
+        "period": "6h",
+        "grouping": "topic",
+        "formats": ["pdf"],
+        "rooms": "hz1, hz2",
+    }
+    client = sign_in(Role.OPERATOR)
+    answer = client.post("/reports/start/", typed)
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    labels = re.findall("(?s)<label.*?</label>", text)
+    (label,) = (each for each in labels if "field-error" in each)
+    assert "A report of “settlement” is already being made." in label
+    assert 'name="group" value="settlement"' in label
+    for part in (
+        *('value="Peak"', 'value="hz1, hz2"', 'value="pdf" checked'),
+        *('<option value="6h" selected>', '<option value="topic" selected>'),
+    ):
+        assert part in text, part
+    assert "data-run=" not in text, "no reload takes away what was typed"
+    assert "data-run=" in client.get("/reports/").content.decode()
 
 
 def test_an_unknown_cluster_is_not_found(sign_in: SignIn) -> None:

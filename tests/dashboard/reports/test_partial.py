@@ -81,9 +81,9 @@ def test_lag_and_age_are_hatched_where_a_queue_is_not_known(run: JobRun) -> None
     lag, age = figure["data"][:2]
     assert steps_drawn(lag) == steps_drawn(age) == [1, 3, 7]
     assert list(values(lag).values()) == [101, 303, 707]
-    assert words(figure, 2) == ["part not known: ≥ 101, from 1 of 2 queues"]
-    assert words(figure, 2, "y2") == ["part not known: ≥ 20 s, from 1 of 2 queues"]
-    assert words(figure, 9) == ["part not known: ≥ 454, from 1 of 2 queues"]
+    assert words(figure, 2) == ["partly unknown: ≥ 101, from 1 of 2 queues"]
+    assert words(figure, 2, "y2") == ["partly unknown: ≥ 20 s, from 1 of 2 queues"]
+    assert words(figure, 9) == ["partly unknown: ≥ 454, from 1 of 2 queues"]
     for step in (0, 4, 8):
         assert words(figure, step) == ["not collected"]
 
@@ -108,14 +108,14 @@ def test_a_line_of_sums_has_no_colour_for_a_part(run: JobRun, by: str) -> None:
     assert [number for number, cell in enumerate(cells) if cell is not None] == [
         *(1, 3, 7)
     ]
-    assert words(figure, 9, "y2") == ["part not known: ≥ 454, from 1 of 2 queues"]
+    assert words(figure, 9, "y2") == ["partly unknown: ≥ 454, from 1 of 2 queues"]
 
 
 def test_there_is_no_skew_and_no_load_over_a_part(run: JobRun) -> None:
     skew, members = (figure_of(Report(run), name) for name in ("skew", "members"))
     assert steps_drawn(skew["data"][0]) == steps_drawn(members["data"][0]) == [1, 3, 7]
     for figure, axis in ((skew, "y2"), (members, "y")):
-        assert words(figure, 2, axis) == ["part not known: ≥ 10, from 1 of 2 queues"]
+        assert words(figure, 2, axis) == ["partly unknown: ≥ 10, from 1 of 2 queues"]
         assert words(figure, 5, axis) == ["not collected"]
         assert words(figure, 8, axis) == ["not collected"]
     assert facts_of(Report(run)).skew == 1.5
@@ -190,7 +190,7 @@ def test_a_sum_over_groups_needs_all_of_them(lake: Path) -> None:
     run = finished_run(lake, group="", groups=("a", "b"), unknown={(2, 0)})
     figure = figure_of(Report(run), "lag")
     assert 2 not in steps_drawn(figure["data"][0])
-    assert words(figure, 2) == ["part not known: ≥ 303, from 2 of 4 queues"]
+    assert words(figure, 2) == ["partly unknown: ≥ 303, from 2 of 4 queues"]
     worst = worst_groups(
         Report(finished_run(lake, group="", groups=("a",), unknown={(9, 0)}))
     )
@@ -234,14 +234,14 @@ def test_the_pdf_hatches_and_says_so(
     paper: pypdf.PdfReader, lake: Path, tmp_path: Path
 ) -> None:
     text = " ".join(" ".join(page.extract_text() for page in paper.pages).split())
-    assert "Only a part of the queues is known for 2 m 00 s, in 2 spans." in text
+    assert "Only some of the queues are known for 2 m 00 s, in 2 spans." in text
     assert "Nothing was collected for 5 m 00 s, in 3 spans." in text
     assert "the 3 m 00 s in which all queues are known" in text
-    assert text.count("part not known") >= 3, "in the legends of three charts"
+    assert text.count("partly unknown") >= 3, "in the legends of three charts"
     assert "≥ 101" in text
     write_pdf(Report(finished_run(lake), SHANGHAI, "UTC+8"), tmp_path / "w.pdf", "a4")
     whole = pypdf.PdfReader(tmp_path / "w.pdf")
-    assert "part not known" not in "".join(page.extract_text() for page in whole.pages)
+    assert "partly unknown" not in "".join(page.extract_text() for page in whole.pages)
     lines = [lines_in(reader) for reader in (paper, whole)]
     assert lines[0][WARN] > 20 > lines[1][WARN], "hatches of parts have their colour"
 
@@ -277,7 +277,7 @@ def test_the_workbook_has_no_value_for_a_part(run: JobRun, tmp_path: Path) -> No
     ) * 3
     assert (part["Queues known"], part["Queues"]) == (1, 2)
     assert part["Lag of the known part, mean"] == 101
-    assert (part["not collected"], part["part not known"]) == (None, 1)
+    assert (part["not collected"], part["partly unknown"]) == (None, 1)
     assert [row["not collected"] for row in found] == [
         1,
         *[None] * 3,
@@ -289,7 +289,7 @@ def test_the_workbook_has_no_value_for_a_part(run: JobRun, tmp_path: Path) -> No
         None,
     ]
     about = dict(book["About"].iter_rows(values_only=True))
-    assert "Only a part of the queues is known for 2 m 00 s" in about["Not known"]
+    assert "Only some of the queues are known for 2 m 00 s" in about["Not known"]
     cell = book["Lag map"]["D2"]
     assert cell.value is None
     assert cell.fill.patternType == "lightUp", "hatched, not white"
@@ -352,7 +352,7 @@ def test_page_and_html_file_show_the_same_and_never_none(
     page = sign_in(Role.VIEWER).get(f"/reports/{run.pk}/").content.decode()
     tiles = []
     for text in (page, html_text(Report(run))):
-        assert "Only a part of the queues is known for 6 m 00 s, in 2 spans." in text
+        assert "Only some of the queues are known for 6 m 00 s, in 2 spans." in text
         reader = Tiles()
         reader.feed(text)
         tiles.append(reader.texts)
@@ -424,7 +424,7 @@ def test_a_zoom_hatches_what_the_whole_hatches(lake: Path) -> None:
     figure = figure_within(Report(run), "lag", window)
     assert set(values(figure["data"][0]).values()) == {300}
     (hole,) = {hole.text for hole in hatched(figure)}
-    assert hole == "part not known: ≥ 100, from 1 of 2 queues"
+    assert hole == "partly unknown: ≥ 100, from 1 of 2 queues"
     spans = [(hole.since, hole.until) for hole in hatched(figure)]
     seconds = sum((until - since).total_seconds() for since, until in spans)
     assert 100 <= seconds <= 120

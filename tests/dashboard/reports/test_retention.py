@@ -13,8 +13,9 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.retention import expire_reports
-from dashboard.reports.writes import ReportRefusedError, delete_report
+from dashboard.reports.writes import delete_report
 
 from .finished import finished_run
 

@@ -19,10 +19,10 @@ from dashboard.models import (
 )
 from dashboard.models.report import ReportContent
 from dashboard.reports.api_schemas import ContentIn
+from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.writes import (
     CONTENT_FIELDS,
     RUN_TASK,
-    ReportRefusedError,
     cancel_report,
     give_up_lost_runs,
     start_report,

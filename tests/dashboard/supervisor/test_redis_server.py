@@ -1,11 +1,12 @@
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import redis
 
 from dashboard.supervisor import redis_server
+from dashboard.supervisor.ports import answers
+from tests.support.waiting import wait_until
 
 
 def test_the_server_found_asks_for_its_password(tmp_path: Path) -> None:
@@ -14,14 +15,10 @@ def test_the_server_found_asks_for_its_password(tmp_path: Path) -> None:
     assert (tmp_path / "state" / "redis.conf").stat().st_mode & 0o077 == 0
     process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL)
     try:
+        wait_until(lambda: answers("127.0.0.1", server.port), "the server answers")
         client = redis.Redis.from_url(server.url)
-        for _ in range(1200):
-            try:
-                assert client.ping()
-                break
-            except redis.ConnectionError:
-                time.sleep(0.05)
-        stranger = redis.Redis(port=server.port)
+        assert client.ping()
+        stranger = redis.Redis.from_url(f"redis://127.0.0.1:{server.port}")
         with pytest.raises(redis.AuthenticationError):
             stranger.ping()
         stranger.close()

@@ -51,7 +51,7 @@ def test_the_preview_shows_what_moves_and_for_how_long(operator: Client) -> None
     page = text_of(operator.get(f"{GROUP}switch/?{CIRCLE}"))
     assert "10 of 16 queues change owner" in page
     assert f"{NAME}-1.1 {NAME}-2.1 2" in page
-    assert "queues held twice: 4, by nobody: 4" in page
+    assert "queues with two owners: 4, with none: 4" in page
     assert "Held twice at most 1.0 s" in page
     assert "Apply, 10 moves" in page
 
@@ -243,7 +243,7 @@ def test_nothing_is_applied_while_a_broker_is_missing(
     write(without_a_broker(hosted_group(now_ms())))
     page = unescape(text_of(operator.get(f"{GROUP}switch/?{CIRCLE}")))
     assert "hz1@broker-a: no full answer since" in page
-    assert "Wait until it answers or is taken for gone for good" in page
+    assert "Wait until it answers or is declared gone for good" in page
     assert "Apply, " not in page
     answer = operator.post(f"{GROUP}switch/apply/", given)
     assert answer.status_code == 409
@@ -260,7 +260,7 @@ def test_what_a_missing_broker_hides_is_no_miss(operator: Client, write: Write) 
     write(without_a_broker(hosted_group(now_ms())))
     change = GroupChange.objects.get()
     page = text_of(operator.get(f"{GROUP}changes/{change.pk}/"))
-    assert "of 8 queues nobody says who holds them" in page
+    assert "for 8 queues nobody reports an owner" in page
     misses = page.partition("Predicted Reported")[2].partition("What was changed")[0]
     assert "hz1@broker-a" not in misses
 

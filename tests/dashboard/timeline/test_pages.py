@@ -122,7 +122,7 @@ def test_a_group_that_is_gone_keeps_its_history(
         ended_after=at(now - 20_000), ended_by=at(now - 10_000)
     )
     page = sign_in(Role.VIEWER).get(PAGE).content.decode()
-    assert "The group is not there now" in page
+    assert "Nothing is known about this group now" in page
     assert page.count('<g class="mark gap"') == 4
 
 

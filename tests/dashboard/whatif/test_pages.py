@@ -153,4 +153,6 @@ def test_a_missing_broker_is_named_and_its_queues_are_divided_too(
 
 def test_the_check_is_not_made_of_a_part(viewer: Client, write: Write) -> None:
     write(without_a_broker(waiting_for_locks()))
-    assert "Not all of the group is known" in text_of(viewer.get(f"{PAGE}check/"))
+    assert "Not everything about the group is known" in text_of(
+        viewer.get(f"{PAGE}check/")
+    )

@@ -100,6 +100,6 @@ def test_what_cannot_be_kept_is_said(
 def test_there_is_a_limit(east: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scenarios, "MAX_SCENARIOS", 1)
     save(east)
-    with pytest.raises(ScenarioError, match="You keep 1 scenarios"):
+    with pytest.raises(ScenarioError, match="You already keep 1 scenarios"):
         save(east, "another")
     save(east, query="v=1&n=5")

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from .lab import Lab
+from .lab import ALONE, Lab
 
 
 @pytest.fixture
@@ -16,4 +16,13 @@ async def lab() -> AsyncIterator[Lab]:
     async with AsyncExitStack() as stack:
         lab = Lab(stack)
         await lab.start()
+        yield lab
+
+
+@pytest.fixture
+async def lab_of_one() -> AsyncIterator[Lab]:
+    """A lab for a single broker, which is not waited for long when it is silent."""
+    async with AsyncExitStack() as stack:
+        lab = Lab(stack)
+        await lab.start(ALONE)
         yield lab

@@ -25,6 +25,9 @@ from .scripted import (
 # would pass for silence.
 PATIENT = Patience(timeout_s=30, grace_s=1, deadline_s=60)
 
+# A broker that is silent and alone is waited for until the time-out.
+ALONE = Patience(timeout_s=5, grace_s=1, deadline_s=60)
+
 
 class Lab:
     """A name server and scripted brokers; `take` asks for a snapshot of them."""
@@ -35,10 +38,10 @@ class Lab:
         self.nameserver = ScriptedNameServer()
         self.admin: Admin
 
-    async def start(self) -> None:
+    async def start(self, patience: Patience = PATIENT) -> None:
         await self._stack.enter_async_context(self.nameserver)
         self.admin = await self._stack.enter_async_context(
-            Admin(self.nameserver.address, patience=PATIENT, clock=self.clock)
+            Admin(self.nameserver.address, patience=patience, clock=self.clock)
         )
 
     async def broker(self, name: str = "broker-a", **contents: Any) -> ScriptedBroker:

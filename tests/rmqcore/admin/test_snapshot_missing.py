@@ -276,7 +276,8 @@ async def test_looks_go_on_while_no_name_server_answers(lab: Lab) -> None:
 # Members
 
 
-async def test_members_of_a_silent_broker_are_missing_not_gone(lab: Lab) -> None:
+async def test_members_of_a_silent_broker_are_missing_not_gone(lab_of_one: Lab) -> None:
+    lab = lab_of_one
     broker = await lab.broker("broker-a", **GOOD)
     before = await lab.take()
     broker.fault_everywhere(silent)
@@ -324,8 +325,9 @@ async def test_a_restarted_broker_is_given_time_to_meet_its_members(lab: Lab) ->
 
 
 async def test_members_that_leave_a_broker_that_was_only_slow_have_left(
-    lab: Lab,
+    lab_of_one: Lab,
 ) -> None:
+    lab = lab_of_one
     broker = await lab.broker("broker-a", **GOOD)
     await lab.take()
     broker.faults[Code.GET_ALL_CONSUMER_OFFSET] = silent

@@ -12,7 +12,6 @@ from rmqcore.model import MessageQueue
 from rmqcore.offsets import (
     FoundIn,
     LocalFileOffsetStore,
-    OffsetStore,
     ReadOffsetType,
     decode_offsets,
     default_offsets_directory,
@@ -43,11 +42,6 @@ async def persisted(store: LocalFileOffsetStore, *offsets: int) -> None:
     for offset in offsets:
         store.update_offset(Q0, offset)
         await store.persist(Q0)
-
-
-def test_it_is_an_offset_store(store: LocalFileOffsetStore) -> None:
-    checked: OffsetStore = store
-    assert checked is store
 
 
 def test_the_default_folder_is_that_of_java_clients() -> None:
@@ -186,18 +180,7 @@ async def test_a_failed_replacement_leaves_the_old_file(
     assert len(list(store.path.parent.iterdir())) == 2
 
 
-async def test_memory_comes_first_only_where_asked(store: LocalFileOffsetStore) -> None:
-    await persisted(store, 5)
-    store.update_offset(Q0, 8)
-    assert await store.read_offset(Q0, FROM_MEMORY) == 8
-    assert await store.read_offset(Q0, MEMORY_FIRST) == 8
-    assert await store.read_offset(Q0, FROM_STORE) == 5
-    assert await store.read_offset(Q0, FROM_MEMORY) == 5
-
-
-async def test_memory_alone_does_not_look_at_the_file(
-    store: LocalFileOffsetStore,
-) -> None:
+async def test_the_file_is_read_anew_when_asked(store: LocalFileOffsetStore) -> None:
     store.path.parent.mkdir(parents=True)
     store.path.write_bytes(encode_offsets({Q0: 5}))
     assert await store.read_offset(Q0, FROM_MEMORY) is None
@@ -215,9 +198,6 @@ async def test_removing_ends_a_freeze_and_keeps_the_offset(
     assert store.clone_offset_table("T") == {Q0: 9}
 
 
-async def test_removing_an_unknown_queue_adds_nothing(
-    store: LocalFileOffsetStore,
-) -> None:
+def test_removing_an_unknown_queue_adds_nothing(store: LocalFileOffsetStore) -> None:
     store.remove_offset(Q0)
-    await store.update_to_broker(Q0, 4)
     assert store.clone_offset_table() == {}

@@ -246,8 +246,8 @@ def _worst(sheet: Any, report: Report) -> None:
 def _notes(sheet: Any, report: Report) -> None:
     notes = [
         _(
-            "“—” stands for what is not known. Lag counts messages that a tag filter "
-            "will drop, too."
+            "“—” stands for a value that is not known. Lag includes messages "
+            "that a tag filter will drop."
         )
     ]
     if any(row.is_assumed for row in strategy_rows(report)):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from fpdf import FPDF
 
 from dashboard.reports.writers.fonts import BOLD, FOLDER, REGULAR
-from dashboard.reports.writers.palette import LIGHT, palette
+from dashboard.reports.writers.palette import palette
 
 MARGIN: Final = 14.0
 FOOT: Final = 14.0
@@ -57,16 +57,16 @@ class Sheet(FPDF):
     def ink(self, color: str, size: float, *, bold: bool = False) -> None:
         """Take a text colour and size."""
         self.set_font(FONT, "B" if bold else "", size)
-        self.set_text_color(palette(LIGHT)[color])
+        self.set_text_color(palette()[color])
 
     def pen(self, color: str, width: float = 0.15) -> None:
         """Take a colour and width for lines."""
-        self.set_draw_color(palette(LIGHT)[color])
+        self.set_draw_color(palette()[color])
         self.set_line_width(width)
 
     def ground(self, color: str) -> None:
         """Take a colour for surfaces."""
-        self.set_fill_color(palette(LIGHT)[color])
+        self.set_fill_color(palette()[color])
 
     def line_of(
         self, text: str, color: str, size: float, *, bold: bool = False

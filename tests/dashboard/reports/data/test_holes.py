@@ -119,7 +119,7 @@ def test_what_is_counted_is_what_is_hatched(data: st.DataObject, axis: Axis) -> 
     by_time = {step.since: step for step in steps}
     holes = find_holes(axis, lambda at: lag_lack(by_time.get(at)))
     drawn = hatched(lag_over_time(axis, steps, []))
-    for lack, name in ((Lack.NOTHING, "not collected"), (Lack.PART, "part not known")):
+    for lack, name in ((Lack.NOTHING, "not collected"), (Lack.PART, "partly unknown")):
         shown = [hole for hole in drawn if hole.name == name]
         spans = spans_of(holes, lack)
         assert sum(spans, timedelta(0)) == sum(
@@ -173,7 +173,7 @@ def test_each_cell_has_a_colour_or_a_hatch(
             assert {hole.name for hole in over} == (
                 set()
                 if cell is not None
-                else {"part not known" if part else "not collected"}
+                else {"partly unknown" if part else "not collected"}
             )
 
 

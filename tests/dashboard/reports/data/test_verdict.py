@@ -119,17 +119,17 @@ def test_what_speaks_against_it_is_said_too() -> None:
         "With AVG, lag would never have drained during 1 h 00 m: somebody had more to "
         "do than any member was seen to take, or a queue had no owner.",
         "Time overloaded: 0 s with X, 2 h 00 m with AVG.",
-        "It moves more queues each time members change: 11.6, not 4.0.",
+        "It moves more queues each time members change: 11.6 instead of 4.0.",
         "A plan made for these loads (the balanced plan, by CONFIG) would have come to "
         "1.00.",
-        "2 members more: overloaded for 30 m 00 s, not 2 h 00 m.",
+        "2 members more: overloaded for 30 m 00 s instead of 2 h 00 m.",
         "Measured for 2 h 00 m of 1 d 0 h.",
     ]
 
 
 def test_members_that_change_nothing_are_said_to() -> None:
     found = judged(row("AVG", 1.0, in_use=True), row("in_use-1", 1.0, 2))
-    assert found.further == ["1 member fewer: overloaded as long, 0 s."]
+    assert found.further == ["1 member fewer: overloaded for the same time, 0 s."]
 
 
 def test_unknown_overload_is_not_told() -> None:

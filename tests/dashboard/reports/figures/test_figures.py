@@ -99,17 +99,17 @@ def test_a_part_of_the_queues_is_hatched_not_drawn(step: int) -> None:
     )
     (hole,) = hatched(figure)
     assert hole[:2] == (local(step), local(step + 1))
-    assert hole.name == "part not known"
-    assert hole.text == "part not known: ≥ 7, from 1 of 2 queues"
+    assert hole.name == "partly unknown"
+    assert hole.text == "partly unknown: ≥ 7, from 1 of 2 queues"
     (aged,) = hatched(figure, "y2")
-    assert aged.text == "part not known: ≥ 3.0 s, from 1 of 2 queues"
+    assert aged.text == "partly unknown: ≥ 3.0 s, from 1 of 2 queues"
     assert figure["layout"]["showlegend"]
 
 
 def test_a_period_of_parts_alone_is_all_hatched() -> None:
     figure = checked(lag_over_time(AXIS, steps(*range(10), known=1, mean=5.0), []))
     assert strokes(figure["data"][0]) == []
-    assert {hole.name for hole in hatched(figure)} == {"part not known"}
+    assert {hole.name for hole in hatched(figure)} == {"partly unknown"}
     assert "yaxis2" not in figure["layout"]
     nothing = checked(lag_over_time(AXIS, steps(*range(10), known=0, mean=None), []))
     assert [hole[:2] for hole in hatched(nothing)] == [(local(0), local(10))]
@@ -124,7 +124,9 @@ def test_under_the_pointer_is_what_is_known_of_that_step_alone() -> None:
     lag, age = (t for t in figure["data"] if t.get("marker", {}).get("opacity") == 0)
     said = dict(zip(lag["x"], lag["customdata"], strict=True))
     assert said["2026-03-13T08:02:00.000"] == "20 mean, 20 peak<br>2 of 2 queues known"
-    assert said["2026-03-13T08:03:00.000"].endswith("some queue not known for 8.0 s")
+    assert said["2026-03-13T08:03:00.000"].endswith(
+        "at least one queue not known for 8.0 s"
+    )
     assert "2026-03-13T08:04:00.000" not in said, "the hatch tells of it"
     assert age["customdata"][1] == "0.5 s"
 
@@ -222,7 +224,7 @@ def test_a_cell_of_a_part_is_hatched_as_such() -> None:
     figure = checked(queue_heatmap(AXIS, rows))
     part, idle = hatched(figure, "y2")
     assert part[:4] == (local(4), local(5), 1, 2)
-    assert part.text == "part not known: ≥ 1,234, from 8 of 16 queues"
+    assert part.text == "partly unknown: ≥ 1,234, from 8 of 16 queues"
     assert (idle.name, idle.text) == ("not known", "no queues")
 
 
@@ -259,7 +261,7 @@ def test_there_is_no_skew_and_no_load_of_a_part() -> None:
     for figure, axis in ((skew, "y2"), (members, "y")):
         (hole,) = hatched(figure, axis)
         assert hole[:2] == (local(4), local(5))
-        assert hole.text == "part not known: ≥ 120, from 8 of 16 queues"
+        assert hole.text == "partly unknown: ≥ 120, from 8 of 16 queues"
         assert len(strokes(figure["data"][0])) == 2
 
 

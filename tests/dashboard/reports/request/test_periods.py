@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dashboard.reports.request.periods import LAST, PeriodError, read_period
+from dashboard.reports.request.periods import LAST, read_period
+from dashboard.reports.request.refusals import ReportRefusedError
 
 NOW = datetime(2026, 3, 13, 12, tzinfo=UTC)
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -52,5 +53,5 @@ def test_two_moments_are_local_times() -> None:
 def test_a_period_that_cannot_be_read_is_named(
     fields: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(PeriodError, match=message):
+    with pytest.raises(ReportRefusedError, match=message):
         read_period(fields, NOW, UTC)

@@ -211,7 +211,7 @@ def test_the_workbook_draws_what_the_page_draws(run: JobRun, tmp_path: Path) -> 
     assert len(charts_in(book["Strategies"])) == 1
     titles = [cell.value for cell in book["Lag map"]["A"][1:]]
     lines = [line.label for line in heat_lines(Report(run))]
-    assert titles == [*lines, None, "not collected", "part not known", "not known"]
+    assert titles == [*lines, None, "not collected", "partly unknown", "not known"]
 
 
 def charts_in(sheet: Any) -> list[Any]:

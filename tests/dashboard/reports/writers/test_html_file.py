@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -53,7 +53,7 @@ def test_a_name_from_outside_stays_text(run: JobRun) -> None:
 
 
 @pytest.fixture
-def opened(run: JobRun, tmp_path: Path) -> Iterator[Any]:
+def opened(run: JobRun, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """A function that opens the file and gives what its page holds."""
 
     def open_(language: str = "en", **options: Any) -> dict[str, Any]:
@@ -89,6 +89,7 @@ _READ = """() => ({
       (row) => [...row.cells].map((cell) => cell.textContent))])),
   stats: [...document.querySelectorAll(".stat dd")].map((each) => each.textContent),
   ground: getComputedStyle(document.body).backgroundColor,
+  ink: document.querySelector("[data-figure]").layout.font.color,
   lang: document.documentElement.lang,
   title: document.title,
 })"""
@@ -123,6 +124,7 @@ def test_it_follows_the_system_into_the_dark_and_speaks_chinese(opened: Any) -> 
     found = opened("zh-hans", color_scheme="dark")
     assert found["problems"] == []
     assert found["ground"] == "rgb(14, 18, 21)"
+    assert found["ink"] == "rgb(185, 194, 203)"
     assert found["after"] == "light"
     assert found["lang"] == "zh-hans"
     assert "堆积" in found["title"]

@@ -162,13 +162,27 @@ def test_a_finished_message_is_not_stuck(process: ProcessQueue) -> None:
     assert process.stuck(NOW + 9, 1) == []
 
 
-def test_the_last_listener_to_end_is_told(process: ProcessQueue) -> None:
+def test_the_last_listener_to_end_calls_whoever_waits(process: ProcessQueue) -> None:
+    called: list[str] = []
     process.begin_work(messages([1]), NOW)
     process.begin_work(messages([2, 3]), NOW)
-    assert process.is_worked_on
-    assert not process.end_work(messages([2, 3]))
-    assert process.end_work(messages([1]))
-    assert not process.is_worked_on
+    process.when_idle(lambda: called.append("one"))
+    process.when_idle(lambda: called.append("two"))
+    process.end_work(messages([2, 3]))
+    assert not called
+    process.end_work(messages([1]))
+    assert called == ["one", "two"]
+
+
+def test_whoever_waits_is_called_once(process: ProcessQueue) -> None:
+    called: list[str] = []
+    process.when_idle(lambda: called.append("now"))
+    process.begin_work(messages([1]), NOW)
+    process.when_idle(lambda: called.append("later"))
+    for _ in range(2):
+        process.end_work(messages([1]))
+        process.begin_work(messages([1]), NOW)
+    assert called == ["now", "later"]
 
 
 # Orderly

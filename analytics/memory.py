@@ -8,6 +8,7 @@ worker would stay as large as its largest task.
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 from contextlib import suppress
 
@@ -15,8 +16,10 @@ from contextlib import suppress
 def give_memory_back() -> None:
     """Return freed pages of Arrow's pool and of the C library to the system.
 
-    Takes some milliseconds; does nothing for libraries that are not loaded.
+    Objects in circles are freed first. Takes some 0.1 s; does nothing for libraries
+    that are not loaded.
     """
+    gc.collect()
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()

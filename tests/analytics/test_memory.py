@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
+
+from analytics.memory import give_memory_back
 
 # A process of its own: this one's allocators have a past.
 _WORK = """
@@ -25,13 +29,14 @@ def kept():
             return int(line.split()[1]) // 1024
 
 @shared_task
-def work():
-    columns = [pa.array(range(200_000)).cast(pa.string()) for _ in range(40)]
+def work(rows):
+    columns = [pa.array(range(rows)).cast(pa.string()) for _ in range(40)]
     table = pa.table({str(n): column for n, column in enumerate(columns)})
     return table.sort_by("0").nbytes // 2**20
 
+work.apply([10])  # loads the libraries that it uses
 before = kept()
-used = work.apply().get()
+used = work.apply([200_000]).get()
 print(before, used, kept())
 """
 
@@ -43,3 +48,17 @@ def test_a_task_leaves_the_worker_as_small_as_it_was() -> None:
     before, used, after = map(int, done.stdout.split())
     assert used > 50
     assert after - before < used / 2
+
+
+def test_objects_in_circles_are_freed() -> None:
+    class Circle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    gc.disable()
+    try:
+        left = weakref.ref(Circle())
+        give_memory_back()
+    finally:
+        gc.enable()
+    assert left() is None

@@ -1,0 +1,73 @@
+"""The words of scripts: one file a language, at an address that changes with them.
+
+Pages name it as their first script. Browsers keep it for a year, as they keep static
+files, and no page carries words for its scripts. It holds no secret and asks nobody
+to sign in, so it may be compressed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.cache import cache_control
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_safe
+
+from dashboard.wording.words import SCRIPT_ROOMS, WORDS, Counted, Word
+
+_SAMPLES = {"one": 1, "other": 2}
+"""A number of each plural category (CLDR) that the languages of the settings have."""
+
+
+@require_safe
+@gzip_page
+@cache_control(public=True, max_age=settings.WHITENOISE_MAX_AGE, immutable=True)
+def catalogue(_request: HttpRequest, language: str, digest: str) -> HttpResponse:
+    """Answer with the script; 404 where the words are others by now."""
+    if language not in dict(settings.LANGUAGES) or digest != _digest(language):
+        raise Http404
+    return HttpResponse(_script(language), content_type="text/javascript")
+
+
+def catalogue_address() -> str:
+    """Return the address of the words in the language of the request."""
+    language = translation.get_language() or settings.LANGUAGE_CODE
+    return reverse("catalogue", args=[language, _digest(language)])
+
+
+@cache
+def _script(language: str) -> str:
+    with translation.override(language):
+        rooms = {
+            room: {key: _forms(text) for key, text in WORDS[room].items()}
+            for room in SCRIPT_ROOMS
+        }
+    words = json.dumps(
+        {"language": language, "rooms": rooms},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    return f"globalThis.catalogue={words};\n"
+
+
+@cache
+def _digest(language: str) -> str:
+    return hashlib.sha256(_script(language).encode()).hexdigest()[:12]
+
+
+def _forms(text: Word) -> str | dict[str, str]:
+    """Return the text, or its forms by plural category, each of them once."""
+    if not isinstance(text, Counted):
+        return str(text)
+    forms = {category: text.form(number) for category, number in _SAMPLES.items()}
+    return {
+        category: form
+        for category, form in forms.items()
+        if category == "other" or form != forms["other"]
+    }

@@ -1,0 +1,70 @@
+"""Decides which tests run in the same process when several processes share the work.
+
+With `pytest --dist loadgroup` the tests of one group run in one process, so that what
+takes seconds to start is started once: a Spark session, the clusters of a version of
+Apache RocketMQ, the stack of the end-to-end tests. Other tests that start processes are
+grouped by module, and all the rest runs wherever there is room.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from .jars import OLDEST_VERSION, rocketmq_version
+
+HEAVY: Final = ("embedded", "browser", "interop", "spark")
+"""Markers of the tests that start processes, and mostly wait for these."""
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
+def pytest_group_items(items: list[pytest.Item]) -> None:
+    """Name the group of each heavy test; first, because xdist reads the names once."""
+    for item in items:
+        if is_heavy(item):
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems", trylast=True)
+def pytest_order_items(items: list[pytest.Item]) -> None:
+    """Put heavy tests before the others, which then fill the time that they wait."""
+    items.sort(key=lambda item: not is_heavy(item))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse to run where pytest-xdist was asked for groups and made none."""
+    if getattr(session.config.option, "loadgroup", False) and any(
+        is_heavy(item) and not item.nodeid.endswith(f"@{group_of(item)}")
+        for item in session.items
+    ):
+        raise pytest.UsageError("pytest-xdist did not group the tests by xdist_group")
+
+
+def is_heavy(item: pytest.Item) -> bool:
+    """Tell whether a test starts processes."""
+    return any(item.get_closest_marker(name) for name in HEAVY)
+
+
+def group_of(item: pytest.Item) -> str:
+    """Return the name that is the same for tests that share what they start."""
+    module = item.nodeid.partition("::")[0]
+    shared = getattr(item, "fixturenames", ())
+    if "apaches" in shared:
+        return f"apache-{_version_of(item)}"
+    # Those that run jobs in processes of their own, too: one Spark at a time.
+    if "spark" in shared or module.startswith("tests/analytics/"):
+        return "spark"
+    if module.startswith("tests/e2e/"):
+        return "e2e"
+    return module
+
+
+def _version_of(item: pytest.Item) -> str:
+    """Return the version of Apache RocketMQ that a test runs on."""
+    chosen = getattr(item, "callspec", None)
+    versions = [] if chosen is None else chosen.params.values()
+    return next(
+        (version for version in versions if version == OLDEST_VERSION),
+        rocketmq_version(),
+    )
