@@ -33,6 +33,7 @@ from analytics.lake.streamed import check_checkpoint, unread_files
 from analytics.requests import Progress
 from analytics.schemas import PARTS, SAMPLES
 from analytics.schemas import PEAKS as PEAKS_SCHEMA
+from analytics.session import close_callback_connections
 from analytics.transforms.parts import (
     STEP,
     merged_parts,
@@ -133,6 +134,7 @@ def _stream(
         raise (failure or AnalyticsError(str(error).splitlines()[0])) from error
     finally:
         query.stop()
+        close_callback_connections(spark)
     return done
 
 

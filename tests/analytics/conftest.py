@@ -18,6 +18,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     settings = SessionSettings(
         work_dir=Path(tmp_path_factory.mktemp("spark")) / "spark",
+        # Java ends when the heap is full, and all tests share it, in any order.
+        memory="3g",
         extra={
             # Tests are short: the second compiler would cost more than it gives.
             "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,23 @@ from analytics.requests import JobRequest
 from analytics.sources import choose_source
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import HOUR, MINUTE, SECOND, START_MS, sample_columns
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Each roll-up has a thread that Java calls; none may outlive it."""
+    yield
+    wait_until(
+        # One listens, and one may serve Java's finalizer.
+        lambda: len([t for t in threading.enumerate() if "(run)" in t.name]) <= 2,
+        "threads that served calls of Java to end",
+    )
 
 
 def land(folder: Path, *minutes: int, run: str = "run") -> None:
