@@ -78,9 +78,8 @@ def served(folder: Path) -> Iterator[tuple[str, str, Valkey, int]]:
     link = manage(env, "sign_in_link").split()[-1]
     web = Process(
         [
-            *(sys.executable, "-m", "uvicorn", "dashboard.config.asgi:application"),
-            *("--host", LOOPBACK, "--port", str(port), "--log-level", "warning"),
-            *("--lifespan", "off"),
+            *(sys.executable, "-m", "dashboard.config.web"),
+            *("--host", LOOPBACK, "--port", str(port)),
         ],
         log=folder / "web.log",
         env=env,

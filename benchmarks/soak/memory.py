@@ -19,7 +19,7 @@ LEVEL_BYTES: Final = 8 * MB
 
 _HOSTNAME: Final = re.compile(r"--hostname\s(\S+)@")
 _MODULES: Final = {
-    "uvicorn": "web",
+    "dashboard.config.web": "web",
     "beat": "beat",
     "dashboard.supervisor": "supervisor",
     "analytics": "analytics-child",
@@ -39,6 +39,7 @@ class Look:
 
     at_s: float
     bytes: dict[str, int]
+    pids: dict[str, frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Course:
     third_quarter: int
     last_quarter: int
     is_steady: bool = True
-    """Whether it was there at every look of the second half."""
+    """Whether the same processes were there at every look of the second half."""
 
     @property
     def growth(self) -> int:
@@ -71,12 +72,15 @@ class Course:
 def look(pid: int, at_s: float) -> Look:
     """Look at a process and all its descendants."""
     found: dict[str, int] = defaultdict(int)
+    pids: dict[str, frozenset[int]] = defaultdict(frozenset)
     for each in family(pid):
         with suppress(OSError):
             size = proportional_bytes(each)
             if size:  # else it has ended, and nobody has waited for it yet
-                found[_name(each)] += size
-    return Look(at_s, dict(found))
+                name = _name(each)
+                found[name] += size
+                pids[name] |= {each}
+    return Look(at_s, dict(found), dict(pids))
 
 
 def proportional_bytes(pid: int) -> int:
@@ -96,7 +100,7 @@ def courses(looks: Iterable[Look]) -> list[Course]:
 def _courses(looks: list[Look]) -> Iterator[Course]:
     begin, end = looks[0].at_s, looks[-1].at_s
     half, quarter = (begin + end) / 2, (begin + 3 * end) / 4
-    looks_of_half = sum(each.at_s >= half for each in looks)
+    second_half = [each for each in looks if each.at_s >= half]
     for name in sorted({name for each in looks for name in each.bytes}):
         points = [(each.at_s, each.bytes[name]) for each in looks if name in each.bytes]
         third = [size for at, size in points if half <= at < quarter]
@@ -107,7 +111,7 @@ def _courses(looks: list[Look]) -> Iterator[Course]:
                 name,
                 *(sizes[0], sizes[-1], max(sizes)),
                 *(min(third), min(last)),
-                is_steady=len(third) + len(last) == looks_of_half,
+                is_steady=len({each.pids.get(name) for each in second_half}) == 1,
             )
 
 

@@ -23,7 +23,8 @@ class SignInForm(AuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
-        throttle = SignInThrottle(self.data.get("username", ""), address)
+        # The field's value, as it will be compared: `self.data` has it with padding.
+        throttle = SignInThrottle(self.cleaned_data.get("username", ""), address)
         throttle.check()
         try:
             cleaned = super().clean()

@@ -15,6 +15,7 @@ from typing import Final
 from django.conf import settings
 from django.core import signing
 from django.db import transaction
+from django.db.models import QuerySet
 
 from dashboard.models import Role, SignInLink, User
 from dashboard.models.audit import record
@@ -49,22 +50,36 @@ def use_sign_in_token(token: str, now: datetime) -> User:
     Raises SignInLinkError when it was not made here, is older than fifteen minutes,
     was used before, or its user has been switched off.
     """
+    user = owner_of_token(token, now)
+    if _usable_links(token, now).update(used_at=now) != 1:
+        raise SignInLinkError("the link was used before or is too old")
+    record(user, "sign_in_link.use", target=user.get_username())
+    return user
+
+
+def owner_of_token(token: str, now: datetime) -> User:
+    """Return whom a token would let in, without spending it.
+
+    Raises SignInLinkError as `use_sign_in_token` does.
+    """
+    link = _usable_links(token, now).select_related("user").first()
+    if link is None:
+        raise SignInLinkError("the link was used before or is too old")
+    return link.user
+
+
+def _usable_links(token: str, now: datetime) -> QuerySet[SignInLink]:
     try:
         user_id, secret = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError, TypeError):
         raise SignInLinkError("the link was not made by this RocketScope") from None
-    spent = SignInLink.objects.filter(
+    return SignInLink.objects.filter(
         user_id=user_id,
         digest=_digest(str(secret)),
         used_at__isnull=True,
         expires_at__gt=now,
         user__is_active=True,
-    ).update(used_at=now)
-    if spent != 1:
-        raise SignInLinkError("the link was used before or is too old")
-    user = User.objects.get(pk=user_id)
-    record(user, "sign_in_link.use", target=user.get_username())
-    return user
+    )
 
 
 def first_user() -> User:

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.accounts.permissions import user_of
 from dashboard.models import Role, User
@@ -25,6 +26,7 @@ from .links import (
     SignInLinkError,
     lifetime,
     make_sign_in_token,
+    owner_of_token,
     use_sign_in_token,
 )
 from .middleware import ZONE_COOKIE
@@ -46,15 +48,24 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
 
-@require_GET
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Let the bearer of a one-time link in; say what to do when it is spent."""
+    """Ask the bearer of a one-time link to confirm, then let them in.
+
+    Only the POST spends the link: mail scanners and previews of chats open links, too.
+    """
+    confirmed = request.method == "POST"
     try:
-        user = use_sign_in_token(token, timezone.now())
+        user = (use_sign_in_token if confirmed else owner_of_token)(
+            token, timezone.now()
+        )
     except SignInLinkError as error:
         return render(
             request, "accounts/link_refused.html", {"problem": error}, status=403
         )
+    if not confirmed:
+        return render(request, "accounts/link_confirm.html", {"made_for": user})
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("home")
 

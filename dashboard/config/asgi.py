@@ -7,20 +7,25 @@ its user by the session cookie.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
+if TYPE_CHECKING:
+    from asgiref.typing import ASGI3Application
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 pages = get_asgi_application()
 
+from dashboard.config.limits import BodyLimit  # noqa: E402
 from dashboard.live.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": pages,
+        "http": BodyLimit(cast("ASGI3Application", pages)),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
         ),

@@ -11,8 +11,9 @@ import os
 import re
 import secrets
 from collections.abc import Collection, Mapping
+from ipaddress import ip_network
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
@@ -24,6 +25,10 @@ from dashboard.gateway.settings import ClusterSettings
 
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
+_POSTGRESQL_PARTS = ("host", "hostaddr", "port", "user", "password", "dbname")
+_POSTGRESQL_CHOICES = {
+    "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+}
 
 
 def text(key: str, default: str = "") -> str:
@@ -51,6 +56,16 @@ def integer(key: str, default: int, *, low: int, high: int) -> int:
     if not low <= number <= high:
         raise ImproperlyConfigured(f"{key}={number} is not between {low} and {high}")
     return number
+
+
+def octal(key: str, default: int) -> int:
+    """Read a file mode as `umask` spells it: `077`, `027`."""
+    value = text(key)
+    if not value:
+        return default
+    if not re.fullmatch(r"0?[0-7]{3}", value):
+        raise ImproperlyConfigured(f"{key}={value!r} is not a mask such as 077 or 027")
+    return int(value, 8)
 
 
 def rising(
@@ -83,6 +98,20 @@ def words(key: str, default: str = "") -> list[str]:
     return [part.strip() for part in text(key, default).split(",") if part.strip()]
 
 
+def networks(key: str) -> list[str]:
+    """Read addresses and networks such as `10.0.0.5,10.1.0.0/16`."""
+    found = words(key)
+    for value in found:
+        try:
+            ip_network(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{key}: {value!r} is neither an address nor a network such as "
+                "10.1.0.0/16"
+            ) from None
+    return found
+
+
 def host_port(key: str, default: str) -> tuple[str, int]:
     return split_host_port(text(key, default), key=key)
 
@@ -109,12 +138,20 @@ def redis_url(key: str) -> str:
 
 
 def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
-    """Read a database URL: empty or `sqlite:///path`, or `postgresql://…`."""
+    """Read a database URL: empty or `sqlite:///path`, or `postgresql://…`.
+
+    What follows a `?` goes to PostgreSQL's driver (`sslmode`, `sslrootcert`, …); a
+    name that libpq does not know is refused.
+    """
     value = text(key)
     if not value:
         return _sqlite(sqlite_path)
     parts = urlsplit(value)
     if parts.scheme == "sqlite":
+        if parts.query:
+            raise ImproperlyConfigured(
+                f"{key}: SQLite has no parameters, found {parts.query!r}"
+            )
         return _sqlite(Path(unquote(parts.path)))
     if parts.scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(
@@ -126,6 +163,7 @@ def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
         raise ImproperlyConfigured(
             f"{key}={_without_password(value)!r} names no database after the host"
         )
+    options = _postgresql_options(key, parts.query)
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,
@@ -134,6 +172,7 @@ def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
         "HOST": parts.hostname or "",
         "PORT": str(_port(key, value) or ""),
         "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
     }
 
 
@@ -261,6 +300,31 @@ def _sqlite(path: Path) -> dict[str, object]:
             "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
         },
     }
+
+
+def _postgresql_options(key: str, query: str) -> dict[str, str]:
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for name, value in options.items():
+        try:
+            conninfo_to_dict(make_conninfo(**{name: value}))
+        except ProgrammingError:
+            raise ImproperlyConfigured(
+                f"{key}: PostgreSQL's driver has no parameter {name!r}"
+            ) from None
+        allowed = _POSTGRESQL_CHOICES.get(name)
+        if allowed is not None and value not in allowed:
+            raise ImproperlyConfigured(
+                f"{key}: {name}={value!r} is not one of {', '.join(allowed)}"
+            )
+        if name in _POSTGRESQL_PARTS:
+            raise ImproperlyConfigured(
+                f"{key}: {name} belongs before the question mark, as in "
+                "postgresql://user:password@host:port/name"
+            )
+    return options
 
 
 def _port(key: str, value: str) -> int | None:

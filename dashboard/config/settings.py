@@ -8,6 +8,7 @@ stack, where the launcher always sets it.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,10 @@ from .assets import digest
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 PREFIX: Final = "ROCKETSCOPE_"
 VERSION: Final = "0.1.0"
+
+# Files made from here on are for their owner alone: database, logs, lake and state.
+ROCKETSCOPE_UMASK = environment.octal(f"{PREFIX}UMASK", 0o077)
+os.umask(ROCKETSCOPE_UMASK)
 
 # RocketScope's own settings: one key, one environment variable, one row in the docs.
 ROCKETSCOPE_VAR_DIR = Path(
@@ -56,6 +61,9 @@ ALLOWED_HOSTS = environment.words(
     f"{PREFIX}ALLOWED_HOSTS",
     ",".join(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", ROCKETSCOPE_LISTEN[0]])),
 )
+# Addresses and networks of proxies; of nobody else are forwarded addresses believed.
+ROCKETSCOPE_TRUSTED_PROXIES = environment.networks(f"{PREFIX}TRUSTED_PROXIES")
+ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 
 # Parts
@@ -84,6 +92,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "dashboard.accounts.middleware.TimeZoneMiddleware",
+    "dashboard.frame.errors.BusyMiddleware",
 ]
 TEMPLATES = [
     {
@@ -140,7 +149,7 @@ AUTH_USER_MODEL = "dashboard.User"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+PASSWORD_HASHERS = ["dashboard.accounts.hashing.BoundedArgon2PasswordHasher"]
 _VALIDATION = "django.contrib.auth.password_validation."
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": _VALIDATION + "MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -210,7 +219,14 @@ LOGGING = {
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"tokens": {"()": "dashboard.accounts.log.WithoutTokens"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["tokens"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         name: {"level": "INFO"}

@@ -5,10 +5,13 @@ A program that asks under /api/ is answered in JSON, as by the routes that exist
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+from dashboard.accounts.hashing import TooManyAtOnceError
 
 API_PREFIX: Final = "/api/"
 
@@ -33,6 +36,26 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         {"reason": reason if isinstance(reason, str) else ""},
         status=404,
     )
+
+
+class BusyMiddleware:
+    """Answer 503 where more passwords are to be hashed than may be at once."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(
+        self, request: HttpRequest, exception: Exception
+    ) -> HttpResponse | None:
+        """Follow Django's protocol: None leaves the exception to others."""
+        if not isinstance(exception, TooManyAtOnceError):
+            return None
+        answer = render(request, "frame/errors/busy.html", status=503)
+        answer["Retry-After"] = "5"
+        return answer
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -5,8 +5,11 @@ None of them needs to be signed in, so none tells names of groups, topics or use
 
 from __future__ import annotations
 
+import logging
+import secrets
 import time
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from typing import Any, Final
 
 import redis
@@ -22,6 +25,8 @@ from prometheus_client.registry import Collector
 from dashboard.live.metrics import SOCKETS, beat_pulse_ms, worker_metrics
 from dashboard.live.state import LiveState, live_state
 from dashboard.models import Cluster
+
+logger = logging.getLogger(__name__)
 
 CLUSTER_COUNTERS: Final = {
     "sweeps": "Sweeps over all groups of a cluster.",
@@ -63,15 +68,28 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(_request: HttpRequest) -> JsonResponse:
     """Say whether database and cache answer: 200 when both do, else 503."""
-    checks = {"database": _problem(_ask_database), "cache": _problem(_ask_cache)}
-    ready = not any(checks.values())
-    answer = {name: problem or "ok" for name, problem in checks.items()}
-    return JsonResponse({"ready": ready, **answer}, status=200 if ready else 503)
+    answers = {
+        "database": _answers("database", _ask_database),
+        "cache": _answers("cache", _ask_cache),
+    }
+    ready = all(answers.values())
+    said = {name: "ok" if answer else "away" for name, answer in answers.items()}
+    return JsonResponse({"ready": ready, **said}, status=200 if ready else 503)
 
 
 @require_safe
-def metrics(_request: HttpRequest) -> HttpResponse:
-    """Return the figures of web process, collectors and clusters for Prometheus."""
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Return the figures of web process, collectors and clusters for Prometheus.
+
+    They are for holders of ROCKETSCOPE_METRICS_TOKEN. Without that setting they are
+    for loopback alone.
+    """
+    if not _may_read_metrics(request):
+        return HttpResponse(
+            "metrics are for loopback, or for holders of ROCKETSCOPE_METRICS_TOKEN\n",
+            content_type="text/plain",
+            status=403,
+        )
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Figures())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -199,12 +217,30 @@ def _clusters(state: LiveState) -> Iterator[Metric]:
     yield from (level, lag, answered, age, lost)
 
 
-def _problem(ask: Callable[[], object]) -> str | None:
+def _answers(name: str, ask: Callable[[], object]) -> bool:
+    """Ask; why there is no answer is for the log, because strangers ask, too."""
     try:
         ask()
     except (DatabaseError, redis.RedisError) as error:
-        return str(error) or type(error).__name__
-    return None
+        logger.warning("not ready, the %s is away: %s", name, error)
+        return False
+    return True
+
+
+def _may_read_metrics(request: HttpRequest) -> bool:
+    """Let a holder of the token in or, without one, this machine's own processes.
+
+    What a proxy passes on is not of this machine, whatever its address says.
+    """
+    if token := settings.ROCKETSCOPE_METRICS_TOKEN:
+        given = request.headers.get("Authorization", "")
+        return secrets.compare_digest(given.encode(), f"Bearer {token}".encode())
+    if "X-Forwarded-For" in request.headers or "Forwarded" in request.headers:
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
 
 
 def _ask_database() -> None:

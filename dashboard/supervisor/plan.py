@@ -112,17 +112,11 @@ def web(surroundings: Surroundings) -> ChildSpec:
     return ChildSpec(
         "web",
         (
-            *_module("uvicorn"),
-            "dashboard.config.asgi:application",
+            *_module("dashboard.config.web"),
             "--host",
             surroundings.listen_host,
             "--port",
             str(surroundings.listen_port),
-            "--no-access-log",
-            "--ws-per-message-deflate",
-            "false",
-            "--timeout-graceful-shutdown",
-            "3",
         ),
     )
 

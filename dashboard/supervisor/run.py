@@ -16,6 +16,7 @@ import fcntl
 import json
 import os
 import signal
+import stat
 import sys
 import time
 import urllib.error
@@ -273,6 +274,7 @@ def _failure(child: Child, what: str) -> str:
 def _only_one(var_dir: Path, page: str) -> Iterator[None]:
     try:
         var_dir.mkdir(parents=True, exist_ok=True)
+        _make_private(var_dir)
         lock = (var_dir / "supervisor.lock").open("a+", encoding="utf-8")
     except OSError as error:
         raise CannotStartError(
@@ -291,6 +293,15 @@ def _only_one(var_dir: Path, page: str) -> Iterator[None]:
         lock.write(f"process {os.getpid()}, {page}")
         lock.flush()
         yield
+
+
+def _make_private(var_dir: Path) -> None:
+    """Close a directory that an older version left open; others' are left alone."""
+    from django.conf import settings
+
+    if (var_dir / "secret_key").exists() and var_dir.stat().st_uid == os.getuid():
+        mode = stat.S_IMODE(var_dir.stat().st_mode)
+        var_dir.chmod(mode & ~settings.ROCKETSCOPE_UMASK)
 
 
 def _stop_signal() -> asyncio.Future[None]:

@@ -92,27 +92,31 @@ def test_each_second_is_in_one_of_the_two() -> None:
 
 
 def test_memory_is_level_or_grows_or_comes_and_goes() -> None:
-    looks = [
-        Look(
-            float(at),
-            {
-                "web": 200 * MB,
-                "collector": (100 + 2 * at) * MB,
-                "analytics": (150 + 300 * (at % 4)) * MB,
-                **({"spark-java": 900 * MB} if at % 3 else {}),
-            },
-        )
-        for at in range(40)
-    ]
+    looks = []
+    for at in range(40):
+        sizes = {
+            "web": 200 * MB,
+            "collector": (100 + 2 * at) * MB,
+            "analytics": (150 + 300 * (at % 4)) * MB,
+            # Ended and started again between two looks.
+            "analytics-child": (80 if at < 25 else 300) * MB,
+            **({"spark-java": 900 * MB} if at % 3 else {}),
+        }
+        pids = {name: frozenset({1}) for name in sizes}
+        if at >= 25:
+            pids["analytics-child"] = frozenset({2})
+        looks.append(Look(float(at), sizes, pids))
     found = {each.name: each for each in courses(looks)}
     assert found["web"].is_level
     assert found["analytics"].is_level, "what its jobs take, they give back"
     assert not found["collector"].is_level
     assert not found["spark-java"].is_steady
+    assert not found["analytics-child"].is_steady
     assert goals(GOOD, [WHOLE], list(found.values()))[-1].more == "collector"
     lines = memory_table(found.values())
     assert [line.split()[-1] for line in lines[1:]] == [
         "level",
+        "goes",
         "GROWS",
         "goes",
         "level",

@@ -49,7 +49,7 @@ def test_an_admin_adds_a_user_and_gets_a_link_that_works(sign_in: SignIn) -> Non
     )
     link = answer.context["link"]
     assert link in answer.content.decode()
-    assert Client().get(link.removeprefix("http://testserver")).status_code == 302
+    assert Client().post(link.removeprefix("http://testserver")).status_code == 302
     assert User.objects.get(username="vera").role == Role.OPERATOR
 
 
@@ -91,7 +91,7 @@ def test_an_admin_makes_a_link_for_somebody(sign_in: SignIn) -> None:
     answer = sign_in(Role.ADMIN).post(f"/account/users/{vera.pk}/link/")
     link = answer.context["link"].removeprefix("http://testserver")
     client = Client()
-    client.get(link)
+    client.post(link)
     assert b"vera" in client.get("/account/").content
 
 

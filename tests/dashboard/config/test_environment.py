@@ -131,6 +131,14 @@ def test_addresses_of_both_kinds_are_split(given: Set) -> None:
     assert environment.host_port(KEY, "") == ("::1", 80)
 
 
+def test_addresses_and_networks_are_read(given: Set) -> None:
+    given("10.0.0.5, 10.1.0.0/16, fd00::/8")
+    assert environment.networks(KEY) == ["10.0.0.5", "10.1.0.0/16", "fd00::/8"]
+    given("proxy.example")
+    with pytest.raises(ImproperlyConfigured, match=r"'proxy.example' is neither"):
+        environment.networks(KEY)
+
+
 class TestClusters:
     def test_names_and_servers_are_read(self, given: Set) -> None:
         given("prod=10.0.0.1:9876;10.0.0.2:9876, embedded=127.0.0.1:9876")
@@ -197,6 +205,32 @@ class TestDatabase:
             "5433",
             "scope",
         )
+
+    def test_parameters_reach_the_driver(self, given: Set, tmp_path: Path) -> None:
+        given("postgresql://h/x?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem")
+        read = environment.database(KEY, sqlite_path=tmp_path)
+        assert read["OPTIONS"] == {
+            "sslmode": "verify-full",
+            "sslrootcert": "/etc/ca.pem",
+        }
+
+    @pytest.mark.parametrize(
+        ("value", "part"),
+        [
+            ("postgresql://h/x?sslmod=require", "no parameter 'sslmod'"),
+            ("postgresql://h/x?sslmode=yes", "'yes' is not one of disable, allow"),
+            ("postgresql://h/x?password=hush", "before the question mark"),
+            ("sqlite:///x?mode=ro", "SQLite has no parameters, found 'mode=ro'"),
+        ],
+    )
+    def test_a_wrong_parameter_is_named(
+        self, given: Set, tmp_path: Path, value: str, part: str
+    ) -> None:
+        given(value)
+        with pytest.raises(ImproperlyConfigured, match=KEY) as refused:
+            environment.database(KEY, sqlite_path=tmp_path)
+        assert part in str(refused.value)
+        assert "hush" not in str(refused.value)
 
     @pytest.mark.parametrize(
         "value",
