@@ -1,6 +1,6 @@
-"""Listeners by name: what the members of a managed group do with their messages.
+"""Listeners by name: what the members of a hosted group do with their messages.
 
-A managed group names a listener and gives it options; each member gets one of its own.
+A hosted group names a listener and gives it options; each member gets one of its own.
 Register further ones in a module of your own:
 
     @register("bill")

@@ -1,4 +1,4 @@
-"""Strategy options of a managed group: kept as JSON, given to members as values.
+"""Strategy options of a hosted group: kept as JSON, given to members as values.
 
     CONSISTENT_HASH      {"virtual_nodes": 10}
     MACHINE_ROOM         {"rooms": ["hz1", "hz2"]}
@@ -31,7 +31,7 @@ RULES: Final = {"broker_rooms": "queue_room", "client_rooms": "client_room"}
 def hosted_strategy(
     strategy: str, options: Mapping[str, Any], group: str
 ) -> AllocateStrategy:
-    """Return the strategy that the members of a managed group divide by.
+    """Return the strategy that the members of a hosted group divide by.
 
     Raise ArgumentError for a strategy or an option that cannot be, naming it.
     """

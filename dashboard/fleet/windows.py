@@ -1,4 +1,4 @@
-"""How long a change of a managed group leaves queues held twice, or by nobody.
+"""How long a change of a hosted group leaves queues held twice, or by nobody.
 
 Computed from the periods by which the fleet works; each figure is the longest that is
 possible while all workers live. Usually workers are told at once over the cache, and

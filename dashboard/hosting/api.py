@@ -1,4 +1,4 @@
-"""Managed groups over REST: listed, added, changed, removed; members more or less."""
+"""Hosted groups over REST: listed, added, changed, removed; members more or less."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TopicIn(Schema):
 
 
 class HostedIn(Schema):
-    """What a managed group is made from; unknown names are refused in words."""
+    """What a hosted group is made from; unknown names are refused in words."""
 
     topics: list[TopicIn] = Field(min_length=1, max_length=100)
     mode: str = "CLUSTERING"
@@ -56,7 +56,7 @@ class HostedIn(Schema):
 
 
 class HostedOut(Schema):
-    """A managed group as it is wished."""
+    """A hosted group as it is wished."""
 
     name: str
     topics: list[dict[str, str]]
@@ -79,7 +79,7 @@ class HostedOut(Schema):
 def members(
     request: HttpRequest, cluster: str, group: str, body: MembersIn
 ) -> dict[str, int]:
-    """Add a member to a managed group, or remove one."""
+    """Add a member to a hosted group, or remove one."""
     actor = user_of(request)
     cluster_named(cluster)
     if body.action == "add":

@@ -1,4 +1,4 @@
-"""The form of a managed group: its fields, read into a wish.
+"""The form of a hosted group: its fields, read into a wish.
 
 The form only reads; what can be hosted is the service's to say, in the words of
 whoever would refuse it.
@@ -25,7 +25,7 @@ MAX_TOPICS: Final = 100
 
 
 class WishForm(forms.Form):
-    """Everything that a managed group is made from."""
+    """Everything that a hosted group is made from."""
 
     name = forms.CharField(max_length=MAX_NAME)
     members = forms.IntegerField(min_value=0, max_value=MAX_MEMBERS, initial=1)

@@ -1,4 +1,4 @@
-"""Writes to managed groups: each with its role, reason and audit entry.
+"""Writes to hosted groups: each with its role, reason and audit entry.
 
 A write changes wishes in the database; workers follow within a second. Once the
 transaction is through they are told, so that they follow at once.
@@ -32,7 +32,7 @@ from rmqcore.errors import ArgumentError
 logger = logging.getLogger(__name__)
 
 MAX_MEMBERS: Final = 200
-"""Of one managed group."""
+"""Of one hosted group."""
 
 MAX_NAME: Final = 255
 _NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_NAME}}}")
@@ -43,12 +43,12 @@ class FleetError(ValueError):
 
 
 class UnknownGroupError(FleetError):
-    """There is no managed group of that name on that cluster."""
+    """There is no hosted group of that name on that cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWish:
-    """Everything a managed group is made from, but its members."""
+    """Everything a hosted group is made from, but its members."""
 
     cluster: str
     name: str
@@ -66,7 +66,7 @@ class GroupWish:
 def save_group(
     actor: User | None, wish: GroupWish, *, members: int, reason: str = ""
 ) -> ManagedGroup:
-    """Add a managed group, or bring it in line with a wish.
+    """Add a hosted group, or bring it in line with a wish.
 
     Saving the same wish again changes nothing, not even the number of members, which
     only counts for a new group. Without an actor it is the program itself that asks.
@@ -181,7 +181,7 @@ def locked_group(cluster: str, name: str) -> ManagedGroup:
     groups = ManagedGroup.objects.select_for_update().select_related("cluster")
     group = groups.filter(cluster__name=cluster, name=name).first()
     if group is None:
-        raise UnknownGroupError(f"no managed group {name!r} on cluster {cluster!r}")
+        raise UnknownGroupError(f"no hosted group {name!r} on cluster {cluster!r}")
     if group.leaving:
         raise FleetError(f"{name!r} is being removed: its members are leaving")
     return group

@@ -1,4 +1,4 @@
-"""Scenarios kept under a name, and changes of managed groups made from one.
+"""Scenarios kept under a name, and changes of hosted groups made from one.
 
 A scenario is kept as the query of its link, the one form that every part of the
 program reads; nothing of the group's state is in it.
@@ -64,7 +64,7 @@ class SavedScenario(models.Model):
 
 
 class GroupChange(models.Model):
-    """One change of how a managed group divides its queues.
+    """One change of how a hosted group divides its queues.
 
     `before` and `after` are desired states: {"strategy", "strategy_options",
     "members": [numbers]}. `predicted` is the division it was applied for, from client

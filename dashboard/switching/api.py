@@ -97,7 +97,7 @@ def preview_switch(
 def apply_switch(
     request: HttpRequest, cluster: str, group: str, body: ChangeIn
 ) -> Status[dict[str, Any]]:
-    """Apply a scenario to a managed group, as its preview showed it."""
+    """Apply a scenario to a hosted group, as its preview showed it."""
     state = _state(cluster, group)
     change = apply_change(
         user_of(request),

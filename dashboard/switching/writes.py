@@ -1,4 +1,4 @@
-"""Changes of how a managed group divides its queues: applied, and undone.
+"""Changes of how a hosted group divides its queues: applied, and undone.
 
 A change sets wishes, which the workers follow; it keeps what was before, what is wanted
 after and which division was predicted. Undoing one sets the wishes back to what they
@@ -66,7 +66,7 @@ def apply_change(
     reason: str,
     scenario: SavedScenario | None = None,
 ) -> GroupChange:
-    """Make a scenario's row the desired state of a managed group.
+    """Make a scenario's row the desired state of a hosted group.
 
     `token` is that of the preview which was looked at. Raise FleetError in words for
     the person who asked; nothing has changed then.

@@ -1,4 +1,4 @@
-"""From a scenario to the desired state of a managed group, and what it will bring.
+"""From a scenario to the desired state of a hosted group, and what it will bring.
 
 What a scenario says of client ids is kept by member number (see `strategies`). A
 scenario that cannot be brought about by wishes is refused with the reason: queue counts
@@ -29,7 +29,7 @@ from .model import (
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """How a managed group shall divide, with which members, and the division then.
+    """How a hosted group shall divide, with which members, and the division then.
 
     `members` are numbers; `predicted` has each member's queues by client id, in the
     short form of lists.

@@ -1,7 +1,7 @@
 """Lists of queues in a short form that JSON can carry: [topic, broker, ids].
 
 Ids are ranges such as "0-5,9". The same form stands in exported `CONFIG` mappings, in
-the options of managed groups and in what a change was predicted to bring.
+the options of hosted groups and in what a change was predicted to bring.
 """
 
 from __future__ import annotations

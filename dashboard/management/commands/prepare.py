@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--demo", action="store_true", help="register the demo's managed group"
+            "--demo", action="store_true", help="register the demo's hosted group"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,6 +1,6 @@
 """`manage.py prepare_demo`: register the group that the demo watches.
 
-Adds the managed group `demo-consumers` on the embedded cluster: topic `orders`, one
+Adds the hosted group `demo-consumers` on the embedded cluster: topic `orders`, one
 member, a listener that takes a few milliseconds. Running it again changes nothing that
 somebody changed since, and brings the group back when it was removed.
 """
@@ -27,9 +27,9 @@ DEMO: Final = GroupWish(
 
 
 class Command(BaseCommand):
-    """Register the demo's managed group, once."""
+    """Register the demo's hosted group, once."""
 
-    help = "Register the managed group demo-consumers on the embedded cluster."
+    help = "Register the hosted group demo-consumers on the embedded cluster."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         if CLUSTER not in settings.ROCKETSCOPE_CLUSTERS:

@@ -265,4 +265,4 @@ async def test_a_refused_change_is_told_at_the_button(
     page = await open_page(GROUP, refused=True)
     await page.click("[data-add]")
     problem = page.locator("[data-action-problem]")
-    await expect(problem).to_contain_text("no managed group 'order-settlement'")
+    await expect(problem).to_contain_text("no hosted group 'order-settlement'")

@@ -1,4 +1,4 @@
-"""Managed groups and members in the database, for the tests of this room."""
+"""Hosted groups and members in the database, for the tests of this room."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def later(seconds: float) -> datetime:
 
 
 def group(members: int = 1, cluster: str = "east", **fields: Any) -> ManagedGroup:
-    """Add a managed group with members that are free."""
+    """Add a hosted group with members that are free."""
     row, _made = Cluster.objects.get_or_create(name=cluster)
     fields.setdefault("name", "billing")
     fields.setdefault("topics", [{"topic": "orders", "expression": "*"}])

@@ -1,4 +1,4 @@
-"""A managed group whose members are there, in the database and in its document."""
+"""A hosted group whose members are there, in the database and in its document."""
 
 from __future__ import annotations
 

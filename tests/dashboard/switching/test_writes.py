@@ -1,4 +1,4 @@
-"""Changes of managed groups: predicted, applied, undone, refused."""
+"""Changes of hosted groups: predicted, applied, undone, refused."""
 
 from __future__ import annotations
 
