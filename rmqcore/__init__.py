@@ -1,6 +1,6 @@
 """RocketMQ in Python: protocol, clients, allocation, name server and broker.
 
-The rooms, from the bottom up: `errors`, `model`, `protocol` (bytes in, events out),
+The packages, from the bottom up: `errors`, `model`, `protocol` (bytes in, events out),
 `store` / `offsets` / `allocation`, `transport` (asyncio), `nameserver` / `broker` /
-`admin` / `client`, `cluster` (all of it in one process), `labs`.
+`admin` / `client`, `cluster` (all of these in one process), `labs`.
 """

@@ -1,6 +1,6 @@
 """`python -m rmqcore COMMAND`: one sub-command per module of `rmqcore.commands`.
 
-A command's module is imported when it is chosen, or when its help is wanted.
+A command's module is imported only when the command is chosen or its help is wanted.
 """
 
 from __future__ import annotations

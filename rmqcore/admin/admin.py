@@ -37,10 +37,10 @@ class Admin(OffsetCalls, GroupCalls):
         """Return the cluster as one sweep over all brokers sees it.
 
         `groups` limits it to those groups and their topics. `running_info` asks every
-        member (of all groups, or of those named) what it holds; `time_lag` asks how
-        old the first unconsumed messages are; `pulled` asks what was handed out.
-        What did not change is shared with `previous`, which must come from the same
-        limits. Raises `ConnectError` when no name server answers; brokers that do
+        member (of all groups, or of those named) what it holds; `time_lag` asks how old
+        the first unconsumed messages are; `pulled` asks which offsets were handed out.
+        Unchanged parts are shared with `previous`, which must come from a call with the
+        same limits. Raises `ConnectError` when no name server answers; brokers that do
         not answer are marked in the snapshot.
         """
         question = Question(
@@ -56,33 +56,33 @@ class Admin(OffsetCalls, GroupCalls):
     ) -> GroupAges:
         """Return the ages (ms) of first unconsumed messages, by group and queue.
 
-        `wanted` has pairs of group and topic by broker name. By the broker's clock;
-        what is not told within `Patience.timeout_s` is left out, as are brokers that
-        no snapshot has shown or that are left alone for a pause.
+        `wanted` has pairs of group and topic by broker name. Ages are by the broker's
+        clock. Those not told within `Patience.timeout_s` are left out, as are brokers
+        that no snapshot has shown or that are left alone for a pause.
         """
         return await self._snapshots.ages(wanted)
 
     def forget_broker(self, name: str) -> bool:
-        """Take a missing broker for gone: snapshots show it and its queues no more.
+        """Treat a missing broker as gone: snapshots no longer show it or its queues.
 
-        False when it is not missing: named by a name server, or not known.
+        Return False when it is not missing: named by a name server, or not known.
         """
         return self._snapshots.register.forget(name)
 
     def known_brokers(self) -> tuple[KnownBroker, ...]:
-        """Return the brokers that snapshots have shown, those missing among them."""
+        """Return the brokers that snapshots have shown, including missing ones."""
         return self._snapshots.known_brokers()
 
     def remember_broker(self, broker: KnownBroker) -> None:
-        """Take a broker that was there before this client was made.
+        """Add a broker that was there before this client was made.
 
         The next snapshots show it, as missing where the name servers do not name it.
-        What this client has seen itself stays.
+        What this client has seen itself is kept.
         """
         self._snapshots.remember_broker(broker)
 
     async def broker_runtime(self, broker_address: str) -> dict[str, str]:
-        """Return a broker's own measurements, in its words."""
+        """Return a broker's own measurements, as the broker words them."""
         answer = await self._ask(broker_address, RequestCode.GET_BROKER_RUNTIME_INFO)
         return decode_kv_table(answer.body)
 

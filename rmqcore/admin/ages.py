@@ -1,9 +1,9 @@
-"""Asks how old the first unconsumed messages of some groups are (303), and no more.
+"""Asks only how old the first unconsumed messages of some groups are (303).
 
-To tell, a broker reads one message of each queue, which in a group that lags is old and
-often on disk only. So questions leave a few at a time, and what a broker has not told
-when time is up is left out. Nothing else that is known of it changes for that: a broker
-that reads slowly is not silent.
+To answer, a broker reads one message of each queue, which in a group that lags is old
+and often only on disk. So only a few questions are open at a time, and what a broker
+has not told when time is up is left out. Nothing else known of the broker changes
+because of that: a broker that reads slowly is not silent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GroupAges = dict[str, dict[QueueKey, int]]
 """Ages in ms by group and queue."""
 
 AT_ONCE: Final = 8
-"""Of the sixteen threads that a broker answers such questions with."""
+"""Questions open at once; a broker answers such questions with sixteen threads."""
 
 
 async def ask_ages(

@@ -1,13 +1,13 @@
-"""From what brokers and clients answered to one snapshot. No IO, no clock.
+"""Assembles a snapshot from the answers of brokers and clients. No IO, no clock.
 
 Theory. Topics are joined first (queues by broker), then each group is joined with
 them: members from the connection lists, its queue table from the committed offsets,
-owners from running infos or strategies. Parts that are equal are shared with the
-snapshot before. What a broker that is silent now said last (see `memory`) tells which
-topics, queues, groups and members there are; its numbers are never carried over.
+owners from running infos or strategies. Equal parts are shared with the previous
+snapshot. What a silent broker said last (see `memory`) tells which topics, queues,
+groups and members there are; its numbers are never carried over.
 
 Which groups exist: those of the group listings, of the offset tables, of retry topics
-and of the connection lists, without RocketMQ's own.
+and of the connection lists, except RocketMQ's own.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def assemble(
     previous: ClusterSnapshot | None = None,
     last_offsets: Mapping[str, GroupOffsets] | None = None,
 ) -> ClusterSnapshot:
-    """Return the snapshot, sharing with the previous one what did not change.
+    """Return the snapshot, which shares unchanged parts with the previous one.
 
-    `last_offsets` are those that the previous one was made of, if they are at hand.
+    `last_offsets` are those that the previous one was made of, if available.
     """
     answers = gathered.answers
     old_topics = {} if previous is None else previous.topics
@@ -97,9 +97,9 @@ def assemble(
 
 
 def known_groups(gathered: Gathered) -> set[str]:
-    """Return the groups to show: all there are, or those of them that were asked for.
+    """Return the groups to show: all that exist, or those of them that were asked for.
 
-    The groups of a broker that is silent are taken to be still there.
+    The groups of a silent broker are taken to exist still.
     """
     names: set[str] = set()
     for answer in gathered.answers:
@@ -164,7 +164,7 @@ class _GroupJoiner:
         )
 
     def group(self, name: str, before: GroupSnapshot | None) -> GroupSnapshot:
-        """Return one group; `before` itself when nothing of it changed."""
+        """Return one group; `before` itself when nothing in it changed."""
         membership = join_members(name, self._answers, self._reports, self._now_ms)
         retry = retry_topic(name)
         queues = self._tables.table(
@@ -225,7 +225,7 @@ class _GroupJoiner:
             topics.update(offsets.get(name, ()))
         used = {subscription.topic for subscription in membership.subscriptions}
         for member in membership.members:
-            # Queues assigned by hand belong to topics that nobody subscribes.
+            # Queues assigned by hand belong to topics that nobody subscribes to.
             used.update(key[0] for key in member.queues or ())
         topics |= used & self._rows.keys()
         topics.discard(retry)

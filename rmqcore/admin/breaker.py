@@ -1,9 +1,9 @@
-"""Leaves a peer alone for a while after it said it is busy or did not answer.
+"""Leaves a peer alone for a while after it said it was busy or did not answer.
 
 Theory. One breaker per peer (a broker's address, a client's id). Closed, everything
 passes. A failure opens it for a pause; failures in a row double the pause up to a
-limit. When the pause is over one caller passes and tries (half open); the others
-wait for its outcome. A success closes it. Time is an argument.
+limit. When the pause is over, one caller passes and tries (half open); the others wait
+for the outcome. A success closes it. Time is an argument.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Final, Generic, TypeVar
 FIRST_PAUSE_S: Final = 5.0
 LONGEST_PAUSE_S: Final = 60.0
 SILENT_PAUSE_S: Final = 2.0
-"""For a peer that only did not answer: asking it costs nobody anything, and what it has
-to say is wanted as soon as it is back."""
+"""For a peer that merely did not answer: asking it costs nobody anything, and its
+answer is wanted as soon as it is back."""
 
 Peer = TypeVar("Peer", bound=Hashable)
 
@@ -42,14 +42,14 @@ class Breakers(Generic[Peer]):
         return len(self._opened)
 
     def is_open(self, peer: Peer) -> bool:
-        """Say whether anything is held against a peer, without a try at it."""
+        """Return whether anything is held against a peer, without claiming a try."""
         return peer in self._opened
 
     def blocked(self, peer: Peer, now: float) -> Exception | None:
-        """Return what is held against a peer, or None when it may be asked.
+        """Return the error held against a peer, or None when it may be asked.
 
-        After a pause the caller that gets None is the one that tries; until it
-        reports, others are told to wait for another pause.
+        After a pause the caller that gets None is the one that tries; until it reports,
+        others are told to wait for another pause.
         """
         opened = self._opened.get(peer)
         if opened is None:
@@ -74,6 +74,6 @@ class Breakers(Generic[Peer]):
         self._opened.pop(peer, None)
 
     def forget_all_but(self, peers: frozenset[Peer]) -> None:
-        """Drop what is held against peers that no longer exist."""
+        """Drop the breakers of peers that no longer exist."""
         for peer in self._opened.keys() - peers:
             del self._opened[peer]

@@ -1,6 +1,6 @@
-"""What every typed call shares: whom to ask, how to judge the answer.
+"""The base of every typed call: whom to ask, and how to judge the answer.
 
-A call is one request with a typed header to one address; what must reach a whole
+A call is one request with a typed header to one address; a call that must reach a whole
 cluster is one request per broker, side by side. Answers other than success become
 errors that name the address, the request and the peer's own words.
 """
@@ -33,10 +33,11 @@ _SUCCESS: Final = (0,)
 
 
 class Caller:
-    """Connections to one cluster, shared by the calls of all nouns.
+    """Connections to one cluster, shared by the calls about topics, offsets and groups.
 
-    `nameservers` is `host:port` or several, as a list or joined by semicolons. Belongs
-    to the event loop it is first used on; close it, or use it as a context.
+    `nameservers` is one or several `host:port`, as a list or joined by semicolons. A
+    caller belongs to the event loop it is first used on; close it, or use it as a
+    context.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Caller:
     ) -> tuple[BrokerData, ...]:
         """Return the brokers of a cluster, or the one of that name, or all.
 
-        Raises `RouteError` naming what is not there and what is.
+        Raises `RouteError`, which names what was not found and what exists.
         """
         info = await self.cluster_info()
         if broker_name is not None:
@@ -101,7 +102,7 @@ class Caller:
             )
         return tuple(sorted(found, key=lambda broker: broker.broker_name))
 
-    # For the nouns
+    # For the subclasses
 
     async def _ask_nameserver(
         self, code: RequestCode, header: Header | None = None

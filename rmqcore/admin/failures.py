@@ -1,4 +1,4 @@
-"""From what went wrong to the reason that a snapshot gives for an unknown value."""
+"""Maps errors to the reasons that a snapshot gives for unknown values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rmqcore.transport.responses import raise_for_code
 
 
 def reason_for(error: Exception) -> Reason:
-    """Return why what was asked is unknown, after this error."""
+    """Return why, after this error, the value asked for is unknown."""
     if isinstance(error, BusyError):
         return Reason.BUSY
     if isinstance(error, AccessDeniedError):

@@ -42,12 +42,12 @@ _RELAY_TIMEOUT_S = 12.0
 
 
 class GroupCalls(Caller):
-    """What may be asked and done about consumer groups and clients."""
+    """The questions and operations on consumer groups and clients."""
 
     async def group_configs(
         self, cluster: str | None = None
     ) -> dict[str, dict[str, SubscriptionGroupConfig]]:
-        """Return each group's configuration by broker name, system groups left out."""
+        """Return each group's configuration by broker name, without system groups."""
         names, addresses = await self._addresses(cluster)
         answers = await self._ask_each(
             addresses, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
@@ -96,7 +96,7 @@ class GroupCalls(Caller):
         return decode_consumer_connection(answer.body)
 
     async def client_ids(self, group: str, broker_address: str) -> Sequence[str]:
-        """Return the client ids that members of a group are told by one broker."""
+        """Return the client ids that one broker tells the members of a group."""
         answer = await self._ask(
             broker_address,
             RequestCode.GET_CONSUMER_LIST_BY_GROUP,
@@ -120,11 +120,12 @@ class GroupCalls(Caller):
         """Return the queues that a broker of 5.x would give one member now (400).
 
         The broker divides the topic's queues on the whole cluster among the members
-        connected to it, by AVG or AVG_BY_CIRCLE. None where it cannot tell: it knows
-        no such topic, nobody of the group is online, or the strategy is another.
-        Nothing is created and nothing changes hands. A queue handed out by POP has
-        the id -1, for "all queues of that broker", where several members share it.
-        Raises `ResponseError` 3 at a broker before 5.0, which has no such request.
+        connected to it, by AVG or AVG_BY_CIRCLE. The result is None where it cannot
+        tell: it knows no such topic, no member of the group is online, or the strategy
+        is another one. Nothing is created and no queue changes hands. A queue handed
+        out by POP has the id -1, for "all queues of that broker", where several members
+        share it. Raises `ResponseError` 3 for a broker before 5.0, which has no such
+        request.
         """
         query = QueryAssignment(client_id, group, topic, message_model, strategy)
         answer = await self._ask(

@@ -1,9 +1,9 @@
-"""One broker's channel during a sweep: many requests in flight, none unaccounted for.
+"""One broker's channel during a sweep: many requests in flight, none lost track of.
 
-Theory. Asking one after another costs a round trip each; asking everything at once
+Theory. Sending requests one after another costs a round trip each; sending all at once
 fills the broker's queues until it says it is busy. So requests leave in a window: as
-answers come in, more go out. A line remembers when the broker was last heard (by the
-event loop's time), which is how a sweep tells a slow broker from a silent one.
+answers come in, more go out. A line remembers when the broker was last heard from (by
+the event loop's time), which is how a sweep tells a slow broker from a silent one.
 
 Guarantees: an answer that says "busy" ends the asking at once with `BusyError`, and a
 missing one with `RequestTimeoutError`; answers that came before have been handed
@@ -132,5 +132,5 @@ class Line:
 
 def _drop(future: asyncio.Future[RemotingCommand]) -> None:
     if not future.cancel() and not future.cancelled():
-        # Read, or the loop complains of an error that nobody saw.
+        # Read it, or the loop complains about an exception that was never retrieved.
         future.exception()

@@ -1,9 +1,9 @@
-"""Which topics and groups a broker has, asked for again only when that changed.
+"""Listings of a broker's topics and groups, sent again only when they changed.
 
-Releases since 5.3 send listings in pages and say how long the whole is. Asked "one
-item from the end on, if you still are at this version", they send nothing when
-nothing changed and a first page when something did. Others, which do not know these
-fields, send the whole listing each time; they are told by the missing total.
+Releases since 5.3 send listings in pages and say how long the whole is. Asked for "one
+item from the end on, if you are still at this version", they send nothing when nothing
+changed and a first page when something did. Others do not know these fields and send
+the whole listing each time; they are recognized by the missing total.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def ask_listing(
     decode: Callable[[bytes], Listing],
     remembered: Remembered | None,
 ) -> Remembered:
-    """Return the listing as it is now: the one remembered, if that is still true."""
+    """Return the current listing: the remembered one, if it is still valid."""
     if remembered is not None and remembered.total and remembered.listing.version:
         answer = await line.ask(
             RemotingCommand.request(

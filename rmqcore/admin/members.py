@@ -1,10 +1,10 @@
-"""Joins what brokers and the clients themselves say of a group's members.
+"""Joins what brokers and the clients themselves say about a group's members.
 
 A client is connected to every broker of its topics, so each broker lists it. Brokers
-that disagree are not corrected: a member carries the names of those that list it. One
-whom no broker lists that could know stays, as missing (see `memory`). Two
-processes with one client id (behaviour A5b) are listed twice by one broker and stay
-two members.
+that disagree are not corrected: a member carries the names of those that list it. A
+member that no broker lists stays, as missing, while the brokers that would know cannot
+be heard (see `memory`). Two processes with one client id (behaviour A5b) are listed
+twice by one broker and stay two members.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _STRATEGY_PROPERTY = "allocateMessageQueueStrategy"
 _MODE_PROPERTY = "messageModel"
 
 _GRPC_CLIENT_ID: Final = re.compile(r"[^@]+@\d+@\d+@[0-9a-z]+\Z")
-"""Host, process id, index, time in base 36: how clients of the gRPC protocol are named.
+"""Host, process id, index and time in base 36: the client ids of the gRPC protocol.
 
 A proxy registers them like remoting clients. It hands their messages out one by one, so
-no queue of theirs has an owner, and it answers nothing when asked what they hold.
+no queue of theirs has an owner, and it does not answer when asked what they hold.
 """
 
 
@@ -55,11 +55,11 @@ class MemberReport:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A group's members and what the brokers hold of the group as a whole."""
+    """A group's members and what the brokers know of the group as a whole."""
 
     members: tuple[MemberSnapshot, ...]
     modes: frozenset[MessageModel]
-    """What brokers and members tell; several where they disagree."""
+    """The modes that brokers and members report; several where they disagree."""
     consume_type: ConsumeType | None
     subscriptions: tuple[SubscriptionData, ...]
     reason: Reason | None
@@ -67,12 +67,12 @@ class Membership:
 
     @property
     def mode(self) -> MessageModel | None:
-        """The mode that all tell; None where nobody does, or they disagree."""
+        """The mode that all report; None where nobody does, or they disagree."""
         return next(iter(self.modes)) if len(self.modes) == 1 else None
 
     @property
     def kind(self) -> GroupKind:
-        """How these members come to their queues."""
+        """How these members get their queues."""
         if not self.members:
             return GroupKind.OFFLINE
         if len(self.modes) > 1:
@@ -121,7 +121,7 @@ def join_members(
         for view in views
         if view.sure and isinstance(view.listed, ConsumerConnection)
     )
-    # Where a broker has kept its connections, one that may have lost some is not asked.
+    # If a broker has kept its connections, those that may have lost some do not count.
     processes = _processes(each for _, each in connected) | _processes(settled)
     members = [
         *_members(group, connected, reports, processes),
@@ -157,7 +157,7 @@ def _modes(
     members: Iterable[MemberSnapshot],
     reports: Mapping[tuple[str, str], MemberReport],
 ) -> Iterable[MessageModel]:
-    """Yield the modes told; a broker tells that of the newest heartbeat alone."""
+    """Yield the reported modes; a broker reports only that of the newest heartbeat."""
     for _broker, connection in connected:
         if connection.message_model is not None:
             yield connection.message_model
@@ -189,11 +189,11 @@ def _members(
 
 
 def _processes(connections: Iterable[ConsumerConnection]) -> dict[str, int]:
-    """Return by how many processes each client id is used.
+    """Return how many processes use each client id.
 
     Processes that share an id are connected to every broker of their topics. One that
     lost a connection and made another is listed twice only by the broker that has not
-    yet let the first go, so the broker that lists an id least is right.
+    yet dropped the first, so the broker that lists an id least often is right.
     """
     found: dict[str, int] = {}
     for connection in connections:
@@ -236,7 +236,7 @@ def _with_report(
     orderly = properties.get(RunningProperty.CONSUME_ORDERLY)
     started = properties.get(RunningProperty.CONSUMER_START_TIMESTAMP, "")
     held = {q: state for q, state in info.queues.items() if not state.droped}
-    # Java's pull consumers, apart from the newest, do not tell what they hold.
+    # Java's pull consumers, except the newest ones, do not tell what they hold.
     pulls = properties.get(RunningProperty.CONSUME_TYPE) == ConsumeType.PULL
     silent = pulls and not held
     own = retry_topic(group)
@@ -298,6 +298,6 @@ def _newest(
             known = newest.get(topic)
             if known is None or known.sub_version < subscription.sub_version:
                 newest[topic] = subscription
-    # The retry topic is subscribed by every client of its own accord.
+    # Every client subscribes to the retry topic of its own accord.
     newest.pop(retry_topic(group), None)
     return tuple(newest[topic] for topic in sorted(newest))

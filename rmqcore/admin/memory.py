@@ -1,15 +1,15 @@
-"""What each broker said when it was last heard, for the time in which it is not.
+"""What each broker said when it was last heard, for use while it is silent.
 
-A broker that is silent, or that the name servers do not name any more, still has its
-topics, its groups and its members. What it said of them is kept as names; numbers are
-never carried over. Its members are *missing* then, unless a broker that can be heard
-listed them too: its word counts.
+A broker that is silent, or that the name servers no longer name, still has its topics,
+its groups and its members. They are kept as names; numbers are never carried over. Its
+members are *missing* then, unless a broker that can be heard listed them too: the word
+of that broker counts.
 
-A broker that was started again knows its topics and offsets at once, its members only
-after they have connected again, with their next heartbeat. Until then it is *settling*:
-who it lists is there, who it does not list is missing, not gone. That it was started
-again is seen from its connections, which have all ended; one that was only slow kept
-them, and is believed at once. One that stood still for long has let some members go
+A restarted broker knows its topics and offsets at once, but its members only after they
+have connected again, with their next heartbeat. Until then it is *settling*: a member
+it lists is there, a member it does not list is missing, not gone. A restart shows in
+the broker's connections, which have all ended; a broker that was only slow kept them,
+and is believed at once. A broker that stood still for long has dropped some members
 when it wakes, and settles, too.
 """
 
@@ -30,8 +30,8 @@ SETTLING_MS: Final = 40_000
 """Clients send heartbeats every 30 s."""
 
 LET_GO_MS: Final = 60_000
-"""A broker lets members go of whom it read nothing for 120 s. Before it stood still the
-last heartbeat may have been 30 s old, and one more may have been late."""
+"""A broker drops members from which it has read nothing for 120 s. When it stops, the
+last heartbeat may be 30 s old already, and one more may be late."""
 
 Listed = ConsumerConnection | Reason
 
@@ -40,14 +40,14 @@ _HEARD_ABSENT: Final = (Reason.OFFLINE, Reason.NOT_LISTED)
 
 @dataclass(slots=True)
 class Memory:
-    """What a broker last said; `silent_since_ms` is there while it is not settled."""
+    """What a broker last said; `silent_since_ms` is set until it has settled."""
 
     topics: Remembered | None = None
     groups: Remembered | None = None
     topic_names: frozenset[str] = frozenset()
     """The topics that a sweep of everything asked about."""
     group_names: frozenset[str] = frozenset()
-    """The groups that it showed."""
+    """The groups that the sweep showed."""
     queue_ids: dict[str, list[int]] = field(default_factory=dict)
     """The queues of each topic, which may be others than the listing said."""
     committed: GroupOffsets = field(default_factory=dict)
@@ -58,32 +58,32 @@ class Memory:
     """The connection through which it was last heard."""
 
     def note_silence(self, now_ms: int) -> None:
-        """Take that the broker did not answer a sweep."""
+        """Note that the broker did not answer a sweep."""
         if self.silent_since_ms is None:
             self.silent_since_ms = now_ms
 
     def note_channel(self, channel: object, now_ms: int) -> None:
-        """Take the connection through which it is asked."""
+        """Note the connection through which the broker is asked."""
         if self.channel is not None and self.channel is not channel:
             self.settled_ms = now_ms + SETTLING_MS
             self.note_silence(now_ms)
         self.channel = channel
 
     def note_answer(self, now_ms: int) -> None:
-        """Take that it answered a sweep."""
+        """Note that the broker answered a sweep."""
         if self._stood_still(now_ms):
             self.settled_ms = now_ms + SETTLING_MS
         if not self.settling(now_ms):
             self.silent_since_ms = None
 
     def settling(self, now_ms: int) -> bool:
-        """Say whether members that it does not list may not have connected yet."""
+        """Return whether members that it does not list may not have connected yet."""
         return now_ms < self.settled_ms or self._stood_still(now_ms)
 
     def _stood_still(self, now_ms: int) -> bool:
-        """Say whether it has not answered since a silence in which it lets members go.
+        """Return whether it has not answered since a silence in which it drops members.
 
-        Once it has, it settles, and that silence counts no more.
+        Once it has answered, it settles, and that silence no longer counts.
         """
         since_ms = self.silent_since_ms
         return (
@@ -94,13 +94,13 @@ class Memory:
 
 
 def heard(listed: Listed) -> bool:
-    """Say whether a broker told who is connected, be it nobody."""
+    """Return whether a broker said who is connected, even if nobody is."""
     return isinstance(listed, ConsumerConnection) or listed in _HEARD_ABSENT
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one broker says of a group's members, beside what it last said."""
+    """What one broker says about a group's members, and what it last said."""
 
     broker: str
     listed: Listed
@@ -109,7 +109,7 @@ class View:
 
     @property
     def connections(self) -> tuple[ClientConnection, ...]:
-        """Who is connected, as far as it was heard."""
+        """The connected clients, as far as the broker was heard."""
         return _connections(self.listed)
 
     @property
@@ -124,10 +124,10 @@ class View:
 
 
 def missing_members(group: str, views: Iterable[View]) -> dict[str, ConsumerConnection]:
-    """Return the connections by broker name that were there and may be there still.
+    """Return the connections by broker name that were there and may still be there.
 
-    Those of client ids that nobody lists now, and that no broker which would know
-    listed before.
+    These are of client ids that no broker lists now, and that no broker whose listing
+    is sure now listed before.
     """
     views = list(views)
     doubtful = [view for view in views if not view.sure and view.last(group)]
@@ -153,7 +153,7 @@ def remember_members(
     groups: Mapping[str, GroupSnapshot],
     now_ms: int,
 ) -> None:
-    """Take what a broker listed in a sweep that made of it the `groups` given."""
+    """Remember the members that a broker listed in a sweep; the sweep made `groups`."""
     settling = memory.settling(now_ms)
     for group, listed in members.items():
         if not heard(listed):
@@ -178,7 +178,7 @@ def _merged(listed: Listed, before: ConsumerConnection) -> ConsumerConnection:
 
 
 def _keep_shown(memory: Memory, group: str, shown: GroupSnapshot) -> None:
-    """Drop whom another broker's word has shown to be gone."""
+    """Drop the members that another broker has shown to be gone."""
     there = {member.client_id for member in shown.members}
     before = memory.members[group]
     kept = tuple(c for c in before.connections if c.client_id in there)

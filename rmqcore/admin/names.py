@@ -1,4 +1,4 @@
-"""Which topics and groups are RocketMQ's own, and which group a retry topic tells of.
+"""Tells RocketMQ's own topics and groups, and the group that a retry topic belongs to.
 
 Names are all there is to go by: brokers do not mark what they made for themselves.
 """
@@ -46,13 +46,13 @@ SYSTEM_TOPICS: Final = frozenset(
     )
 )
 BROADCAST_OFFSETS_SUFFIX: Final = "@broadcast"
-"""Ends a name under which brokers of 5.1 and later keep offsets of GROUP, broadcasting.
+"""Ends the name under which brokers since 5.1 keep a broadcasting group's offsets.
 
-Each five seconds `broker/offset/BroadcastOffsetManager.java` commits to GROUP@broadcast
-the least that connected members have pulled, for members that change between proxy and
-broker (`enableBroadcastOffsetStore`, on by default). The offsets stay when all members
-are gone. Older brokers have nothing of the kind, and no group can have such a name: @
-is refused in it.
+Every five seconds `broker/offset/BroadcastOffsetManager.java` commits to
+GROUP@broadcast the least offset that connected members have pulled, for members that
+change between proxy and broker (`enableBroadcastOffsetStore`, on by default). The
+offsets stay when all members are gone. Older brokers have nothing of the kind, and no
+group can have such a name: @ is refused in it.
 """
 _SYSTEM_TOPIC_PREFIXES: Final = ("rmq_sys_", "RMQ_SYS_")
 _REPLY_TOPIC_SUFFIX: Final = "_REPLY_TOPIC"
@@ -60,9 +60,9 @@ _POP_RETRY_SEPARATORS: Final = ("_", "+")
 
 
 def is_system_group(group: str) -> bool:
-    """Tell whether RocketMQ uses the group for itself, or it is none at all.
+    """Return whether RocketMQ uses the group for itself, or the name is empty.
 
-    Brokers take offsets for a group without a name; none can be joined or asked for.
+    Brokers accept offsets for a group without a name, but no one can join or query it.
     """
     return (
         not group
@@ -75,9 +75,9 @@ def is_system_group(group: str) -> bool:
 def is_system_topic(
     topic: str, cluster_names: Collection[str], broker_names: Collection[str]
 ) -> bool:
-    """Tell whether RocketMQ made the topic for itself.
+    """Return whether RocketMQ made the topic for itself.
 
-    Each broker has a topic of its own name and one of its cluster's.
+    Each broker has a topic of its own name and one of its cluster's name.
     """
     return (
         topic in SYSTEM_TOPICS
@@ -91,10 +91,10 @@ def is_system_topic(
 def retry_groups(
     topics: Iterable[str], groups: Collection[str], known_topics: Collection[str]
 ) -> set[str]:
-    """Return the groups that retry topics tell of and that are not known otherwise.
+    """Return the groups that are known only from their retry topics.
 
     POP has a retry topic per group and topic, `%RETRY%group_topic` or
-    `%RETRY%group+topic`: such a name is no group.
+    `%RETRY%group+topic`: such a name is not a group.
     """
     names = (topic.removeprefix(RETRY_PREFIX) for topic in topics)
     return {

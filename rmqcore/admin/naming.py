@@ -1,14 +1,14 @@
-"""Which brokers there are: what every name server says, and what was said before.
+"""Which brokers there are, by what every name server says now and said before.
 
 Name servers hold routes without knowing of each other, so each of them is asked. A
 broker is there while one of them names it. One that none names any more is *missing*:
-busy brokers miss their registration, and name servers that have just started know
-nobody yet. It stays in the register, with the time since when, until somebody who
-knows says that it is gone (`forget`). A name server that does not answer has not
-unsaid what it said last.
+busy brokers miss their registration, and name servers that have just started know no
+broker yet. It stays in the register, with the time since when it has been missing,
+until somebody who knows says that it is gone (`forget`). What a name server said last
+holds while it does not answer.
 
-A name server that failed is left alone for a short pause, and waited for only briefly
-where brokers are known already: looks go on with those.
+A name server that failed is left alone for a short pause. Where brokers are known
+already, name servers are waited for only briefly: looks go on with those brokers.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Outcome = ClusterInfo | Exception
 
 @dataclass(frozen=True, slots=True)
 class NamedBroker:
-    """A broker that is there, or was: its addresses, and who names it.
+    """A broker that is there, or was: its addresses, and the name servers that name it.
 
-    `missing_since_ms` is when it was first seen that nobody names it any more.
+    `missing_since_ms` is when it was first seen that none of them names it any more.
     """
 
     data: BrokerData
@@ -52,7 +52,7 @@ class NamedBroker:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What the name servers said, in the order in which they were given."""
+    """The answers of the name servers, in the order in which these were given."""
 
     outcomes: Mapping[str, Outcome]
 
@@ -87,7 +87,7 @@ class Naming:
 
 
 class Register:
-    """The brokers of one cluster, those that are missing among them."""
+    """The brokers of one cluster, including missing ones."""
 
     def __init__(self) -> None:
         self._known: dict[str, NamedBroker] = {}
@@ -101,7 +101,7 @@ class Register:
         return sorted(self._known.values(), key=lambda known: known.name)
 
     def take(self, naming: Naming, now_ms: int) -> None:
-        """Take what the name servers say at `now_ms`."""
+        """Take in what the name servers said at `now_ms`."""
         answered = naming.answered
         for name in self._known.keys() | _named(answered.values()):
             self._known[name] = _known(name, self._known.get(name), answered, now_ms)
@@ -109,7 +109,7 @@ class Register:
             self.clusters = naming.clusters()
 
     def remember(self, broker: NamedBroker) -> None:
-        """Take a broker that was known at another time; what is known here stays."""
+        """Add a broker that was known at another time; what is known here is kept."""
         self._known.setdefault(broker.name, broker)
 
     def forget(self, name: str) -> bool:
@@ -138,7 +138,7 @@ def _known(
     }
     if named:
         silent = before.named_by - answered.keys() if before else frozenset()
-        # Where they disagree on addresses, the first that was given goes first.
+        # Where they disagree on addresses, the name server given first wins.
         addresses = {
             number: at
             for data in reversed(named.values())
@@ -146,7 +146,7 @@ def _known(
         }
         data = replace(next(iter(named.values())), addresses=addresses)
         return NamedBroker(data, silent | named.keys())
-    assert before is not None  # noqa: S101 - else nobody would have named it
+    assert before is not None  # noqa: S101 - else no answer would have named it
     naming = before.named_by - answered.keys()
     if naming or not answered:
         return replace(before, named_by=naming)
@@ -177,8 +177,9 @@ class NameServerRound:
     async def ask(self, *, urgent: bool) -> Naming:
         """Return what each name server said, or why it said nothing.
 
-        `urgent` says that nothing is known without them: then all are asked, the first
-        answer is waited for as long as an answer may take, and having none is an error.
+        `urgent` means that nothing is known without them: then all are asked, the first
+        answer is waited for as long as an answer may take, and it is an error to get
+        none.
         """
         outcomes: dict[str, Outcome] = {}
         asked: dict[asyncio.Task[ClusterInfo], str] = {}
@@ -252,7 +253,7 @@ def _outcome(task: asyncio.Task[ClusterInfo]) -> Outcome:
 
 
 def _nobody(outcomes: Mapping[str, Outcome]) -> Exception:
-    """Return the error of having no answer: a refusal, or one that names all."""
+    """Return the error to raise without an answer: a refusal, or one that names all."""
     errors = [each for each in outcomes.values() if isinstance(each, Exception)]
     refusals = (each for each in errors if not isinstance(each, TransportError))
     problems = "; ".join(map(str, errors))

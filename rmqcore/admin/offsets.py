@@ -1,4 +1,4 @@
-"""Calls about offsets: what groups have committed, how far behind, setting it anew."""
+"""Calls about offsets: what groups have committed, their lag, and resets."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from .topics import TopicCalls
 _OR_NOT_FOUND = (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND)
 _ALL_STATS_TIMEOUT_S = 30.0
 END_OF_QUEUE = -1
-"""As a reset's time: skip everything there is."""
+"""As the time of a reset: skip everything there is."""
 
 
 class OffsetCalls(TopicCalls):
-    """What may be asked and done about offsets."""
+    """The questions and operations on offsets."""
 
     async def committed_offsets(
         self, group: str, topic: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Return what a group has committed; queues without an offset are absent."""
+        """Return a group's committed offsets; queues without one are absent."""
         names, addresses = await self._addresses()
         answers = await self._ask_each(addresses, RequestCode.GET_ALL_CONSUMER_OFFSET)
         committed: dict[MessageQueue, int] = {}
@@ -59,7 +59,7 @@ class OffsetCalls(TopicCalls):
         return dict(sorted(committed.items()))
 
     async def committed_offset(self, group: str, queue: MessageQueue) -> int | None:
-        """Return what a group has committed on one queue, or None."""
+        """Return a group's committed offset of one queue, or None."""
         answer = await self._ask(
             await self._master_of(queue),
             RequestCode.QUERY_CONSUMER_OFFSET,
@@ -67,7 +67,7 @@ class OffsetCalls(TopicCalls):
                 consumer_group=group,
                 topic=queue.topic,
                 queue_id=queue.queue_id,
-                # Without this a broker answers 0 for a young queue never consumed.
+                # Without this, a broker answers 0 for a young queue never consumed.
                 set_zero_if_not_found=False,
             ),
             ok=_OR_NOT_FOUND,
@@ -77,7 +77,7 @@ class OffsetCalls(TopicCalls):
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset
 
     async def commit_offset(self, group: str, queue: MessageQueue, offset: int) -> None:
-        """Set what a group has committed on one queue; for groups that are offline."""
+        """Set a group's committed offset of one queue; for groups that are offline."""
         if offset < 0:
             raise ArgumentError(f"offset {offset} of {queue} must not be negative")
         await self._ask(
@@ -94,10 +94,10 @@ class OffsetCalls(TopicCalls):
     async def reset_offset(
         self, group: str, topic: str, timestamp_ms: int, *, force: bool = True
     ) -> dict[MessageQueue, int]:
-        """Let a group consume a topic from a time on; return the new offsets.
+        """Make a group consume a topic from a given time on; return the new offsets.
 
-        `END_OF_QUEUE` as the time skips everything. Without `force` offsets only move
-        back. Members that are online are told by the broker.
+        `END_OF_QUEUE` as the time skips everything. Without `force`, offsets only move
+        back. The broker tells the members that are online.
         """
         answers = await self._ask_each(
             await self._topic_brokers(topic),
@@ -119,7 +119,7 @@ class OffsetCalls(TopicCalls):
     async def consume_stats(
         self, group: str, broker_address: str, topic: str | None = None
     ) -> dict[MessageQueue, ConsumeOffset]:
-        """Return how far a group is on one broker; never committed counts as 0 here."""
+        """Return a group's progress on one broker; never committed counts as 0 here."""
         answer = await self._ask(
             broker_address,
             RequestCode.GET_CONSUME_STATS,
@@ -130,7 +130,7 @@ class OffsetCalls(TopicCalls):
     async def broker_consume_stats(
         self, broker_address: str, *, ordered_topics_only: bool = False
     ) -> BrokerConsumeStats:
-        """Return how far all groups of a broker are; a heavy call of a second."""
+        """Return the progress of all groups of a broker; takes about a second."""
         answer = await self._ask(
             broker_address,
             RequestCode.GET_BROKER_CONSUME_STATS,
@@ -140,7 +140,7 @@ class OffsetCalls(TopicCalls):
         return decode_broker_consume_stats(answer.body)
 
     async def time_spans(self, group: str, topic: str) -> list[ConsumeTimeSpan]:
-        """Return store times at the ends of each queue and at what was committed."""
+        """Return store times at both ends of each queue and at the committed offset."""
         answers = await self._ask_each(
             await self._topic_brokers(topic),
             RequestCode.QUERY_CONSUME_TIME_SPAN,

@@ -1,13 +1,13 @@
 """Who owns each queue of a group: as its clients report, or as they would compute it.
 
 Reported: a client's running info names the queues it holds. A queue that nobody names
-is unowned if every member has reported, and unknown territory otherwise.
+is unowned if every member has reported; otherwise its owner is unknown.
 Inferred: each member divides the topic's readable queues among all members by its own
 strategy, as RocketMQ's clients do without talking to each other. Where members use
-different strategies a queue may come out with no owner or with several, which is what
-happens in truth; where a member does not subscribe the topic its share has no reader
-(behaviour E6). Options of a strategy never travel, so one that needs some cannot be
-inferred, and defaults are taken for the rest.
+different strategies, a queue may come out with no owner or with several, which is what
+really happens; where a member does not subscribe to the topic, nobody reads its share
+(behaviour E6). Clients never report a strategy's options, so a strategy that needs some
+cannot be inferred, and defaults are used for the others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def owners_of(
     members: Sequence[MemberSnapshot],
     inferred: Owners,
 ) -> Owners:
-    """Return the best that is known of the owners of each row."""
+    """Return the owners of each row, as well as they are known."""
     if kind is GroupKind.OFFLINE:
         return nobody(len(keys))
     if kind is GroupKind.MIXED:
@@ -109,9 +109,9 @@ def infer(
 ) -> Owners:
     """Return the owners that the members' strategies give.
 
-    `subscribed` are the topics that the group subscribes as a whole; a member's own
-    subscriptions count where it has reported them. Queues of `withdrawn` brokers are
-    in no route any more, so nobody is given them.
+    `subscribed` are the topics that the group as a whole subscribes to; a member's own
+    subscriptions count where it has reported them. Queues of `withdrawn` brokers are no
+    longer in any route, so no member is given them.
     """
     if kind is GroupKind.OFFLINE:
         return nobody(len(keys))
@@ -138,7 +138,7 @@ def infer(
             if queues:
                 _divide(group, queues, readers, everyone, owners)
         except AllocationError:
-            # Members fail at what they are given, such as an empty client id.
+            # Members fail on what they are given, such as an empty client id.
             return Owners(reason=Reason.UNKNOWN_STRATEGY)
     return Owners(
         tuple(tuple(owners.get(key, ())) for key in keys),

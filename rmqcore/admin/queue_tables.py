@@ -1,17 +1,17 @@
-"""Joins topics with what a group committed on them: the group's table of queues.
+"""Joins topics with the offsets that a group committed: the group's table of queues.
 
 Theory. Nearly every group has committed an offset for every queue of its topics, and
-nothing else. For these the table is slices put one after another, and what depends on
-the topics alone (keys, oldest, newest) is joined once for all groups that consume the
-same topics. Whatever does not fit (a queue never committed, a queue that is gone, a
+nothing else. For these groups the table is a concatenation of slices, and what depends
+on the topics alone (keys, oldest, newest) is joined once for all groups that consume
+the same topics. Whatever does not fit (a queue never committed, a queue that is gone, a
 broker without an answer) goes the careful way, row by row.
 
-Guarantees: `committed` is what the broker's offset table holds (43), and where it
-holds nothing the row says so; `lag` is newest minus committed, never below 0 (the two
-are read at slightly different times); rows are those of the topics plus committed
-ones the broker no longer lists.
+Guarantees: `committed` is what the broker's offset table holds (43), and where it holds
+nothing, the row says so; `lag` is newest minus committed, never below 0 (the two are
+read at slightly different times); rows are those of the topics, and the committed ones
+that the broker no longer lists.
 
-Cost: about 10 µs for a group of 16 queues, 3 µs where nothing changed.
+Cost: about 10 µs for a group of 16 queues, or 3 µs where nothing changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Topics = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """What a table has from its topics alone."""
+    """The part of a table that depends on its topics alone."""
 
     segments: tuple[Segment, ...]
     keys: tuple[QueueKey, ...]
@@ -53,7 +53,7 @@ class QueueTables:
         last_offsets: Mapping[str, GroupOffsets] | None = None,
     ) -> None:
         self._rows = rows
-        # Where more is asked than the offset tables hold, their equality says little.
+        # Where the question goes beyond the offset tables, their equality says little.
         self._last = None if question.time_lag or question.pulled else last_offsets
         self._answers = {answer.name: answer for answer in answers}
         self._times = QueueTimes(answers, question)
@@ -86,7 +86,7 @@ class QueueTables:
     # The usual way
 
     def _is_unchanged(self, group: str, now: _Joined, before: QueueTable) -> bool:
-        """Tell whether topics and offsets are what the last table was made of."""
+        """Return whether the last table was made of these topics and offsets."""
         if (
             self._last is None
             or now.max is not before.max
@@ -112,7 +112,7 @@ class QueueTables:
         low = joined([row.topic.min for row in rows])
         high = joined([row.topic.max for row in rows])
         if before is not None and before.keys == keys:
-            # Sharing what did not change keeps comparing and memory small.
+            # Sharing unchanged columns keeps comparisons fast and memory small.
             keys = before.keys
             low = before.min if before.min == low else low
             high = before.max if before.max == high else high
@@ -121,7 +121,7 @@ class QueueTables:
     def _committed_as_listed(
         self, group: str, topics: Topics, segments: Sequence[Segment]
     ) -> list[int] | None:
-        """Return the offsets of exactly these rows; None when they are not those."""
+        """Return the offsets of exactly these rows; None when the rows differ."""
         numbers: list[int] = []
         for segment in segments:
             offsets = self._committed[segment.broker]
@@ -135,7 +135,7 @@ class QueueTables:
         return numbers if self._entries(group, topics) == len(segments) else None
 
     def _entries(self, group: str, topics: Topics) -> int:
-        """Return how many offset lists the brokers hold of a group on these topics."""
+        """Return how many offset lists the brokers hold for a group on these topics."""
         if len(self._committed) == 1:
             # Each topic has at most one segment, and its offsets were found.
             return len(topics)
@@ -170,7 +170,7 @@ class QueueTables:
         )
 
     def _all_segments(self, group: str, topic: str) -> list[Segment]:
-        """Return the topic's segments, and those of brokers with offsets alone."""
+        """Return the topic's segments, and those of brokers that have only offsets."""
         rows = self._rows.get(topic)
         listed = {} if rows is None else {part.broker: part for part in rows.segments}
         segments = []

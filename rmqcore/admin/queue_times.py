@@ -1,13 +1,13 @@
 """The two columns that cost requests of their own: pulled, and lag in time.
 
 Pulled: the offset that a broker has handed out to a group. Releases since 5.x have it
-in the offset table; for others it is read from consume statistics (208), where 0
-stands for "does not count".
+in the offset table; for others it is read from consume statistics (208), where 0 means
+that the broker does not count it.
 
 Lag in time: the age, by the broker's clock, of the first message not consumed (303).
-The broker computes it for queues that can be written, and gives nonsense where the
-committed offset is below its oldest message; such rows get a reason. Where lag is 0
-there is no such message, and the age is 0.
+The broker computes it for queues that can be written, and its answer is meaningless
+where the committed offset is below its oldest message; such rows get a reason. Where
+lag is 0 there is no such message, and the age is 0.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .sweep import BrokerAnswers, Question
 Row = int | Reason
 
 _NO_LONGER: Final = 1_000_000_000_000
-"""A delay (ms) that only "now minus no time" gives: the message itself is gone."""
+"""A delay (ms) that results only without a store time: the message itself is gone."""
 
 
 class QueueTimes:
-    """Answers both columns for all groups of one sweep."""
+    """Makes both columns for all groups of one sweep."""
 
     def __init__(self, answers: Sequence[BrokerAnswers], question: Question) -> None:
         self._answers = {answer.name: answer for answer in answers}
@@ -35,7 +35,7 @@ class QueueTimes:
         self._delays = _delays_by_group(answers)
 
     def pulled(self, group: str, keys: Sequence[QueueKey]) -> Column:
-        """Return what was handed out to a group."""
+        """Return the offsets that were handed out to a group."""
         if not self._question.pulled:
             return Column.unknown(len(keys), Reason.NOT_ASKED)
         tables = {
@@ -87,7 +87,7 @@ class QueueTimes:
 def delays_of(
     broker: str, topic: str, spans: Iterable[ConsumeTimeSpan]
 ) -> Iterable[tuple[QueueKey, Row]]:
-    """Yield the ages that a broker tells of first unconsumed messages, by queue."""
+    """Yield the ages of first unconsumed messages that a broker reports, by queue."""
     for span in spans:
         gone = span.delay_time > _NO_LONGER
         delay = Reason.EXPIRED if gone else max(span.delay_time, 0)

@@ -3,8 +3,9 @@
 The broker relays the question to the client and holds one of its admin threads until
 the client answers, for up to ten seconds. So at most four questions are open per
 broker, each waits a short time only, and a client that did not answer is left alone
-for a while. A member listed by several brokers is asked through one of them; when it
-did not answer, through another next, since one connection to it may be a dead one.
+for a while. A member listed by several brokers is asked through one of them; if it did
+not answer, it is asked through another one next, since one connection to it may be
+dead.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ PER_BROKER: Final = 4
 
 
 class RunningInfos:
-    """Asks for running infos; remembers the clients that did not answer."""
+    """Asks for running infos and remembers the clients that did not answer."""
 
     def __init__(self, pool: ChannelPool, clock: Clock, timeout: float) -> None:
         self._pool = pool
@@ -50,7 +51,7 @@ class RunningInfos:
     async def ask(
         self, question: Question, answers: Sequence[BrokerAnswers]
     ) -> dict[Member, MemberReport]:
-        """Return a report of each member that the question asks about."""
+        """Return a report for each member that the question asks about."""
         through = members_by_broker(question, answers, self._silent_through)
         asked = frozenset(member for members in through.values() for member in members)
         self._breakers.forget_all_but(asked)
@@ -109,10 +110,10 @@ def members_by_broker(
     answers: Sequence[BrokerAnswers],
     silent_through: Mapping[Member, str],
 ) -> Mapping[str, Sequence[Member]]:
-    """Return which members to ask through which broker's address, evenly spread.
+    """Return the members to ask through each broker's address, evenly spread.
 
-    A member is asked through the broker that it was last silent through only where no
-    other lists it.
+    The broker through which a member last failed to answer is used only where no other
+    lists the member.
     """
     listed: dict[Member, list[str]] = {}
     for answer in answers:

@@ -1,11 +1,10 @@
-"""Takes snapshots of a cluster: every broker at once, none waiting for another.
+"""Takes snapshots of a cluster; all brokers are asked at once, independently.
 
 Theory. A snapshot asks the name servers for the brokers (106), sweeps all of them side
-by side, asks members what they do (307) where that was wanted, and assembles. Brokers
-that are not named any more, and those known while no name server answers, are swept at
-the addresses that they had (see `naming`). Sweeps
-share nothing, so a slow broker delays nobody but itself. What remains is when to stop
-waiting for it:
+by side, asks members what they do (307) where wanted, and assembles the answers.
+Brokers that are no longer named, and those known while no name server answers, are
+swept at the addresses that they had (see `naming`). Sweeps share nothing, so a slow
+broker delays only itself. What remains is when to stop waiting for it:
 
 - once some brokers are done, the others are given up when none of them has been heard
   for `grace_s` (silence, not slowness: each answer starts the time anew);
@@ -72,7 +71,7 @@ class SnapshotTaker:
         patience: Patience,
     ) -> None:
         self.register = Register()
-        """The brokers that are known, those that are missing among them."""
+        """The brokers that are known, including missing ones."""
         self._naming = NameServerRound(
             nameservers,
             pool,
@@ -86,7 +85,7 @@ class SnapshotTaker:
         self._memories: dict[str, Memory] = {}
         self._busy: Breakers[str] = Breakers()
         self._silent: Breakers[str] = Breakers(SILENT_PAUSE_S, SILENT_PAUSE_S)
-        # The snapshot made last, and the offset tables that it was made of.
+        # The last snapshot, and the offset tables that it was made of.
         self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
         self._last = None, {}
         self._running_infos = RunningInfos(pool, clock, patience.timeout_s)
@@ -94,7 +93,7 @@ class SnapshotTaker:
     async def take(
         self, question: Question, previous: ClusterSnapshot | None = None
     ) -> ClusterSnapshot:
-        """Return a snapshot; raise when no name server answers and none ever did.
+        """Return a snapshot; raise if no name server answers and none ever has.
 
         Brokers that do not answer are part of the snapshot, with the reason.
         """
@@ -135,7 +134,7 @@ class SnapshotTaker:
         return snapshot
 
     def known_brokers(self) -> tuple[KnownBroker, ...]:
-        """Return every broker that is known, with the topics that it last listed."""
+        """Return every known broker with the topics that it last listed."""
         return tuple(
             KnownBroker(
                 named.name,
@@ -148,7 +147,7 @@ class SnapshotTaker:
         )
 
     async def ages(self, wanted: Mapping[str, Collection[Pair]]) -> GroupAges:
-        """Return how old first unconsumed messages are, of brokers that are there."""
+        """Return the ages of first unconsumed messages, of brokers not missing."""
         timeout_s = self._patience.timeout_s
         lines = {
             known.name: Line(self._pool, [known.data.any_address], timeout_s)
@@ -160,7 +159,7 @@ class SnapshotTaker:
         return await ask_ages(lines, wanted, limit_s=timeout_s)
 
     def remember_broker(self, broker: KnownBroker) -> None:
-        """Take a broker that was known before; what was seen here stays."""
+        """Add a broker that was known before; what was seen here is kept."""
         data = BrokerData(broker.cluster, broker.name, broker.addresses)
         missing_ms = broker.missing_since_ms
         self.register.remember(NamedBroker(data, missing_since_ms=missing_ms))
@@ -203,7 +202,7 @@ class SnapshotTaker:
         question: Question,
         system_names: tuple[frozenset[str], frozenset[str]],
     ) -> BrokerSweep | None:
-        """Return the sweep of a broker, or None when it is to be left alone."""
+        """Return the sweep of a broker, or None when the broker is to be left alone."""
         addresses = [at for _, at in sorted(answer.broker.addresses.items())]
         if not addresses:
             answer.error = ConnectError(f"broker {answer.name} has no address")
@@ -220,7 +219,7 @@ class SnapshotTaker:
     def _remember(
         self, answer: BrokerAnswers, question: Question, snapshot: ClusterSnapshot
     ) -> None:
-        """Keep what a broker said, for the time in which it says nothing."""
+        """Keep what a broker said, for the time in which it is silent."""
         memory, now_ms = answer.memory, self._clock.time_ms()
         if answer.offsets is not None:
             memory.committed = answer.offsets.committed

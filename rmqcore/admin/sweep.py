@@ -1,9 +1,10 @@
-"""What one broker answers in one sweep: listings, offsets, statistics, members.
+"""One broker's answers to one sweep: listings, offsets, statistics, members.
 
 Theory. Three chains run side by side over one channel, so that the broker works while
 we decode: topics (21) and their statistics (202); groups (201) and their members
-(203); all committed offsets (43). What only a later answer shows to be needed (a group
-known by its offsets alone, a system topic that somebody consumes) is asked at the end.
+(203); all committed offsets (43). Whatever a later answer shows to be needed (for a
+group known by its offsets alone, or a system topic that somebody consumes) is asked for
+at the end.
 
 Nothing here judges or merges; `assemble` does. A broker that refuses one of the three
 listings, or sends one that cannot be read, is asked for the others all the same. A
@@ -58,7 +59,7 @@ _ABSENT: Final[dict[int, Reason]] = {
     ResponseCode.TOPIC_NOT_EXIST: Reason.NOT_LISTED,
     ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST: Reason.NOT_LISTED,
 }
-"""Answers that say that something is not there, which is no fault."""
+"""Answers that say that something does not exist, which is not a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Question:
 
 @dataclass(slots=True)
 class BrokerAnswers:
-    """Everything one broker answered; what is missing has a reason or `error`.
+    """Everything one broker answered; for what is missing there is a reason or `error`.
 
     `topics`, `groups` and `offsets` are None where the broker did not tell; `memory` is
     what it told last. `faults` has the error of each of the three that it refused.
@@ -105,7 +106,7 @@ class BrokerAnswers:
 
     @property
     def reason(self) -> Reason:
-        """Why what this broker did not answer is unknown."""
+        """The reason given for whatever this broker did not answer."""
         if self.error is None:
             return Reason.NOT_LISTED
         reason = reason_for(self.error)
@@ -114,7 +115,7 @@ class BrokerAnswers:
         return reason
 
     def reason_of(self, fact: str) -> Reason:
-        """Return why one of the three listings, or what hangs on it, is unknown."""
+        """Return why one of the three listings, or what depends on it, is unknown."""
         fault = self.faults.get(fact)
         return self.reason if fault is None else reason_for(fault)
 
@@ -167,7 +168,7 @@ class BrokerSweep:
             raise fault
 
     async def _fact(self, name: str, chain: Coroutine[Any, Any, None]) -> None:
-        """Run one of the chains; that it was refused is no reason to end the others."""
+        """Run one of the chains; a refusal does not end the others."""
         try:
             await chain
         except BusyError:
@@ -209,7 +210,7 @@ class BrokerSweep:
         self.answers.version = answer.version
         self.answers.offsets = decode_offset_tables(answer.body)
 
-    # What the chains showed to be needed
+    # What the chains have shown to be needed
 
     def _wanted(self, groups: Iterable[str]) -> list[str]:
         if self._question.groups is not None:

@@ -1,7 +1,7 @@
-"""Joins what brokers say of each topic into one table of queues.
+"""Joins what brokers say about each topic into one table of queues.
 
 A broker that did not answer still has its queues: they are known from its listing, or
-from the snapshot before, and their offsets are unknown with the reason.
+from the previous snapshot, and their offsets are unknown, with the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class TopicRows:
-    """A topic, and the same rows broker by broker."""
+    """A topic's rows, and the same rows broker by broker."""
 
     topic: TopicSnapshot
     segments: tuple[Segment, ...]
@@ -45,7 +45,7 @@ def join_topics(
 ) -> dict[str, TopicRows]:
     """Return the named topics in the order of their names; answers by broker name.
 
-    What did not change is shared with the previous ones.
+    Unchanged topics and columns are shared with the previous ones.
     """
     rows = {}
     for name in sorted(names):
@@ -58,9 +58,9 @@ def join_topics(
 def known_topics(
     answers: Sequence[BrokerAnswers], groups: Collection[str] | None
 ) -> set[str]:
-    """Return the topics asked of any broker, and those of brokers that are silent.
+    """Return the topics that any broker was asked about, and those of silent brokers.
 
-    Of all groups, or of those named.
+    They are those of all groups, or of the groups named.
     """
     names: set[str] = set()
     for answer in answers:
@@ -103,7 +103,7 @@ def _join(
     low = joined([part.min for part in segments])
     high = joined([part.max for part in segments])
     if before is not None and before.keys == keys:
-        # Sharing what did not change keeps comparing and memory small.
+        # Sharing unchanged columns keeps comparisons fast and memory small.
         keys = before.keys
         low = before.min if before.min == low else low
         high = before.max if before.max == high else high

@@ -1,4 +1,4 @@
-"""Calls about topics: which there are, where they live, what they hold."""
+"""Calls about topics: which ones exist, where they are, what they hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OR_ABSENT = (ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST)
 
 
 class TopicCalls(Caller):
-    """What may be asked and done about topics."""
+    """The questions and operations on topics."""
 
     async def topic_names(self) -> list[str]:
         """Return every topic that the name server knows, RocketMQ's own included."""
@@ -43,7 +43,7 @@ class TopicCalls(Caller):
         return sorted(decode_topic_list(answer.body))
 
     async def topic_route(self, topic: str) -> TopicRoute:
-        """Return where a topic lives; `ResponseError` 17 where nobody has it."""
+        """Return a topic's route; raise `ResponseError` 17 where no broker has it."""
         answer = await self._ask_nameserver(
             RequestCode.GET_ROUTEINFO_BY_TOPIC,
             GetRouteInfoRequestHeader(topic=topic, accept_standard_json_only=True),

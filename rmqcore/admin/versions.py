@@ -1,4 +1,4 @@
-"""Names of the version numbers that peers send: positions in RocketMQ's version enum.
+"""Names for the version numbers that peers send, positions in RocketMQ's version enum.
 
 From 4.0.0 on the enum has two entries per patch release (a snapshot and the release),
 ten patches per minor and ten minors per major, so the name follows from the number.
@@ -14,7 +14,7 @@ _BEYOND: Final = 612
 
 
 def version_name(ordinal: int) -> str:
-    """Return RocketMQ's name of a version, such as `V5_5_0` for 513."""
+    """Return RocketMQ's name for a version, such as `V5_5_0` for 513."""
     if ordinal >= _BEYOND:
         return "HIGHER_VERSION"
     if ordinal < _V4_0_0 - 1:

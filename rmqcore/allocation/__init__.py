@@ -1,6 +1,6 @@
 """Who consumes which queue: RocketMQ's six strategies, plans, scores, drain times.
 
-Pure functions over queues and client ids: no IO, no clock, no chance.
+Pure functions over queues and client ids: no IO, no clock, no randomness.
 """
 
 from .balanced import BALANCED, Balanced, balanced_plan

@@ -24,8 +24,8 @@ from .strategy import (
 def block(index: int, queue_count: int, client_count: int) -> tuple[int, int]:
     """Return start and end of the block that the client at `index` takes.
 
-    With fewer queues than clients the late ones would start behind the last queue:
-    their block is empty.
+    With fewer queues than clients, the last clients would start behind the last queue:
+    their blocks are empty.
     """
     size, remainder = divmod(queue_count, client_count)
     if index < remainder:
@@ -53,7 +53,7 @@ class Avg(AllocateStrategy):
         B: 6 7 8 9 10
         C: 11 12 13 14 15
 
-    When a member joins, all block borders shift: from 2 to 3 members of the 16 queues
+    When a member joins, all block borders shift: from 2 to 3 members, of the 16 queues,
     6 and 7 go from A to B, and 11 to 15 from B to the new C. Over several topics the
     remainder lands on the same first members each time.
     """
@@ -89,7 +89,7 @@ class Avg(AllocateStrategy):
             for client_id, index in positions.items():
                 start, end = block(index, queue_count, client_count)
                 if start == end:
-                    # Positions rise, so everybody behind gets nothing either.
+                    # Positions rise, so later members get nothing either.
                     break
                 shares[client_id] = list(queues[start:end])
             return shares

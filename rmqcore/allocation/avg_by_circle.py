@@ -1,4 +1,4 @@
-"""`AVG_BY_CIRCLE`: dealt out like cards (behaviour B2).
+"""`AVG_BY_CIRCLE`: queues dealt out like cards (behaviour B2).
 
 Cost for a group: one strided slice per member that gets something.
 """
@@ -36,8 +36,8 @@ class AvgByCircle(AllocateStrategy):
         B: 1 4 7
         C: 2 5
 
-    When a member joins, nearly every queue moves, because the stride changes: from 2
-    to 3 members only 0, 1, 6 and 7 of the 8 stay. Counts are those of `AVG`; the
+    When a member joins, nearly every queue moves, because the stride changes: from 2 to
+    3 members, only 0, 1, 6 and 7 of the 8 stay. Counts are those of `AVG`; the
     difference is that each member's queues are spread over all brokers.
     """
 

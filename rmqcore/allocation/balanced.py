@@ -1,4 +1,4 @@
-"""The balanced plan: the least worst load that is found, with few queues moved.
+"""The balanced plan: the lowest worst load found, with few queues moved.
 
 RocketMQ's strategies count queues; this one weighs them, all topics of the group
 together, and starts from the present owners. Method:
@@ -6,8 +6,8 @@ together, and starts from the present owners. Method:
 1. Find how light the heaviest member can be (`makespan.arrange`), from scratch.
 2. Allow `slack` more, since the last per cent costs most of the moves.
 3. From the present owners, move few queues until nobody is above that
-   (`makespan.repair`). Where that finds no way, take the division of step 1, its
-   shares given to the members that hold most of them already.
+   (`makespan.repair`). If that fails, take the division of step 1, and give each share
+   to the member that holds most of it already.
 4. Nobody stays idle while another member has two queues.
 
 RocketMQ has no such strategy: the plan is applied as `CONFIG` lists, which do not
@@ -40,8 +40,8 @@ TRIES: Final = (1.0, 0.6, 0.3, 0.0)
 class Balanced:
     """A balanced plan and how good it is.
 
-    Loads are in the unit of the weights, in queues where no queue has any weight. No
-    plan at all has a worst load below `lower_bound`. `moved` counts queues that had an
+    Loads are in the unit of the weights, or in queues where no queue has any weight. No
+    plan can have a worst load below `lower_bound`. `moved` counts queues that had an
     owner among the members and get another.
     """
 
@@ -62,7 +62,8 @@ def balanced_plan(
     """Return a plan with a light heaviest member and few moves.
 
     `weights` are messages per second, lag, or whatever is to be even; a queue without
-    one weighs as the mean of the others, and all weigh the same where all are zero.
+    one weighs as much as the mean of the others, and all weigh the same where all are
+    zero.
     The worst load is at most 1 + `slack` times the least found, and at most that of
     each plan given in `no_worse_than` that gives every queue to one of the members.
     Raise AllocationError without members, ArgumentError for a weight or slack that is
@@ -121,7 +122,7 @@ def _places(
 def _places_in(
     plan: Plan, positions: Mapping[MessageQueue, int], members: Sequence[str]
 ) -> list[int]:
-    """Return who owns each queue; NOWHERE also where a stranger or several do."""
+    """Return who owns each queue; NOWHERE also where a non-member or several do."""
     index = {client_id: at for at, client_id in enumerate(members)}
     places = [NOWHERE] * len(positions)
     several: list[int] = []
@@ -140,7 +141,7 @@ def _places_in(
 
 
 def _filled(weights: Sequence[float | None]) -> list[float]:
-    """Return weights with the unknown at the mean, or all 1 where none has any."""
+    """Return weights with unknown ones set to the mean, or all 1 where none has any."""
     known = []
     for weight in weights:
         if weight is None:
@@ -174,7 +175,7 @@ def _homes(
 def _renumbered(
     places: Sequence[int], homes: Sequence[int], member_count: int
 ) -> list[int]:
-    """Give each share to the member that holds most of it, as far as it is free."""
+    """Give each share to the member that holds most of it, if that one is free."""
     common = Counter(
         (place, home)
         for place, home in zip(places, homes, strict=True)

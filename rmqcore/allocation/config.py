@@ -1,4 +1,4 @@
-"""`CONFIG`: the configured list, whatever the input (behaviour B3).
+"""`CONFIG`: the configured lists, whatever the input (behaviour B3).
 
 Nothing is checked against the topic: a queue that no list names has no owner, one
 that two lists name has two, and RocketMQ says nothing about either.
@@ -75,7 +75,7 @@ class Config(AllocateStrategy):
         if self.config is not None and not isinstance(self.config, Mapping):
             raise ArgumentError(
                 "config must map client ids to lists for a whole group, "
-                "got one list: whose is not said"
+                "got one list without a client id"
             )
         lists = self.config or {}
         shares = {client_id: list(lists.get(client_id, ())) for client_id in client_ids}

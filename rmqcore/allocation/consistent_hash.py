@@ -1,15 +1,16 @@
 """`CONSISTENT_HASH`: virtual nodes on an MD5 ring (behaviour B6).
 
-Each member stands on the ring at the hashes of `client id-0`, `client id-1`, …; a queue
-goes to the first node at or after the hash of its text form, around the end. A hash is
-the first four bytes of MD5, big-endian, unless a function is given.
+Each member has nodes on the ring at the hashes of `client id-0`, `client id-1`, …; a
+queue goes to the first node at or after the hash of its text form, wrapping around at
+the end. A hash is the first four bytes of MD5, big-endian, unless a function is given.
 
-Two corners are Java's and kept: nodes whose hashes collide replace one another, and a
-client id listed again goes on numbering after the nodes it has on the ring by then.
+Two corner cases are kept as Java has them: nodes whose hashes collide replace one
+another, and a client id listed again is numbered on from the nodes it has on the ring
+by then.
 
 Cost for a group: one hash per virtual node and per queue, one binary search per queue.
-Java builds the ring anew for each member and counts a member's nodes by a walk over
-the ring, which is why its whole group takes a hundred times longer.
+Java builds the ring anew for each member and counts a member's nodes by walking the
+ring, so a whole group takes it a hundred times longer.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def md5_places(texts: Iterable[str]) -> list[Place]:
 class ConsistentHash(AllocateStrategy):
     """Give each queue to the member whose virtual node comes next on the ring.
 
-    Even, as far as chance allows: 8 queues of topic T on broker-a over 2 members, 10
+    Even, as far as hashing allows: 8 queues of topic T on broker-a over 2 members, 10
     virtual nodes each::
 
         c1: 0 4 5 7
@@ -153,7 +154,7 @@ class ConsistentHash(AllocateStrategy):
 
 @dataclass(slots=True)
 class _Ring:
-    """Who stands where; a later node replaces one at the same place."""
+    """The nodes by place; a later node replaces one at the same place."""
 
     hashes: Hashes
     owners: dict[Place, str | None] = field(default_factory=dict)
@@ -187,6 +188,6 @@ class _Ring:
     def _ordered(self) -> tuple[list[Place], list[str | None]]:
         places = sorted(self.owners)
         owners = [self.owners[place] for place in places]
-        # One more at the end saves the test for "past the last node".
+        # An extra owner at the end saves the test for "past the last node".
         owners.append(owners[0])
         return places, owners

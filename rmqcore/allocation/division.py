@@ -1,9 +1,9 @@
-"""The two doors of this room: one member's share, and a whole group's at once.
+"""The two entry points: one member's share, and the shares of a whole group.
 
 `allocate` is what a client calls in its rebalance, with lists as it has them.
-`allocate_group` sorts, as the rebalance does before, and gives every member's share in
-one pass; `allocate_topics` does so for each topic of a group apart, which is how
-RocketMQ divides a group that subscribes several, and prepares the members only once.
+`allocate_group` sorts them first, as the rebalance does, and computes every member's
+share in one pass; `allocate_topics` does so for each topic of a group separately, which
+is how RocketMQ divides several topics, and prepares the members only once.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def allocate(
 
     The lists are taken in the order given: sort them first where members must agree.
     A client id that is not among the client ids takes nothing, with a warning. Raise
-    AllocationError where Java's class refuses the input, ArgumentError for a strategy
-    or option that cannot be used.
+    AllocationError where Java's class refuses the input, and ArgumentError for a
+    strategy or option that cannot be used.
     """
     chosen = _strategy(strategy, options)
     _refuse_text("client_ids", client_ids)
@@ -55,7 +55,7 @@ def allocate_group(
     """Return what every member of a group takes of these queues, divided as one list.
 
     Input may come in any order. Each share equals what `allocate` returns for that
-    member from sorted lists; errors are those that it raises for any of them.
+    member from sorted lists; errors are those that `allocate` raises for any of them.
     """
     chosen = _strategy(strategy, options)
     members = _members(group, client_ids)
@@ -71,10 +71,10 @@ def allocate_topics(
     client_ids: Iterable[str],
     **options: Any,
 ) -> Plan:
-    """Return what every member takes of all topics together, each divided apart.
+    """Return what every member takes of all topics, each divided by itself.
 
-    As RocketMQ does, a topic is divided among all members, also those that do not
-    subscribe it (behaviour E6). `CONFIG` lists count once, not once per topic.
+    As in RocketMQ, a topic is divided among all members, including those that do not
+    subscribe to it (behaviour E6). `CONFIG` lists count once, not once per topic.
     """
     chosen = _strategy(strategy, options)
     members = _members(group, client_ids)

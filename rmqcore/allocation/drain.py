@@ -1,11 +1,11 @@
-"""How long until the lag is consumed, at the rates given.
+"""The time until the lag is consumed, at given rates.
 
 Seconds as a float; `NEVER` where the lag does not shrink, or so slowly that it takes
 longer than `HORIZON_S`: rates are measured, and a member that takes as much as arrives
-differs from it by the error of measuring only. None where a needed value is unknown.
-A queue without lag has drained: 0, whatever its rates, which measured over a short time
-seldom agree to the last message. A member that is given more than it can take never
-drains, with lag or yet without.
+differs from that only by measurement error. None where a needed value is unknown.
+A queue without lag has drained: 0, whatever its rates, which seldom agree to the last
+message when measured over a short time. A member that is given more than it can take
+never drains, whether or not it has lag yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rmqcore.errors import ArgumentError
 NEVER: Final = inf
 # A year: rates do not stay as they are for longer.
 HORIZON_S: Final = 365 * 24 * 3600.0
-# Sums of floats in another order differ by a few ulps: that is not more.
+# Sums of floats in another order differ by a few ulps: that does not count as more.
 ROUNDING: Final = 1e-9
 
 

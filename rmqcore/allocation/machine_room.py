@@ -1,6 +1,6 @@
-"""`MACHINE_ROOM`: only queues of the rooms allowed take part (behaviour B4).
+"""`MACHINE_ROOM`: only queues of the allowed rooms take part (behaviour B4).
 
-Cost for a group: one pass over the queues, one look at each distinct broker name.
+Cost for a group: one pass over the queues, one check of each distinct broker name.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def room_of(broker_name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class MachineRoom(AllocateStrategy):
-    """Divide the queues of the rooms allowed; the first members take the remainder.
+    """Divide the queues of the allowed rooms; the first members take the remainder.
 
-    Of p such queues over c members, the one at i takes p // c from i * (p // c) on;
-    the p mod c queues left at the end go one each to the first members. Queues of
-    other rooms, or of brokers not named `room@broker`, have no owner. `rooms` None is
-    Java's strategy before `setConsumeridcs`: an error once a room is looked up.
+    Of p such queues over c members, the member at i takes p // c from i * (p // c) on;
+    the p mod c queues left at the end go one each to the first members. Queues of other
+    rooms, or of brokers not named `room@broker`, have no owner. `rooms` None is Java's
+    strategy before `setConsumeridcs`: an error once a room is looked up.
 
     Even, 6 queues on `r1@b` and 2 on `r2@b`, rooms {"r1"}, 2 members::
 

@@ -51,7 +51,7 @@ class MachineRoomNearby(AllocateStrategy):
 
     When a member joins a room that has members, only that room's queues and those of
     rooms without any move. The first member of a room takes that room's queues back
-    from everybody else.
+    from all others.
     """
 
     inner: AllocateStrategy
@@ -78,8 +78,8 @@ class MachineRoomNearby(AllocateStrategy):
     ) -> list[MessageQueue]:
         """Return the queues of the member's room, then its part of rooms without any.
 
-        Raise AllocationError as B7 says, or naming the queue or client id that has no
-        room.
+        Raise AllocationError as B7 says, or one that names the queue or client id
+        without a room.
         """
         if not check(group, client_id, queues, client_ids):
             return []
@@ -111,7 +111,7 @@ class MachineRoomNearby(AllocateStrategy):
 
         def divide(queues: Sequence[MessageQueue]) -> Shares:
             check_lists(queues, client_ids)
-            # Java complains of a queue without a room before it looks at members.
+            # Java reports a queue without a room before it looks at members.
             queues_of = self._queues_by_room(queues)
             if not clients_of:
                 clients_of.update(self._clients_by_room(client_ids))

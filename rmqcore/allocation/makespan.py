@@ -1,12 +1,12 @@
-"""Putting weights on shelves so that the fullest is as light as can be.
+"""Putting weights on shelves so that the fullest is as light as possible.
 
-This is scheduling on identical machines. Finding the optimum is NP-hard; what is here:
+This is scheduling on identical machines. Finding the optimum is NP-hard; this has:
 
 - `arrange`: longest weight first on the lightest shelf (at most 4/3 of the optimum),
-  then moves and swaps off the fullest shelf while they help, then for few items a
+  then moves and swaps off the fullest shelf while they help; then, for few items, a
   bounded search that is exact for about a dozen.
 - `repair`: starts from where items stand and moves few of them until no shelf is
-  heavier than a target; or says that it found no way.
+  heavier than a target; or reports that it found no way.
 
 Cost: n log n plus the steps taken, each of which looks at a few light shelves.
 """
@@ -21,17 +21,17 @@ from typing import Final
 from .search import Search
 from .shelves import NOWHERE, ROUNDING, Shelves, lower_bound
 
-# A step looks at so many of the lightest shelves; more cost time and gain little.
+# A step looks at this many of the lightest shelves; more cost time and gain little.
 CANDIDATES: Final = 8
 STEPS_PER_ITEM: Final = 4
-# Above so many items the search seldom gains anything within its steps (20 ms).
+# Above this many items, the search seldom gains anything within its steps (20 ms).
 SEARCHED_ITEMS: Final = 24
 # Many items are at the bound when they are within a thousandth of it.
 NEAR: Final = 1e-3
 
 
 def arrange(weights: Sequence[float], shelf_count: int) -> list[int]:
-    """Return a shelf for each item, the fullest as light as found."""
+    """Return a shelf for each item; the fullest is as light as was found."""
     shelves = Shelves.of(weights, _longest_first(weights, shelf_count), shelf_count)
     few = len(weights) <= SEARCHED_ITEMS
     goal = lower_bound(weights, shelf_count) * (1 + (ROUNDING if few else NEAR))
@@ -49,8 +49,8 @@ def repair(
     """Return places with no shelf above the target and few items moved, or None.
 
     Overfull shelves give away as few items as will do; these and the items that stand
-    nowhere go to the lightest shelves, heaviest first, where needed in exchange for
-    lighter items.
+    nowhere go to the lightest shelves, heaviest first, in exchange for lighter items
+    where needed.
     """
     limit = target * (1 + ROUNDING)
     shelves = Shelves.of(weights, places, shelf_count)
@@ -122,7 +122,7 @@ def _relieve(shelves: Shelves, goal: float) -> bool:
 def _partners(
     shelves: Shelves, shelf: int, weight: float, top: float
 ) -> list[tuple[float, int | None]]:
-    """Return nothing, and the items whose exchange comes nearest to even shelves."""
+    """Return no item, and the items whose exchange comes nearest to even shelves."""
     even = weight - (top - shelves.loads[shelf]) / 2
     on = shelves.items[shelf]
     at = bisect_left(on, (even, -1))
@@ -132,9 +132,9 @@ def _partners(
 def _few_that_weigh(
     excess: float, items: Sequence[tuple[float, int]]
 ) -> list[int] | None:
-    """Return few of the items that weigh the excess together; None if all do not.
+    """Return a few items that together weigh the excess; None if even all do not.
 
-    The lightest that is enough by itself, else the heaviest and then again.
+    Takes the lightest item that is enough by itself, else the heaviest, and repeats.
     """
     left = list(items)
     few: list[int] = []

@@ -1,4 +1,4 @@
-"""Who takes what in a whole group, and what changes between two such plans.
+"""Plans: who takes what in a whole group, and what changes between two plans.
 
 A plan says nothing about the past or about loads: it is the outcome of a division.
 A queue may have no owner, or several (only where lists name it twice: `CONFIG`, or
@@ -20,9 +20,10 @@ from rmqcore.model import MessageQueue, sorted_client_ids, sorted_queues
 class Plan:
     """A division of queues among the members of a group.
 
-    `by_client` has every member in the group's order, also those with nothing.
-    `unassigned` are the queues nobody takes. `shared_ids` are client ids listed more
-    than once: each process behind such an id takes the whole share (behaviour A5b).
+    `by_client` has every member in the group's order, including those with nothing.
+    `unassigned` are the queues that nobody takes. `shared_ids` are client ids listed
+    more than once: each process behind such an id takes the whole share (behaviour
+    A5b).
     """
 
     strategy: str
@@ -80,9 +81,9 @@ class Move(NamedTuple):
 class PlanDiff:
     """What changes from one plan to the next, queues in RocketMQ's order.
 
-    `moved` had an owner and have another, `gained` had none, `lost` have none now.
-    Queues that only one of the plans knows are in `added` and `removed`, not moved.
-    `joined` and `left` are members.
+    `moved` queues had an owner and have another, `gained` had none, `lost` have none
+    now. Queues that only one of the plans knows are in `added` and `removed`, not
+    moved. `joined` and `left` are members.
     """
 
     moved: tuple[Move, ...]
@@ -96,7 +97,7 @@ class PlanDiff:
 
     @property
     def is_empty(self) -> bool:
-        """True when both plans divide the same queues in the same way."""
+        """Whether both plans divide the same queues in the same way."""
         return not (
             self.moved
             or self.gained
@@ -138,8 +139,8 @@ def plan_of_owners(
 ) -> Plan:
     """Return the plan that a table of owners describes, such as one seen live.
 
-    Owners that are not among the client ids are members all the same: somebody holds
-    the queue.
+    Owners that are not among the client ids are still members: somebody holds the
+    queue.
     """
     listed = list(client_ids)
     everyone = {*listed}.union(*owners.values())

@@ -58,7 +58,7 @@ def make_strategy(name: str, options: Mapping[str, Any]) -> AllocateStrategy:
 
 
 def required_options(name: str) -> tuple[str, ...]:
-    """Return the options without which a strategy of that name cannot be built."""
+    """Return the options that a strategy of that name cannot be built without."""
     name, inner = _split_name(name)
     needed = tuple(
         option
@@ -73,7 +73,7 @@ def required_options(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ReportedStrategy:
-    """What a client says it divides by; options are never part of a report.
+    """The strategy that a client reports; options are never part of a report.
 
     `name` is ours, or None where the class is unknown and cannot be simulated.
     `reported` is the class or name in the client's words, without package and address.
@@ -86,7 +86,7 @@ class ReportedStrategy:
 
     @property
     def can_be_simulated(self) -> bool:
-        """False for a class of somebody's own."""
+        """False for a class that is not RocketMQ's."""
         return self.name is not None
 
 

@@ -1,12 +1,12 @@
 """How even a division is: pure functions over the loads of the members.
 
 A load is any quantity that adds up and is not negative: queues, messages per second,
-lag. All loads zero, or one member, is perfectly even. No loads at all has no score:
-None, never 0.
+lag. If all loads are zero, or there is one member, the division is perfectly even.
+Without any loads there is no score: None, never 0.
 
 Loads of members come from queues, and say how even the division is only when the load
-and the owner of every queue are known: with half of the queues at nobody the rest may
-look perfectly even. `member_loads` is the one place for that rule.
+and the owner of every queue are known: when half of the queues have no known owner, the
+rest may look perfectly even. That rule is applied in `member_loads` only.
 
 The scale of each score, for n members: `max_over_mean` from 1 to n, `variation` from 0
 to sqrt(n - 1), `gini` from 0 to 1 - 1/n.
@@ -23,7 +23,7 @@ from rmqcore.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one division; None where there are no members, or not known."""
+    """The scores of one division; None where it has no members, or is not known."""
 
     max_over_mean: float | None
     variation: float | None
@@ -45,10 +45,10 @@ def member_loads(
 ) -> list[float] | None:
     """Return the load of each member; None where a value or an owner is not known.
 
-    `values` and `owners` are those of the queues, None and nobody where not known or
-    where there is none. `members` has a client id once for each process, as each takes
-    the whole share; owners that are not in it come last. A queue of several owners is
-    a load for each of them.
+    `values` and `owners` are those of the queues: a value is None where it is not
+    known, and owners are empty where there are none or they are not known. `members`
+    has a client id once for each process, as each takes the whole share; owners not in
+    `members` come last. A queue of several owners is a load for each of them.
     """
     loads = dict.fromkeys(ids := list(members), 0.0)
     for value, holders in zip(values, owners, strict=True):
@@ -66,7 +66,7 @@ def skew(
     owners: Sequence[Iterable[str]],
     members: Iterable[str],
 ) -> float | None:
-    """Return the largest lag of a member over the mean of all.
+    """Return the largest lag of a member divided by the mean lag.
 
     None where nothing waits, and where `member_loads` knows no loads.
     """
@@ -92,7 +92,7 @@ def variation(loads: Sequence[float]) -> float | None:
         return None
     if not total:
         return 0.0
-    # A share first: the mean of loads near the smallest float would round to zero.
+    # Shares come first: the mean of loads near the smallest float rounds to zero.
     count = len(loads)
     return sqrt(fsum((load / total * count - 1.0) ** 2 for load in loads) / count)
 

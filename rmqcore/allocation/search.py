@@ -1,7 +1,7 @@
 """A bounded search for the arrangement whose fullest shelf is lightest.
 
-Exact for about a dozen items; beyond, it betters what it is given within its steps,
-or returns it.
+Exact for about a dozen items; beyond that, it improves the arrangement it is given
+within its steps, or returns it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SEARCH_STEPS: Final = 20_000
 
 
 class Search:
-    """Depth-first over all arrangements, heaviest item first, within a step limit.
+    """Depth-first search of all arrangements, heaviest item first, within a step limit.
 
     Branches that cannot beat the best so far are cut, and of shelves with equal loads
     only the first is tried.

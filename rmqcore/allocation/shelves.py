@@ -1,8 +1,8 @@
-"""Items with weights on shelves, and the least that the fullest shelf can bear.
+"""Items with weights on shelves, and the least load that the fullest shelf can have.
 
-Items are numbers 0 to n - 1, shelves 0 to m - 1, an item that stands nowhere is at
-`NOWHERE`. Putting and taking cost the logarithm of the shelf's items and of all steps
-so far; the lightest shelf is at hand.
+Items are numbered 0 to n - 1, shelves 0 to m - 1; an item on no shelf is at `NOWHERE`.
+Putting and taking cost the logarithm of the shelf's items and of all steps so far;
+finding the lightest shelf is cheap.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Final
 
 NOWHERE: Final = -1
-# Sums of floats in another order differ by a few ulps: that is not heavier.
+# Sums of floats in another order differ by a few ulps: that does not count as heavier.
 ROUNDING: Final = 1e-9
 
 
@@ -23,7 +23,7 @@ ROUNDING: Final = 1e-9
 class Shelves:
     """Items on shelves, each shelf sorted by weight, the shelves in a heap by load.
 
-    An entry of the heap is old where its load is no longer that of its shelf.
+    A heap entry is outdated where its load is no longer that of its shelf.
     """
 
     weights: Sequence[float]
@@ -36,7 +36,7 @@ class Shelves:
     def of(
         cls, weights: Sequence[float], places: Sequence[int], shelf_count: int
     ) -> Shelves:
-        """Return shelves with the items where they are said to stand."""
+        """Return shelves with the items at the given places."""
         items: list[list[tuple[float, int]]] = [[] for _ in range(shelf_count)]
         for item, place in enumerate(places):
             if place != NOWHERE:
@@ -81,10 +81,10 @@ class Shelves:
 
 
 def lower_bound(weights: Sequence[float], shelf_count: int) -> float:
-    """Return a load that the fullest shelf has in every arrangement.
+    """Return a load that the fullest shelf reaches in every arrangement.
 
-    The mean; and for each k, of the k * m + 1 heaviest items some shelf has k + 1, at
-    least the lightest k + 1 of them.
+    It is the mean or, if larger for some k, the weight of the lightest k + 1 of the k *
+    m + 1 heaviest items, since some shelf has k + 1 of these.
     """
     ordered = sorted(weights, reverse=True)
     sums = [0.0, *accumulate(ordered)]
@@ -98,7 +98,7 @@ def lower_bound(weights: Sequence[float], shelf_count: int) -> float:
 def loads_of(
     weights: Sequence[float], places: Sequence[int], shelf_count: int
 ) -> list[float]:
-    """Return the load of each shelf; items that stand nowhere count for none."""
+    """Return the load of each shelf; items that stand nowhere count for no shelf."""
     loads = [0.0] * shelf_count
     for weight, place in zip(weights, places, strict=True):
         if place != NOWHERE:

@@ -1,17 +1,17 @@
-"""What every allocation strategy is, and the checks that most of them share.
+"""The interface of every allocation strategy, and the checks that most of them share.
 
 A strategy answers two questions with one rule:
 
 - `allocate`: which queues does this one member take? Computed the way each RocketMQ
   client computes it on its own, from the lists in the order given.
-- `divider`: who takes what in the whole group? Work that depends on the members alone
-  (a hash ring, the rooms) is done once, then any number of topics are divided by it.
+- `divider`: who takes what in the whole group? Work that depends only on the members (a
+  hash ring, the rooms) is done once, for any number of topics.
 
 Invariant: for sorted lists, the share a divider gives to a member equals what
 `allocate` returns for that member. A client id listed twice is one key with one share:
 both processes behind it compute the same one (behaviour A5b).
 
-Strategies hold their options and nothing else. The only log call of this room is the
+Strategies hold their options and nothing else. The only log call of this package is the
 warning of `check` (behaviour B7).
 """
 
@@ -28,7 +28,7 @@ from rmqcore.model import MessageQueue
 logger = logging.getLogger(__name__)
 
 Shares: TypeAlias = dict[str, list[MessageQueue]]
-"""What each member takes; members that take nothing may be left out."""
+"""The queues that each member takes; members that take nothing may be left out."""
 
 Divide: TypeAlias = Callable[[Sequence[MessageQueue]], Shares]
 """Divides the sorted queues of one topic among the members it was made for."""
@@ -42,7 +42,7 @@ class AllocateStrategy(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name RocketMQ's own class of this rule reports."""
+        """The name that RocketMQ's own class for this rule reports."""
 
     @abstractmethod
     def allocate(
@@ -56,7 +56,7 @@ class AllocateStrategy(ABC):
 
     @abstractmethod
     def divider(self, client_ids: Sequence[str]) -> Divide:
-        """Prepare for these members, sorted, what divides one topic after another."""
+        """Return a function that divides topics among these members, given sorted."""
 
 
 def check(

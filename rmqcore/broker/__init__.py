@@ -1,4 +1,4 @@
-"""The broker: stores messages, hands them out, knows who consumes what."""
+"""The broker: stores messages, hands them out, and knows who consumes what."""
 
 from .server import Broker
 from .settings import BrokerSettings

@@ -2,10 +2,10 @@
 
     size:4 magic:4 crc:4 flag:4 bodyLength:4 body propertiesLength:2 properties
 
-Every message is stored as a record of its own, its properties as they came. Most
-batches hold messages that are made alike, so what is alike is read at once: lengths
-that do not change by one compiled form, properties of the same names by column. What
-differs is read one by one, and so is everything that must be refused.
+Every message is stored as a record of its own, with its properties as they came. Most
+batches hold messages of one form, which are read together: messages of equal lengths
+with one compiled struct, properties of the same names by column. Others are read one by
+one, and so is everything that must be refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _Parts = tuple[Sequence[int], Sequence[bytes], Sequence[bytes]]
 def batch_columns(body: bytes) -> MessageColumns:
     """Return the messages of a batch.
 
-    Raises `BodyError` naming the message that does not fit, or cannot be in a batch.
+    Raises `BodyError`, naming the message that does not fit or is not allowed in a
+    batch.
     """
     alike = _alike(body)
     parts = _one_by_one(body) if alike is None else alike
@@ -55,7 +56,7 @@ def batch_columns(body: bytes) -> MessageColumns:
 def _alike(body: bytes) -> _Parts | None:
     """Return flags, bodies, properties when every message has the first one's lengths.
 
-    None when not, or when the lengths do not fit.
+    Return None when not, or when the lengths do not fit.
     """
     if len(body) < _SMALLEST:
         return None
@@ -110,7 +111,7 @@ def _one_by_one(body: bytes) -> _Parts:
 
 
 def _judged(parts: _Parts) -> list[BlockItem]:
-    """Return the messages one by one, none of them one that cannot be in a batch."""
+    """Return the messages one by one; refuse any that is not allowed in a batch."""
     items: list[BlockItem] = []
     at = 0
     for flag, body, sent in zip(*parts, strict=True):

@@ -1,4 +1,4 @@
-"""Who consumes: groups, their members and their subscriptions, as heartbeats tell.
+"""The consumers: groups, their members and their subscriptions, from heartbeats.
 
 Theory (behaviour E1-E6). The table is keyed by group name alone. A group has one
 subscription per topic, shared by all of its members, and one entry per connected
@@ -9,11 +9,11 @@ channel. A heartbeat does three things, in this order:
    processes with one client id are two members of that name;
 3. subscriptions: a topic not yet known is added; a known one is replaced only by a
    newer version, whoever sends it; and every topic that the heartbeat does not list is
-   removed, also when another member still reads it.
+   removed, even when another member still reads it.
 
-A new channel, or a topic added or removed, is a change that the members must be told
-of; a replaced tag expression is not. Members of broadcasting groups are never told:
-nothing is divided among them.
+The members must be told of a new channel and of a topic added or removed, but not of a
+replaced tag expression. Members of broadcasting groups are never told: nothing is
+divided among them.
 
 No IO and no clock: times are arguments in ms, and what must be sent is returned.
 A heartbeat costs the number of its subscriptions, a lost channel the number of its
@@ -35,7 +35,7 @@ from rmqcore.model import (
 )
 
 CHANNEL_EXPIRY_MS: Final = 120_000
-"""A client that is silent this long is taken for gone."""
+"""A client that is silent for this long counts as gone."""
 
 ChannelT = TypeVar("ChannelT", bound=Hashable)
 
@@ -61,7 +61,7 @@ class ChangeNotice(Generic[ChannelT]):
 
 @dataclass(slots=True)
 class ConsumerGroup(Generic[ChannelT]):
-    """What the broker knows of one group while at least one member is connected."""
+    """The broker's knowledge of one group while at least one member is connected."""
 
     name: str
     consume_type: ConsumeType
@@ -72,7 +72,7 @@ class ConsumerGroup(Generic[ChannelT]):
 
     @property
     def client_ids(self) -> list[str]:
-        """One entry per channel: a client id shared by two processes comes twice."""
+        """One entry per channel: a client id shared by two processes appears twice."""
         return [member.client_id for member in self.members.values()]
 
     def member(self, client_id: str) -> ClientChannel[ChannelT] | None:
@@ -81,7 +81,7 @@ class ConsumerGroup(Generic[ChannelT]):
         return next((m for m in members if m.client_id == client_id), None)
 
     def notice(self) -> ChangeNotice[ChannelT] | None:
-        """Return whom to tell of a change; nobody in a broadcasting group."""
+        """Return the members to tell of a change; None in a broadcasting group."""
         if self.message_model is MessageModel.BROADCASTING:
             return None
         return ChangeNotice(self.name, tuple(self.members))
@@ -124,7 +124,7 @@ class ConsumerTable(Generic[ChannelT]):
         self._groups_of: dict[ChannelT, set[str]] = {}
 
     def group(self, name: str) -> ConsumerGroup[ChannelT] | None:
-        """Return the group, or None while nobody of it is connected."""
+        """Return the group, or None while none of its members is connected."""
         return self._groups.get(name)
 
     def groups(self) -> list[ConsumerGroup[ChannelT]]:
@@ -132,14 +132,14 @@ class ConsumerTable(Generic[ChannelT]):
         return list(self._groups.values())
 
     def groups_reading(self, topic: str) -> list[str]:
-        """Return the names of the connected groups that subscribe `topic`."""
+        """Return the names of the connected groups that subscribe to `topic`."""
         groups = self._groups.values()
         return [group.name for group in groups if topic in group.subscriptions]
 
     def register(
         self, data: ConsumerData, client: ClientChannel[ChannelT], now_ms: int
     ) -> ChangeNotice[ChannelT] | None:
-        """Apply one group of a heartbeat; return whom to tell, if anybody."""
+        """Apply one group of a heartbeat; return the notice to send, if any."""
         group = self._groups.get(data.group)
         if group is None:
             group = self._groups[data.group] = ConsumerGroup(
@@ -160,9 +160,9 @@ class ConsumerTable(Generic[ChannelT]):
     def unregister(
         self, group_name: str, channel: ChannelT
     ) -> ChangeNotice[ChannelT] | None:
-        """Take a channel out of one group; return whom to tell.
+        """Take a channel out of one group; return the notice to send.
 
-        Members are told also when the channel was none of them, as RocketMQ does.
+        Members are told even when the channel was not one of them, as in RocketMQ.
         """
         group = self._groups.get(group_name)
         if group is None:
@@ -171,7 +171,7 @@ class ConsumerTable(Generic[ChannelT]):
         return group.notice()
 
     def close(self, channel: ChannelT) -> list[ChangeNotice[ChannelT]]:
-        """Take a lost channel out of every group; return whom to tell."""
+        """Take a lost channel out of every group; return the notices to send."""
         notices = []
         for name in sorted(self._groups_of.get(channel, ())):
             group = self._groups[name]

@@ -33,5 +33,5 @@ class DelayOffsets:
         self.changed = True
 
     def restore(self, offsets: Mapping[int, int]) -> None:
-        """Take what an earlier run of this broker wrote to disk."""
+        """Load what an earlier run of this broker wrote to disk."""
         self._offsets |= offsets

@@ -1,12 +1,12 @@
 """Delivering delayed messages when their time has come.
 
-A delayed message waits in the queue of its level, where the delay of all is the same;
-so each queue is in the order of delivery, and only its head has to be looked at. A due
+A delayed message waits in the queue of its level, where all have the same delay; so
+each queue is in the order of delivery, and only its head has to be looked at. A due
 message is stored again under its real topic, then the level's offset moves on. A crash
-between the two delivers the message twice, never not at all.
+between the two steps delivers the message twice, but never loses it.
 
 Cost: one look per level that has messages waiting; each round delivers at most 100
-messages of a level, so that a flood of them does not hold up everybody else.
+messages of a level, so that a flood of them does not hold up other work.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUND_MESSAGES: Final = 100
 
 
 def deliver_due(state: BrokerState, now_ms: int) -> int:
-    """Deliver what is due at `now_ms`; return how many messages that were.
+    """Deliver what is due at `now_ms`; return the number of messages.
 
     Raises `StoreError` when the store cannot take them; they are due again then.
     """
@@ -45,7 +45,7 @@ def _deliver_level(state: BrokerState, level: int, now_ms: int) -> int:
     due: list[PendingRecord] = []
     while offset < end and len(due) < ROUND_MESSAGES:
         entry = state.store.entry(SCHEDULE_TOPIC, queue_id, offset)
-        # A time further away than the level's delay was written by another clock.
+        # A time further away than the level's delay was written by a different clock.
         if entry is None or now_ms < entry[2] <= latest_ms:
             break
         data = state.store.record_at(entry[0])

@@ -1,8 +1,8 @@
-"""Putting the commit log on the disk, for all who wait for it at once.
+"""Flushing the commit log to disk, once for all senders that wait for it.
 
-Group commit: a flush covers everything appended before it began. Who appends while one
-is running waits for the next, together with everybody else who came meanwhile; so the
-number of flushes is bounded by the disk and not by the number of senders.
+Group commit: a flush covers everything appended before it began. Whoever appends while
+one is running waits for the next one, together with all others that came meanwhile; so
+the number of flushes is limited by the disk, not by the number of senders.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class LogFlusher:
     async def wait_for(self, log_offset: int) -> None:
         """Return when the log is on the disk up to an offset.
 
-        Raises what the disk raises, to everybody who waits for the same flush.
+        Raises the disk's error in every caller that waits for the same flush.
         """
         while self._store.flushed_offset < log_offset:
             if self._running is None:

@@ -1,8 +1,8 @@
-"""Who may speak to a broker: users with keys, whose requests carry signatures.
+"""Access control: users with keys, whose requests carry signatures.
 
 Every request is judged, whatever it asks; a refusal says which part of the proof is
 missing or wrong, as whoever set up a client needs to know that. Nothing is said about
-the secret: a wrong one shows as a signature that does not fit.
+the secret: a wrong one shows as a signature that does not match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Gate:
         }
 
     def fault(self, command: RemotingCommand) -> str | None:
-        """Say why a request is not let in, None when it is."""
+        """Return why a request is not let in, or None when it is."""
         name = command.ext_fields.get(ACCESS_KEY)
         if not name:
             return f"no username: the request carries no {ACCESS_KEY}"

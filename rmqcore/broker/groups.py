@@ -1,7 +1,7 @@
 """The consumer groups of one broker: their settings, not their members.
 
-No IO and no clock: times are arguments in ms, and `changed` tells the owner that the
-table must be written to disk.
+No IO and no clock: times are arguments in ms, and `changed` tells the owner to write
+the table to disk.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class SubscriptionGroupTable:
     def find(self, group: str, now_ms: int) -> SubscriptionGroupConfig | None:
         """Return a group's settings, creating it where that is allowed.
 
-        None when it does not exist and creating is off, or the name cannot be taken.
+        Return None when it does not exist and creating is off, or the name is not
+        allowed.
         """
         config = self._groups.get(group)
         if config is not None:
@@ -56,7 +57,7 @@ class SubscriptionGroupTable:
     def restore(
         self, groups: Mapping[str, SubscriptionGroupConfig], version: DataVersion
     ) -> None:
-        """Take what an earlier run of this broker wrote to disk."""
+        """Load what an earlier run of this broker wrote to disk."""
         self._groups |= groups
         self.version = version
 

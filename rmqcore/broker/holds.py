@@ -1,14 +1,14 @@
 """Pulls that wait for a message: long polling.
 
-A pull that finds nothing new waits with its queue until a message arrives that its tag
+A pull that finds nothing new waits at its queue until a message arrives that its tag
 filter lets through, until its time is over, or until its channel is lost. The filter is
-asked before waking, because a pull that is woken for a message it does not want would
-come back at once, again and again. A slow scan also wakes pulls whose queue went on
+checked before waking, because a pull that is woken for a message it does not want would
+come back at once, again and again. A slow scan also wakes pulls whose queue has grown
 without a match, so that they move on.
 
 Woken pulls leave the table; whoever takes them with `take_woken` answers each of them,
-found or not. No IO and no clock: times are arguments in ms. An arrival costs one
-look-up when nobody waits for its queue.
+with messages or without. No IO and no clock: times are arguments in ms. An arrival
+costs one look-up when no pull waits for its queue.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class HeldPull(Generic[ChannelT]):
 
 
 class PullHolds(Generic[ChannelT]):
-    """Held pulls by queue, and those that were woken and wait to be answered."""
+    """Held pulls by queue, and woken ones that wait to be answered."""
 
     def __init__(self, on_wake: Callable[[], None]) -> None:
         self._on_wake = on_wake
@@ -49,7 +49,7 @@ class PullHolds(Generic[ChannelT]):
         return sum(len(pulls) for pulls in self._held.values())
 
     def hold(self, pull: HeldPull[ChannelT]) -> None:
-        """Let a pull wait."""
+        """Make a pull wait."""
         header = pull.header
         self._held.setdefault((header.topic, header.queue_id), []).append(pull)
 
@@ -71,7 +71,7 @@ class PullHolds(Generic[ChannelT]):
         self._wake((topic, queue_id), is_wanted)
 
     def scan(self, max_offset: Callable[[str, int], int], now_ms: int) -> None:
-        """Wake the pulls whose time is over, or whose queue has gone on."""
+        """Wake the pulls whose time is over, or whose queue has grown."""
         for queue in list(self._held):
             end = max_offset(*queue)
             self._wake(

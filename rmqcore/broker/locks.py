@@ -1,9 +1,9 @@
 """Locks of queues for orderly consumption (behaviour C8, broker side).
 
-A lock belongs to a client id, per group and queue. It lives 60 s from its last
-renewal; asking again renews it; once it has expired anybody may take it. Only its owner
-can release it. Locks are memory: a restarted broker has none, and clients ask again
-within 20 s.
+A lock belongs to a client id, per group and queue. It lives 60 s from its last renewal;
+asking again renews it; once it has expired, anybody may take it. Only its owner can
+release it. Locks are kept in memory only: a restarted broker has none, and clients ask
+again within 20 s.
 
 No IO and no clock: times are arguments in ms. Cost: one look-up per queue asked.
 """
@@ -41,7 +41,7 @@ class QueueLocks:
         queues: Iterable[MessageQueue],
         now_ms: int,
     ) -> list[MessageQueue]:
-        """Lock what is free, own or expired; return the queues the client holds now."""
+        """Lock free, own and expired queues; return the queues the client holds now."""
         table = self._groups.setdefault(group, {})
         held = []
         for queue in queues:

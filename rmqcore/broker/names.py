@@ -1,4 +1,4 @@
-"""Which names a broker takes for topics and groups, and which it keeps for itself."""
+"""The topic and group names that a broker accepts, and those it keeps for itself."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SYSTEM_TOPICS: Final = CLOSED_TOPICS | {
 
 
 def topic_fault(topic: str) -> str | None:
-    """Say in RocketMQ's words why a topic name cannot be taken; None when it can."""
+    """Return, in RocketMQ's words, why a topic name is not allowed; None when it is."""
     if not topic.strip():
         return "The specified topic is blank."
     if not _NAME.fullmatch(topic):
@@ -75,7 +75,7 @@ def topic_fault(topic: str) -> str | None:
 
 
 def group_fault(group: str) -> str | None:
-    """Say in RocketMQ's words why a group name cannot be taken; None when it can."""
+    """Return, in RocketMQ's words, why a group name is not allowed; None when it is."""
     if not group.strip():
         return "The specified group is blank."
     if not _NAME.fullmatch(group):

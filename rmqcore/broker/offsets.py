@@ -1,11 +1,12 @@
-"""What groups have committed, per topic and queue.
+"""The offsets of groups, per topic and queue.
 
-Three tables of one shape: committed offsets, which are kept on disk; pull offsets, how
-far members have fetched, memory only; and resets, offsets that an administrator has
-set and that wait for the group's next pull of the queue. While a reset waits, commits
-for its queue are ignored, because they still count from the old position.
+There are three tables of one shape: committed offsets, which are kept on disk; pull
+offsets, how far members have fetched, in memory only; and resets, offsets that an
+administrator has set and that wait for the group's next pull of the queue. While a
+reset waits, commits for its queue are ignored, because they still count from the old
+position.
 
-A commit may go backwards: the last one counts, as in RocketMQ. No IO and no clock.
+A commit may go backwards; the last one counts, as in RocketMQ. No IO and no clock.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class ConsumerOffsetTable:
             self.version = advanced(self.version, now_ms)
 
     def committed(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return what is committed, or a reset that waits; None when nothing is."""
+        """Return the committed offset, or a waiting reset; None without either."""
         key = (topic, group)
         reset = self._resets.get(key)
         if reset is not None and queue_id in reset:
@@ -78,7 +79,7 @@ class ConsumerOffsetTable:
         return queue_id in self._resets.get((topic, group), {})
 
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return the reset that waits for the queue and let go of it."""
+        """Return the reset that waits for the queue, and remove it."""
         table = self._resets.get((topic, group))
         if table is None:
             return None
@@ -116,7 +117,7 @@ class ConsumerOffsetTable:
         self._forget(group, 1)
 
     def snapshot(self) -> dict[str, dict[int, int]]:
-        """Return a copy of what is committed, by `topic@group` and queue id."""
+        """Return a copy of the committed offsets, by `topic@group` and queue id."""
         return {
             f"{topic}{SEPARATOR}{group}": dict(offsets)
             for (topic, group), offsets in self._committed.items()
@@ -125,7 +126,7 @@ class ConsumerOffsetTable:
     def restore(
         self, offsets: Mapping[str, Mapping[int, int]], version: DataVersion
     ) -> None:
-        """Take what an earlier run of this broker wrote to disk."""
+        """Load what an earlier run of this broker wrote to disk."""
         for name, queues in offsets.items():
             topic, _, group = name.partition(SEPARATOR)
             self._committed[topic, group] = dict(queues)

@@ -1,7 +1,7 @@
 """The broker's tables on disk: topics, groups, offsets, delay offsets.
 
-One file per table in `config/`, in the spelling of RocketMQ's own files, which is that
-of the bodies 21, 201, 43 and 45. A file that is damaged falls back to the one before.
+One file per table in `config/`, in the format of RocketMQ's own files, which is that of
+the bodies 21, 201, 43 and 45. In place of a damaged file, the previous one is read.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class TableFiles:
     def save_configuration(self) -> None:
         """Write topics and groups now, where they changed.
 
-        They change seldom and must be on the disk before what refers to them: a
+        They change seldom and must be on disk before anything that refers to them: a
         message whose topic is forgotten is as good as lost.
         """
         if self._topics.changed:

@@ -1,4 +1,4 @@
-"""Who produces: producer groups and their clients, as heartbeats tell.
+"""The producers: producer groups and their clients, from heartbeats.
 
 No IO and no clock: times are arguments in ms.
 """

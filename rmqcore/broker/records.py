@@ -1,8 +1,8 @@
-"""From a message that arrives to the record that is stored.
+"""Makes the record that is stored from a message that arrives.
 
 Every message gets the broker's own properties. A message with a delay level is stored
 under the schedule topic, in the queue of its level, with its real topic and queue as
-properties; `undelayed` turns it back when its time has come.
+properties; delivery undoes this when its time has come.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def own_properties(settings: BrokerSettings) -> bytes:
 def stored_properties(
     text: str, own: bytes, chance: random.Random
 ) -> tuple[bytes, dict[bytes, bytes]]:
-    """Return the properties of a message that was sent, as bytes and taken apart.
+    """Return the properties of a message that was sent, as bytes and parsed.
 
     The broker's own are added to the bytes. A message without a unique key gets one,
-    drawn from `chance`.
+    made with `chance`.
     """
     properties = terminated(text.encode())
     values = property_values(properties)
@@ -57,7 +57,7 @@ def stored_properties(
 
 
 def properties_fault(properties: bytes) -> str | None:
-    """Say why properties cannot be stored; None when they can."""
+    """Return why properties cannot be stored; None when they can."""
     if len(properties) > MAX_PROPERTIES_BYTES:
         return (
             f"properties of {len(properties)} bytes, the broker's included, "
@@ -85,13 +85,13 @@ def delay_level(values: Mapping[bytes, bytes], levels: int) -> int:
 
 
 def delayed_properties(properties: bytes, topic: str, queue_id: int) -> bytes:
-    """Return the properties of a message that waits, with the place it waits for."""
+    """Return the properties of a waiting message, with its place of delivery."""
     properties = with_property(properties, b"REAL_TOPIC", topic.encode())
     return with_property(properties, b"REAL_QID", b"%d" % queue_id)
 
 
 def delayed(record: PendingRecord, level: int) -> PendingRecord:
-    """Return the record as it is stored to be delivered after the level's delay."""
+    """Return the record as it is stored for delivery after the level's delay."""
     properties = delayed_properties(record.properties, record.topic, record.queue_id)
     return PendingRecord(
         SCHEDULE_TOPIC,

@@ -1,8 +1,8 @@
 """Keeping the name servers informed: who this broker is and which topics it has.
 
 Every name server is told at start, every 30 s, and soon after a topic changed; changes
-of the same moment travel together. A name server that cannot be reached is told at the
-next turn, and keeps nobody else waiting.
+of the same moment are sent together. A name server that cannot be reached is told at
+the next turn, and does not delay the others.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Registration:
         self, settings: BrokerSettings, topics: TopicTable, pool: ChannelPool
     ) -> None:
         self.address = ""
-        """What the broker is reached at; set once it is bound."""
+        """The address at which clients reach the broker; set once it is bound."""
         self._settings = settings
         self._topics = topics
         self._pool = pool
         self._wanted = asyncio.Event()
 
     def soon(self) -> None:
-        """Have the name servers told at the next turn of the loop."""
+        """Tell the name servers at the next turn of the loop."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class Registration:
             await self.register()
 
     async def register(self) -> int:
-        """Tell every name server now; return how many took it."""
+        """Tell every name server now; return how many accepted it."""
         self._wanted.clear()
         settings = self._settings
         table = TopicConfigTable(self._topics.all, self._topics.version)

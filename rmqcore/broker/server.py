@@ -1,9 +1,9 @@
 """The broker: state and handlers behind a listening socket, and its timers.
 
 Start: the store is recovered, the tables are read, the socket is bound, the name
-servers are told; a broker whose name servers are away starts all the same and tells
-them later. Stop: the name servers are told, connections end, everything is written.
-`kill` skips all that, as the death of the process would.
+servers are told; a broker whose name servers are away still starts, and tells them
+later. Stop: the name servers are told, connections end, everything is written. `kill`
+skips all that, as the death of the process would.
 
 Timers, each a loop of its own over the clock: registration 30 s, delayed messages
 0.1 s, held pulls 5 s, silent clients 10 s, tables to disk 5 s, log flush 0.5 s,
@@ -128,7 +128,7 @@ class Broker:
         await self._registration.unregister()
         await self._pool.close()
         await self._server.stop()
-        # What the thread is writing must be done before the same files are written.
+        # The thread must finish writing before the same files are written here.
         self._executor.shutdown()
         self._files.save_configuration()
         for pending in self._files.changed_progress():
@@ -136,7 +136,7 @@ class Broker:
         self.state.store.close()
 
     async def kill(self) -> None:
-        """End as if the process had died: nothing is said, nothing is written."""
+        """End as if the process had died: nobody is told, nothing is written."""
         await self._stop_timers()
         await self._pool.close()
         await self._server.stop()
@@ -255,8 +255,8 @@ class Broker:
         self._registration.soon()
 
     def _wake_soon(self) -> None:
-        # Not at once: a batch wakes a pull with its first message, and the pull
-        # should find them all.
+        # Not at once: a batch wakes a pull with its first message, and the pull should
+        # find all of them.
         asyncio.get_running_loop().call_soon(self._answer_woken)
 
     def _answer_woken(self) -> None:
@@ -306,7 +306,7 @@ class Broker:
             for pending in self._files.changed_progress():
                 await loop.run_in_executor(self._executor, pending.write)
         except BaseException:
-            # Also when cancelled: what was not written must count as changed.
+            # Even when cancelled: what was not written must count as changed.
             self._files.retry_progress()
             raise
 

@@ -1,4 +1,4 @@
-"""How a broker is set up."""
+"""The settings of a broker."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MASTER_ID: Final = 0
 class BrokerSettings:
     """Everything about a broker that is decided before it starts.
 
-    Intervals are seconds, ages milliseconds. With `sync_flush` a send is answered when
-    its record is on the disk, else when the operating system has it.
-    With `server_side_reset` a reset of offsets takes effect at the group's next pull,
-    without it the online members are told to carry it out, as brokers before 5.x do.
-    With `server_load_balancer` a member that asks (400) is told its share, without it
+    Intervals are in seconds, ages in milliseconds. With `sync_flush`, a send is
+    answered when its record is on disk, otherwise when the operating system has it.
+    With `server_side_reset`, a reset of offsets takes effect at the group's next pull;
+    without it, the online members are told to carry it out, as by brokers before 5.x.
+    With `server_load_balancer`, a member that asks (400) is told its share; without it,
     all queues.
-    With `users` (access key → secret key) every request must be signed by one of them.
-    `advertised_host` is what clients connect to, where that is not the host bound.
+    With `users` (access key → secret key), every request must be signed by one of them.
+    `advertised_host` is the host that clients connect to, if not the one bound.
     """
 
     store_directory: Path
@@ -101,7 +101,7 @@ class BrokerSettings:
         } | {name: key.show(self) for name, key in _CHANGEABLE.items()}
 
     def changed(self, properties: Mapping[str, str]) -> BrokerSettings:
-        """Return the settings with some of RocketMQ's names set, as code 25 does.
+        """Return the settings with some changed by RocketMQ's names, as code 25 does.
 
         Raises `ArgumentError` for a name that cannot be changed while the broker
         runs, or a value of the wrong form.

@@ -1,4 +1,4 @@
-"""What the handlers of a broker work on: tables, store, clock, in one place."""
+"""The state that a broker's handlers work on: tables, store and clock in one place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answer = RemotingCommand | None
 
 @dataclass(slots=True)
 class BrokerState:
-    """One broker's tables and means. The server makes it and runs its timers."""
+    """One broker's tables and services. The server makes it and runs its timers."""
 
     settings: BrokerSettings
     clock: Clock
@@ -41,13 +41,13 @@ class BrokerState:
     notify: Callable[[ChangeNotice[Channel] | None], None]
     """Tells the members of a group that its members or topics changed."""
     save_configuration: Callable[[], None]
-    """Puts changed topics and groups on the disk."""
+    """Writes changed topics and groups to disk."""
     topics_changed: Callable[[], None]
-    """Puts changed topics on the disk and has them registered soon."""
+    """Writes changed topics to disk and registers them soon."""
     register_now: Callable[[], Awaitable[object]]
     """Returns when the name servers have been told of the topics."""
     readable_queues: Callable[[str], Awaitable[list[MessageQueue] | None]]
-    """Returns a topic's queues on the whole cluster, None where nobody has it."""
+    """Returns a topic's queues on the whole cluster; None where no broker has it."""
     wait_flushed: Callable[[int], Awaitable[None]]
     """Returns when the log is on the disk up to an offset."""
     consumers: ConsumerTable[Channel] = field(default_factory=ConsumerTable)
@@ -59,9 +59,9 @@ class BrokerState:
     store_host_hex: str = ""
     """The beginning of every offset message id."""
     own_properties: bytes = b""
-    """What the broker adds to the properties of every message it stores."""
+    """The properties that the broker adds to every message it stores."""
     started_ms: int = 0
 
 
 Handler = Callable[[BrokerState, Channel, RemotingCommand], Answer | Awaitable[Answer]]
-"""Answers one request: now, later, or (None) not at all or by another way."""
+"""Answers one request: now, later, or (None) not at all or in another way."""

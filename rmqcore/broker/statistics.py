@@ -1,8 +1,9 @@
 """Counts and rates: what went in and out, per topic, group and broker.
 
-A counter is a running sum of values and of times. `sample`, called every 10 s, notes
-where each counter stands; rates are differences between notes, over the last 10, 60
-and 600 s as RocketMQ shows them. No IO and no clock: times are arguments in ms.
+A counter is a running sum of values and of how often one was added. `sample`, called
+every 10 s, notes where each counter stands; rates are differences between notes, over
+the last 10, 60 and 600 s as RocketMQ shows them. No IO and no clock: times are
+arguments in ms.
 
 Cost: a count is two look-ups and two additions; a counter keeps at most 61 notes.
 """
@@ -18,7 +19,7 @@ SAMPLE_INTERVAL_S: Final = 10
 _KEPT_NOTES: Final = 61
 MINUTE_S: Final = 60
 HOUR_S: Final = 600
-"""RocketMQ's "hour" statistics reach back ten minutes once sampled this way."""
+"""Sampled this way, RocketMQ's "hour" statistics reach back ten minutes."""
 
 TOPIC_PUT_NUMS: Final = "TOPIC_PUT_NUMS"
 TOPIC_PUT_SIZE: Final = "TOPIC_PUT_SIZE"
@@ -44,7 +45,7 @@ NAMES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Sum of values, sum per second, and sum per time counted, over one span."""
+    """Sum of values, sum per second, and mean per value counted, over one span."""
 
     sum: int = 0
     tps: float = 0.0

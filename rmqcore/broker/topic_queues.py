@@ -1,8 +1,8 @@
 """The queues of a topic on the whole cluster, as a broker that divides them needs.
 
-A broker knows its own queues only; the name servers know everybody's. They are asked
-in turn until one answers, each time anew: a division of queues that are no longer
-there would be worse than the question. A broker that stands alone goes by its table.
+A broker knows only its own queues; the name servers know those of all brokers. They are
+asked in turn until one answers, each time anew: dividing queues that no longer exist
+would be worse than asking. A broker without name servers uses its own table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TopicQueues:
         self._pool = pool
 
     async def readable(self, topic: str) -> list[MessageQueue] | None:
-        """Return the queues, sorted; None where nobody knows of any."""
+        """Return the queues, sorted; None where none are known."""
         if not self._settings.name_servers:
             return self._own(topic)
         for address in self._settings.name_servers:

@@ -4,8 +4,8 @@ A topic is made by an administrator, by the first message sent to it (where topi
 inherit from a default one), or by the broker for retries and dead letters. Every change
 makes a new data version, which is how name servers notice.
 
-No IO and no clock: times are arguments in ms, and `changed` tells the owner that the
-table must be written to disk and registered.
+No IO and no clock: times are arguments in ms, and `changed` tells the owner to write
+the table to disk and register it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def system_topics(
 ) -> list[TopicConfig]:
     """Return the topics that a broker has from the start.
 
-    At least two: a name server takes a first registration of one topic for a change.
+    At least two: a name server takes a first registration with one topic for a change.
     """
     inherit = _READ_WRITE | Perm.INHERIT
     topics = [
@@ -83,7 +83,7 @@ class TopicTable:
         return topic in self._initial or is_system_topic(topic)
 
     def restore(self, topics: Mapping[str, TopicConfig], version: DataVersion) -> None:
-        """Take what an earlier run of this broker wrote to disk."""
+        """Load what an earlier run of this broker wrote to disk."""
         self._topics |= topics
         self.version = version
 
@@ -102,10 +102,10 @@ class TopicTable:
     def inherit(
         self, topic: str, default_topic: str, queue_nums: int, now_ms: int
     ) -> TopicConfig | None:
-        """Create the topic of a first message after the example of a default topic.
+        """Create the topic of a first message with the settings of a default topic.
 
-        None when the default topic does not exist or does not hand on its
-        configuration, or when the name cannot be taken.
+        Return None when the default topic does not exist or does not pass on its
+        configuration, or when the name is not allowed.
         """
         example = self._topics.get(default_topic)
         if (
@@ -126,7 +126,7 @@ class TopicTable:
         return config
 
     def ensure(self, topic: str, queue_nums: int, now_ms: int) -> TopicConfig:
-        """Return the topic, created with that many readable and writable queues."""
+        """Return the topic; create it with that many queues of each kind if missing."""
         config = self._topics.get(topic)
         if config is None:
             config = TopicConfig(topic, queue_nums, queue_nums, _READ_WRITE)

@@ -1,4 +1,4 @@
-"""How the version of a table goes on when the table changes."""
+"""The next version of a table when the table changes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Clients: producer, push and lite pull consumers, and the instance that they share.
 
-`sync` has the same three for code without asyncio.
+`sync` has the same three clients for code without asyncio.
 """
 
 from rmqcore.client.consumer.listener import ConsumeContext, ConsumeResult, Listener

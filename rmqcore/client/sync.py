@@ -1,14 +1,15 @@
 """The clients for code without asyncio: a loop in a thread, and calls that wait for it.
 
-Each class has the name, the arguments, the methods and the errors of the one in
-`rmqcore.client`, whose coroutines are plain methods here; `async with` is `with`. There
-is no second implementation: every call is handed to one event loop, which a daemon
-thread of the process runs from the first call on, and all clients share it.
+Each class has the name, arguments, methods and errors of its counterpart in
+`rmqcore.client`, whose coroutines are plain methods here; `async with` becomes `with`.
+There is no second implementation: every call is handed to one event loop, which a
+daemon thread of the process runs from the first call on, and all clients share it.
 
-`send_async` gives a `concurrent.futures.Future` and costs no trip to the loop and back.
-Plain listeners run in threads, as ever, and may call any of these clients; what runs on
-the loop itself (a coroutine, an observer) may not, and gets `StateError`, as it would
-wait for itself. A client that is never shut down ends with the process as in a crash.
+`send_async` returns a `concurrent.futures.Future` and costs no trip to the loop and
+back. As always, plain listeners run in threads, and may call any of these clients; code
+on the loop itself (a coroutine, an observer) may not, and gets `StateError`, as it
+would wait for itself. A client that is never shut down ends with the process as in a
+crash.
 
 Cost: two thread switches for each call that waits.
 """
@@ -60,7 +61,7 @@ def _arguments_of(
 
 
 class _Face(Generic[C]):
-    """What all three have in common: identity and life."""
+    """The common part of all three: identity and life cycle."""
 
     _client: C
 
@@ -154,7 +155,7 @@ class Producer(_Face[producer.Producer]):
         queue: MessageQueue | None = None,
         select: Selector | None = None,
     ) -> None:
-        """Send a message without asking for an answer: it may be lost unnoticed."""
+        """Send a message without asking for an answer; it may be lost unnoticed."""
         PROCESS_LOOP.call(self._client.send_oneway(message, queue=queue, select=select))
 
     def publish_queues(self, topic: str) -> list[MessageQueue]:
@@ -163,14 +164,14 @@ class Producer(_Face[producer.Producer]):
 
 
 class _ConsumerFace(_Face[G]):
-    """What the two consumers have in common: subscriptions and queues."""
+    """The common part of the two consumers: subscriptions and queues."""
 
     def subscribe(self, topic: str, expression: str = "*") -> None:
-        """Subscribe a topic: all of it, or tags such as `TagA || TagB`."""
+        """Subscribe to a topic: all of it, or tags such as `TagA || TagB`."""
         PROCESS_LOOP.ask(lambda: self._client.subscribe(topic, expression))
 
     def unsubscribe(self, topic: str) -> None:
-        """Give a topic up; its queues are released with the next rebalance."""
+        """Unsubscribe from a topic; its queues are released with the next rebalance."""
         PROCESS_LOOP.ask(lambda: self._client.unsubscribe(topic))
 
     @property
@@ -188,7 +189,7 @@ class PushConsumer(_ConsumerFace[push_consumer.PushConsumer]):
 
     @property
     def paused(self) -> bool:
-        """True while pulling is paused."""
+        """Whether pulling is paused."""
         return PROCESS_LOOP.ask(lambda: self._client.paused)
 
     def pause(self) -> None:
@@ -200,7 +201,7 @@ class PushConsumer(_ConsumerFace[push_consumer.PushConsumer]):
         PROCESS_LOOP.ask(self._client.resume)
 
     def rebalance(self) -> bool:
-        """Rebalance now; false when something has to be tried again."""
+        """Rebalance now; return False when something has to be tried again."""
         return PROCESS_LOOP.call(self._client.rebalance())
 
     def switch_strategy(
@@ -226,7 +227,7 @@ class LitePullConsumer(_ConsumerFace[lite_pull_consumer.LitePullConsumer]):
         self._client = lite_pull_consumer.LitePullConsumer(*args, **options)
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
-        """Take exactly these queues, whoever else does."""
+        """Take exactly these queues, whoever else has them."""
         PROCESS_LOOP.call(self._client.assign(queues))
 
     def poll(
@@ -236,23 +237,23 @@ class LitePullConsumer(_ConsumerFace[lite_pull_consumer.LitePullConsumer]):
         return PROCESS_LOOP.call(self._client.poll(timeout_s, max_messages))
 
     def commit(self) -> None:
-        """Persist how far polling has come."""
+        """Persist the positions that polling has reached."""
         PROCESS_LOOP.call(self._client.commit())
 
     def committed(self, queue: MessageQueue) -> int | None:
-        """Return what the group has committed for a queue, None when it never did."""
+        """Return the group's committed offset of a queue, None when there is none."""
         return PROCESS_LOOP.call(self._client.committed(queue))
 
     def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on from an offset of a queue that is held."""
+        """Continue from an offset of a queue that is held."""
         PROCESS_LOOP.ask(lambda: self._client.seek(queue, offset))
 
     def seek_to_begin(self, queue: MessageQueue) -> None:
-        """Go on from the oldest message that the broker has."""
+        """Continue from the oldest message that the broker has."""
         PROCESS_LOOP.call(self._client.seek_to_begin(queue))
 
     def seek_to_end(self, queue: MessageQueue) -> None:
-        """Skip everything that is there now."""
+        """Skip every message that is there now."""
         PROCESS_LOOP.call(self._client.seek_to_end(queue))
 
     def pause(self, queues: Iterable[MessageQueue]) -> None:

@@ -1,7 +1,7 @@
-"""What a broker answers, request by request.
+"""The broker's answers, request by request.
 
-`HANDLERS` is the whole of it; a code that is not there is answered with "not
-supported", which is what clients expect of a broker without that ability.
+`HANDLERS` lists them all; a code that is not there is answered with "not supported",
+which is what clients expect of a broker without that ability.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Division of queues by the broker: for one member (400), and its mode (401).
 
-As brokers of 5.x do it: the two strategies that need no options, over the queues of
-the whole cluster and the members connected to this broker. Where the division cannot
-be told, the answer lists nothing at all, which is not the same as an empty list: a
-member keeps what it has in the one case and gives everything up in the other.
+It divides as brokers of 5.x do: by the two strategies that need no options, over the
+queues of the whole cluster and the members connected to this broker. Where the division
+is not known, the answer has no list, which is not the same as an empty list: a member
+keeps what it has in the first case and gives everything up in the second.
 
 Messages are never handed out by POP here, so PULL is the only mode that can be set.
 """
@@ -32,7 +32,7 @@ from rmqcore.transport import Channel
 logger = logging.getLogger(__name__)
 
 SERVED_STRATEGIES: Final = frozenset({"AVG", "AVG_BY_CIRCLE"})
-"""What Apache's broker divides by, too: the strategies without options."""
+"""The strategies without options, which are also those of Apache's broker."""
 
 
 async def query_assignment(
@@ -58,7 +58,7 @@ async def query_assignment(
 def set_request_mode(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """401: how a group takes a topic's messages."""
+    """401: set how a group receives a topic's messages."""
     asked = decode_set_request_mode(command.body)
     if asked.topic.startswith(RETRY_PREFIX):
         return command.response(

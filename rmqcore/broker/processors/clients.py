@@ -31,7 +31,7 @@ from rmqcore.transport import Channel
 def heartbeat(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """34: a client says which groups it is in and what they subscribe."""
+    """34: a client reports its groups and their subscriptions."""
     data = decode_heartbeat(command.body)
     client = ClientChannel(channel, data.client_id, command.language, command.version)
     for consumer in data.consumers:

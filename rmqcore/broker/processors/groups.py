@@ -1,4 +1,4 @@
-"""Consumer groups: settings (200, 225, 201, 207, 352) and who is in them.
+"""Consumer groups: settings (200, 225, 201, 207, 352) and clients.
 
 Members (203), producers (204, 328), what a group reads (343, 345), who reads a topic
 (300).
@@ -106,7 +106,7 @@ def group_config(
 def consumer_connections(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """203: the members of a group and what the group subscribes."""
+    """203: the members of a group and its subscriptions."""
     header = decode_header(GetConsumerConnectionListRequestHeader, command.ext_fields)
     group = state.consumers.group(header.consumer_group)
     if group is None:
@@ -162,7 +162,7 @@ def all_producers(
 def groups_of_topic(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """300: the groups that read a topic now or have committed on it."""
+    """300: the groups that read a topic now or have committed offsets on it."""
     topic = decode_header(QueryTopicConsumeByWhoRequestHeader, command.ext_fields).topic
     groups = {*state.consumers.groups_reading(topic), *state.offsets.groups_of(topic)}
     return command.response(body=encode_group_list(sorted(groups)))
@@ -171,7 +171,7 @@ def groups_of_topic(
 def topics_of_group(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """343: the topics that a group has committed on."""
+    """343: the topics that a group has committed offsets on."""
     group = decode_header(QueryTopicsByConsumerRequestHeader, command.ext_fields).group
     topics = sorted(state.offsets.topics_of(group))
     return command.response(body=encode_topic_list(topics, state.address))
@@ -180,7 +180,7 @@ def topics_of_group(
 def subscription_of_group(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """345: how a group subscribes a topic."""
+    """345: how a group subscribes to a topic."""
     header = decode_header(QuerySubscriptionByConsumerRequestHeader, command.ext_fields)
     topic = header.topic or ""
     group = state.consumers.group(header.group)

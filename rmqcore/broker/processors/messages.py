@@ -24,7 +24,7 @@ from rmqcore.transport import Channel
 
 _UNIQUE_KEY_LIMIT: Final = 32
 _ENTRIES_LIMIT: Final = 10_000
-"""So many queue entries are shown at once, whatever was asked."""
+"""At most this many queue entries are shown at once, however many were asked for."""
 
 
 def view_message(
@@ -71,7 +71,7 @@ def query_message(
 def query_consume_queue(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """321: entries of a queue as they are stored, and what a group subscribes."""
+    """321: entries of a queue as they are stored, and a group's subscription."""
     header = decode_header(QueryConsumeQueueRequestHeader, command.ext_fields)
     topic, queue_id = header.topic, header.queue_id
     if queue_id not in state.store.queue_ids(topic):

@@ -1,7 +1,8 @@
-"""What a broker says about itself: runtime (28), statistics (315), replicas (907).
+"""The broker's account of itself: runtime (28), statistics (315), replicas (907).
 
-It has no replicas, no timer wheel and no thread pools. What the table says of those is
-what a broker says whose pools and wheel are empty, because tools print it in columns.
+It has no replicas, no timer wheel and no thread pools. For these the table has the
+values of a broker with empty pools and an empty wheel, because tools print them in
+columns.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _counts(state: BrokerState) -> dict[str, str]:
         "remainHowManyDataToFlush": f"{high - flushed} B",
         "dispatchBehindBytes": "0",
         "pageCacheLockTimeMills": "0",
-        # Requests are answered where they are read: nothing queues for a thread.
+        # Requests are answered where they are read; none of them queues for a thread.
         "sendThreadPoolQueueSize": "0",
         "sendThreadPoolQueueHeadWaitTimeMills": "0",
         "pullThreadPoolQueueHeadWaitTimeMills": "0",
@@ -145,7 +146,7 @@ def _rates(state: BrokerState) -> dict[str, str]:
         "getFoundTps": _triple(state, GET_FOUND),
         "getMissTps": _triple(state, GET_MISS),
         "getTransferredTps": transferred,
-        # As 4.x spells it; its admin tool breaks off without.
+        # As 4.x spells it; its admin tool fails without it.
         "getTransferedTps": transferred,
         "getTotalTps": _triple(state, GET_FOUND, GET_MISS),
     }
@@ -161,7 +162,7 @@ def _triple(state: BrokerState, *names: str) -> str:
 
 def _disk(state: BrokerState) -> dict[str, str]:
     usage = shutil.disk_usage(state.settings.store_directory)
-    # Of what may be used: a share of the disk is kept for the superuser.
+    # Relative to the usable space: part of the disk is reserved for the superuser.
     ratio = str(round(usage.used / (usage.used + usage.free), 4))
     return {
         "commitLogDiskRatio": ratio,

@@ -36,7 +36,7 @@ def query_consumer_offset(
     """14: what a group has committed on a queue.
 
     A group that has committed nothing on a queue whose first message is still young is
-    told 0, so that it misses nothing; else it is told that there is no offset.
+    told 0, so that it misses nothing; otherwise it is told that there is no offset.
     """
     header = decode_header(QueryConsumerOffsetRequestHeader, command.ext_fields)
     topic, queue_id = header.topic, header.queue_id
@@ -126,7 +126,7 @@ def offset_by_time(
 def earliest_store_time(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """32: when the oldest message of a queue was stored, -1 when there is none."""
+    """32: when the oldest message of a queue was stored; -1 when there is none."""
     header = decode_header(GetEarliestMsgStoretimeRequestHeader, command.ext_fields)
     topic, queue_id = header.topic, header.queue_id
     first = state.store.min_offset(topic, queue_id)

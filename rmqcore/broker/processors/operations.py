@@ -74,7 +74,7 @@ def reset_offsets(
 def clone_offsets(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """314: give one group what another has committed."""
+    """314: give one group the committed offsets of another."""
     header = decode_header(CloneGroupOffsetRequestHeader, command.ext_fields)
     source, target = header.src_group, header.dest_group
     topics = {header.topic} if header.topic else state.offsets.topics_of(source)
@@ -119,7 +119,7 @@ def change_settings(
 def drop_unused_queues(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """306 and 316: forget the queues of topics that do not exist any more."""
+    """306 and 316: forget the queues of topics that no longer exist."""
     state.store.keep_topics(state.topics.all)
     return command.response()
 

@@ -1,7 +1,7 @@
-"""How far groups are: consume statistics (208, 317) and time spans (303).
+"""The progress of groups: consume statistics (208, 317) and time spans (303).
 
-Unknown offsets and times are answered as RocketMQ does: an offset never committed is 0,
-a time that cannot be told is -1.
+Unknown offsets and times are answered as in RocketMQ: an offset never committed is 0, a
+time that is not known is -1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Pulling: messages of one queue from an offset on (11, 361), now or when they come.
+"""Pulling: messages of one queue from an offset on (11, 361), now or when they arrive.
 
 The checks and their order are RocketMQ's. A pull that finds nothing new may wait
-(`holds`); it is then answered by `answer_held`, which runs it once more without the
-leave to wait. The offset that a pull commits counts at its first run only.
+(`holds`); it is then answered by `answer_held`, which runs it once more without
+allowing it to wait. The offset that a pull commits counts only at its first run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pull_message(
 
 
 def answer_held(state: BrokerState, held: HeldPull[Channel]) -> None:
-    """Answer a pull that was woken, found or not."""
+    """Answer a pull that was woken, with messages or without."""
     try:
         answer = _pull(state, held.channel, held.command, held.header, may_wait=False)
     except RmqError as error:

@@ -1,8 +1,8 @@
-"""Requests that are handed to the clients of a group: 307, 309, 221 and 220.
+"""Requests that are relayed to the clients of a group: 307, 309, 221 and 220.
 
-The broker sends the request on the client's own channel and hands the answer back as
-it came. A client that does not answer in time costs its asker the time, nobody else.
-221 travels by way of 223, and 220, which is one-way, by way of 222.
+The broker sends the request on the client's own channel and returns the answer as it
+came. A client that does not answer in time delays only whoever asked. 221 travels by
+way of 223, and 220, which is one-way, by way of 222.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def consume_directly(
 ) -> Answer | Awaitable[Answer]:
     """309: have one client consume one message now; the message is put into the body.
 
-    Unlike the rest of the message's way, its id here must be the offset id.
+    Unlike elsewhere, the message's id must be the offset id here.
     """
     header = decode_header(ConsumeMessageDirectlyRequestHeader, command.ext_fields)
     try:
@@ -103,8 +103,8 @@ def reset_by_members(
 ) -> RemotingCommand:
     """222 by way of 220: have every online member set the group's offsets.
 
-    Without force an offset only goes back. The group must have committed on every
-    queue, and somebody must be online.
+    Without force, an offset only goes back. The group must have committed an offset on
+    every queue, and at least one member must be online.
     """
     topic, name = header.topic, header.group
     offsets: dict[MessageQueue, int] = {}

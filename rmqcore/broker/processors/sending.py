@@ -2,7 +2,7 @@
 
 The checks and their order are RocketMQ's: the topic's name, topics closed to clients,
 the topic itself (created from the default topic where that is allowed), the queue, the
-message. A batch is stored all or not at all, its messages one behind another.
+message. A batch is stored completely or not at all, its messages one behind another.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TRANSACTION_MASK: Final = 3 << 2
 
 
 class SendFields(msgspec.Struct, gc=False):
-    """What the broker needs of a send's header."""
+    """The fields of a send's header that the broker needs."""
 
     topic: str
     queue_id: int
@@ -86,7 +86,7 @@ def store(
 def when_flushed(
     state: BrokerState, response: RemotingCommand, log_offset: int
 ) -> Answer | Awaitable[Answer]:
-    """Return the response, at once or when the log is on the disk up to an offset."""
+    """Return the response, at once or when the log is on disk up to an offset."""
     if not state.settings.sync_flush:
         return response
     return _answer_flushed(state, response, log_offset)
@@ -96,10 +96,10 @@ def when_flushed(
 
 
 def _fields(command: RemotingCommand) -> SendFields:
-    """Read the header: the short names by hand, because this is done per message.
+    """Read the header, the short names by hand, because this is done per message.
 
-    Whatever is not as expected is read again by the typed header, which takes the
-    long names, too, and says what is wrong.
+    Anything unexpected is read again by the typed header, which also accepts the long
+    names and says what is wrong.
     """
     sent = command.ext_fields
     try:
@@ -155,7 +155,7 @@ def _refusal(
     fields: SendFields,
     topic: TopicConfig | None,
 ) -> RemotingCommand | None:
-    """Return the answer to a message that cannot be taken, None when it can."""
+    """Return the answer to a message that is refused, None when it is accepted."""
     if fields.topic in CLOSED_TOPICS:
         return command.response(
             ResponseCode.NO_PERMISSION,
@@ -257,10 +257,10 @@ def _is_dead_letter(
     fields: SendFields,
     group: str,
 ) -> bool | RemotingCommand:
-    """Tell whether a message for a retry topic has no retry left.
+    """Tell whether a message for a retry topic has no retries left.
 
     A group that holds queue locks consumes in order: its failed messages are not
-    tried again out of order, but go to the dead letters at once.
+    retried out of order, but go to the dead letters at once.
     """
     now_ms = state.clock.time_ms()
     config = state.groups.find(group, now_ms)

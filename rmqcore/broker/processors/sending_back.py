@@ -1,8 +1,8 @@
-"""Messages that a consumer sends back (36): to be tried again later, or given up.
+"""Messages that a consumer sends back (36), to be tried again later or given up.
 
-The broker reads the message from its own log and stores it again: for the retry topic
+The broker reads the message from its own log and stores it again: under the retry topic
 of the group with a delay that grows with every try, or, when the tries are used up,
-for the dead-letter topic.
+under the dead-letter topic.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIRST_RETRY_LEVEL = 3
 def send_back(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> Answer | Awaitable[Answer]:
-    """36: store a message again for its group's next try, or among the dead letters."""
+    """36: store a message again for its group's next try, or as a dead letter."""
     header = decode_header(ConsumerSendMsgBackRequestHeader, command.ext_fields)
     now_ms = state.clock.time_ms()
     config = state.groups.find(header.group, now_ms)
@@ -89,7 +89,7 @@ def _ensure(state: BrokerState, topic: str, queue_nums: int) -> Perm:
 def _again(
     state: BrokerState, message: MessageExt, topic: str, queue_id: int, *, level: int
 ) -> PendingRecord:
-    """Return the record of the next try; level 0 means without delay."""
+    """Return the record of the next try; level 0 means no delay."""
     values = dict(message.properties)
     values.setdefault("RETRY_TOPIC", message.topic)
     values.setdefault("ORIGIN_MESSAGE_ID", message.offset_msg_id)

@@ -35,7 +35,7 @@ from rmqcore.transport import Channel
 def create_topic(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> Answer | Awaitable[Answer]:
-    """17: create or change a topic; name servers are told at once."""
+    """17: create or change a topic; the name servers are told at once."""
     header = decode_header(CreateTopicRequestHeader, command.ext_fields)
     try:
         config = TopicConfig(
@@ -63,7 +63,7 @@ def create_topics(
 def delete_topic(
     state: BrokerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """215: delete a topic with its queues and everything committed on it."""
+    """215: delete a topic with its queues and all offsets committed on it."""
     topic = decode_header(DeleteTopicRequestHeader, command.ext_fields).topic
     if not topic.strip():
         return command.response(
@@ -136,7 +136,7 @@ def topic_stats(
 
 
 def _attributes(state: BrokerState, header: CreateTopicRequestHeader) -> dict[str, str]:
-    """Return the topic's attributes after `+key=value,-key`."""
+    """Return the topic's attributes after changes such as `+key=value,-key`."""
     known = state.topics.get(header.topic)
     attributes = dict(known.attributes) if known else {}
     for change in filter(None, (header.attributes or "").split(",")):

@@ -1,15 +1,15 @@
-"""Concurrent consumption: messages of a queue in any order, by several at once (C4).
+"""Concurrent consumption: messages of a queue in any order, several at once (C4).
 
 Delivered messages are cut into requests of the listener's batch size and handled by as
 many workers as the member has consume threads.
 
-What becomes of a request: success removes its messages from the process queue and moves
+The outcome of a request: success removes its messages from the process queue and moves
 the progress (C5); failure in CLUSTERING sends each failed message back to its broker,
-and where that fails keeps it for another local attempt; failure in BROADCASTING is
-logged and the messages are dropped. Requests of a queue given up are not begun, and
-what listeners bring back for it after that does not count.
+and keeps it for another local attempt where that fails; failure in BROADCASTING is
+logged and the messages are dropped. Requests of a queue that was given up are not
+begun, and results of its listeners after that do not count.
 
-Cost: about four microseconds per message beside the listener.
+Cost: about four microseconds per message besides the listener.
 """
 
 from __future__ import annotations

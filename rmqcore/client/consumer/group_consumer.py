@@ -1,7 +1,7 @@
-"""What applications hold of a group member, before, while and after it runs.
+"""The application's handle on a group member, before, while and after it runs.
 
-A consumer knows what its member is to be made from: options, client, subscriptions. It
-makes the member when started, and gives it up when shut down.
+A consumer knows what its member is made from: options, client, subscriptions. It makes
+the member when started, and drops it when shut down.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ M = TypeVar("M", bound=Member)
 
 
 class GroupConsumer(ABC, Generic[M]):
-    """The life, the subscriptions and the queues of push and lite pull consumers."""
+    """The life cycle, subscriptions and queues of push and lite pull consumers."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class GroupConsumer(ABC, Generic[M]):
     # Life
 
     def subscribe(self, topic: str, expression: str = "*") -> None:
-        """Subscribe a topic: all of it, or tags such as `TagA || TagB`.
+        """Subscribe to a topic: all of it, or tags such as `TagA || TagB`.
 
         On a running consumer it takes effect at once. A group's members must agree on
         their subscriptions (E3, E6).
@@ -67,17 +67,17 @@ class GroupConsumer(ABC, Generic[M]):
             context.instance.spawn(self._subscribed(topic, self._member))
 
     def unsubscribe(self, topic: str) -> None:
-        """Give a topic up; its queues are released with the next rebalance."""
+        """Unsubscribe from a topic; its queues are released with the next rebalance."""
         self._wanted.pop(topic, None)
         if self._member is not None:
             self._member.context.subscriptions.remove(topic)
             self._member.rebalance_soon()
 
     async def start(self) -> None:
-        """Join the group; returns when brokers know of us, before the first rebalance.
+        """Join the group; return when brokers know of us, before the first rebalance.
 
         Raises `StateError` when it, or its group on this client, has been started;
-        `ConnectError` when no name server answers; `StoreError` when a broadcasting
+        `ConnectError` when no name server answers; and `StoreError` when a broadcasting
         member's offsets cannot be read.
         """
         if self._member is not None:
@@ -134,7 +134,7 @@ class GroupConsumer(ABC, Generic[M]):
         """Return the member that is to join."""
 
     async def _give_back(self, instance: ClientInstance) -> None:
-        """Give back what a member used that has left, or could not join."""
+        """Release what was used by a member that has left, or could not join."""
         await self._client.release(instance)
 
     def _running(self) -> M:

@@ -2,12 +2,12 @@
 
 A listener is any callable of (messages, context) that returns a `ConsumeResult`, or a
 coroutine function that does. Coroutine functions run on the member's event loop. A
-plain function may block, so it runs in a thread, one of as many as the member consumes
-with; one that never blocks can be declared so, and then runs on the loop, which is
-several times faster for short work.
+plain function may block, so it runs in one of the member's consume threads; one that
+never blocks can be declared so, and then runs on the loop, which is several times
+faster for short work.
 
-Whatever else comes back counts as failure, as in RocketMQ: an exception, None, or any
-value that is not a `ConsumeResult`.
+Any other outcome counts as failure, as in RocketMQ: an exception, None, or any value
+that is not a `ConsumeResult`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class ConsumeResult(Enum):
-    """What a listener says of the messages it was given."""
+    """A listener's verdict on the messages it was given."""
 
     SUCCESS = "success"
     RECONSUME_LATER = "reconsume later"
@@ -40,11 +40,11 @@ class ConsumeResult(Enum):
 
 @dataclass(slots=True)
 class ConsumeContext:
-    """What a listener may know and set beside its messages.
+    """The values that a listener may read and set, besides its messages.
 
     `ack_index` is the index of the last message that succeeded, for a batch of which
     only the rest is to be retried; `delay_level` chooses the delay of the retry (0: by
-    the count of attempts, -1: dead letters at once); `suspend_ms` the pause of an
+    the count of attempts, -1: dead letters at once); `suspend_ms` is the pause of an
     orderly queue.
     """
 
@@ -73,7 +73,7 @@ def is_async(listener: Listener) -> bool:
 class ListenerCall:
     """Calls a member's listener and turns whatever happens into a result.
 
-    `threads` is where plain functions run; None says that they never block.
+    `threads` is where plain functions run; None means that they never block.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ListenerCall:
     async def __call__(
         self, messages: Sequence[MessageExt], context: ConsumeContext
     ) -> ConsumeResult | None:
-        """Return the listener's result, None for a failure of its own (logged)."""
+        """Return the listener's result, or None if the listener failed (logged)."""
         try:
             result = await self._call(messages, context)
         except asyncio.CancelledError:
@@ -124,6 +124,6 @@ def _caller(listener: Listener, threads: ListenerThreads | None) -> Call:
 
 
 def _we_are_cancelled() -> bool:
-    """Tell our own cancellation from that of something the listener awaited."""
+    """Tell whether we are cancelled, and not something that the listener awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,14 +1,14 @@
 """Threads for listeners that may block.
 
-Theory. Work goes to the threads through one queue; what comes of it comes back through
-one list, and the event loop is woken once for all that is in it, not once for each: a
-wake-up costs more than a short listener. The threads are daemons, so that a listener
-that never returns does not keep the process from ending.
+Theory. Work goes to the threads through one queue; outcomes come back through one list,
+and the event loop is woken once for all that are in it, not once for each: a wake-up
+costs more than a short listener. The threads are daemons, so that a listener that never
+returns does not keep the process from ending.
 
-Invariants: at most `limit` calls at once; every future ends, with what the call
-returned, with what it raised, or cancelled by `close`.
+Invariants: at most `limit` calls run at once; every future ends: with the call's
+result, with its exception, or cancelled by `close`.
 
-Cost: some ten microseconds per call beside the listener, when several are under way.
+Cost: some ten microseconds per call besides the listener, when several are under way.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ListenerThreads:
     def run(
         self, function: Callable[..., object], *arguments: object
     ) -> asyncio.Future[object]:
-        """Call a function in a thread; the future ends with what comes of it."""
+        """Call a function in a thread; the future ends with its outcome."""
         future: asyncio.Future[object] = self._loop.create_future()
         self._under_way.add(future)
         if len(self._threads) < min(len(self._under_way), self._limit):
@@ -48,7 +48,7 @@ class ListenerThreads:
         return future
 
     def close(self) -> None:
-        """End the threads when they are idle; calls not yet ended are cancelled."""
+        """End the threads once they are idle; calls not yet ended are cancelled."""
         for _ in self._threads:
             self._calls.put(None)
         for future in self._under_way:
@@ -62,7 +62,7 @@ class ListenerThreads:
         thread.start()
 
     def _work(self) -> None:
-        """What a thread does until it is told to end."""
+        """Run calls in a thread until it is told to end."""
         while (call := self._calls.get()) is not None:
             future, function, arguments = call
             if future.cancelled():
@@ -80,7 +80,7 @@ class ListenerThreads:
                     return  # the loop is closed: nobody waits any more
 
     def _collect(self) -> None:
-        """Hand over what has come back. What comes later wakes the loop again."""
+        """Hand over the outcomes that are back. Later ones wake the loop again."""
         self._woken = False
         while self._done:
             future, outcome, failed = self._done.popleft()
@@ -90,7 +90,7 @@ class ListenerThreads:
             if not failed:
                 future.set_result(outcome)
             elif isinstance(outcome, StopIteration):
-                # No future takes that one.
+                # A future does not accept that exception.
                 future.set_exception(RuntimeError(f"listener raised {outcome!r}"))
             else:
                 future.set_exception(outcome)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""A running lite pull consumer: what it holds, what waits to be polled, how far it is.
+"""A running lite pull consumer: its queues, the messages that wait, its positions.
 
 Queues come from rebalancing (subscribed topics) or from the application (assigned).
 Pulled messages wait in one buffer for `poll`; a queue's position moves when its
-messages are polled, and what is committed is the position: messages polled and not yet
+messages are polled, and the position is what is committed: messages polled but not yet
 committed come again after a crash.
 """
 
@@ -50,7 +50,7 @@ class LiteMember(Member):
     async def close(self) -> None:
         """Persist and release everything held."""
         if self._auto_commit:
-            # The application leaves of its own will, so it is done with what it polled.
+            # The application leaves by choice, so it is done with what it polled.
             self.commit()
         for gate in self._gates.values():
             gate.set()
@@ -109,7 +109,7 @@ class LiteMember(Member):
             context.tell_allocation(topic)
 
     def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on from an offset: what waits of the queue is dropped."""
+        """Continue from an offset; waiting messages of the queue are dropped."""
         self._check_held(queue)
         self._stop(queue)
         self._hold(queue, offset)
@@ -129,18 +129,18 @@ class LiteMember(Member):
     # For the instance
 
     def topics(self) -> Collection[str]:
-        """Return the topics subscribed, or those of the queues assigned."""
+        """Return the subscribed topics, or those of the assigned queues."""
         if self._assigns:
             return {queue.topic for queue in self.context.held}
         return super().topics()
 
     async def expire_stuck(self) -> None:
-        """Do nothing: how long the application takes is its own business."""
+        """Do nothing: the application may take as long as it likes."""
 
     async def reset_offsets(
         self, topic: str, offsets: Mapping[MessageQueue, int]
     ) -> None:
-        """Go on from these offsets, forward or back."""
+        """Continue from these offsets, forward or back."""
         for queue, offset in offsets.items():
             if queue.topic == topic and queue in self.context.held:
                 self.seek(queue, offset)
@@ -149,7 +149,7 @@ class LiteMember(Member):
     async def consume_directly(
         self, messages: Sequence[MessageExt]
     ) -> ConsumeDirectlyResult:
-        """Say that there is no listener to do it."""
+        """Answer that there is no listener to do it."""
         return ConsumeDirectlyResult(
             consume_result="CR_LATER", remark="a lite pull consumer has no listener"
         )
@@ -157,7 +157,7 @@ class LiteMember(Member):
     # For the rebalancer
 
     def begin(self, process: ProcessQueue, offset: int) -> None:
-        """Begin to pull a queue."""
+        """Start to pull a queue."""
         self._begin_pulling(
             process,
             offset,
@@ -167,10 +167,10 @@ class LiteMember(Member):
         )
 
     def end(self, process: ProcessQueue) -> None:
-        """Stop pulling a queue and forget where polling was.
+        """Stop pulling a queue and forget its position.
 
-        What was polled since the last commit may still be at work, so it does not
-        count: the next owner begins with it.
+        Messages polled since the last commit may still be in work, so they do not
+        count: the next owner begins with them.
         """
         super().end(process)
         self._positions.pop(process.queue, None)

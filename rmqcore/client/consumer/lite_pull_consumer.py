@@ -1,9 +1,9 @@
 """The lite pull consumer: the application asks for messages when it wants them (C10).
 
-It either subscribes topics and shares their queues with its group by rebalancing, or
+It either subscribes to topics and shares their queues with its group by rebalancing, or
 assigns itself queues by hand, without a group's division; not both. `poll` gives
 messages that have been pulled ahead. Progress is committed by hand, or by `poll` itself
-every five seconds, for what earlier polls gave out.
+every five seconds, for messages that earlier polls returned.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LITE_PULL: Final = PullSettings(batch_size=LITE_BATCH, lite=True)
 class LitePullConsumer(GroupConsumer[LiteMember]):
     """Polls messages of subscribed topics or assigned queues, on one event loop.
 
-    Leaving with auto commit, it counts all that was polled as consumed.
+    When it leaves with auto commit, all polled messages count as consumed.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
         super().subscribe(topic, expression)
 
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
-        """Take exactly these queues, whoever else does; also while running."""
+        """Take exactly these queues, whoever else has them; also while running."""
         if self._wanted:
             raise StateError("topics have been subscribed: queues cannot be assigned")
         self._assigned = tuple(queues)
@@ -98,7 +98,7 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
             await self._take_assigned(self._member)
 
     async def start(self) -> None:
-        """Join the cluster. Raises as `PushConsumer.start` does."""
+        """Join the cluster; raises the same errors as `PushConsumer.start`."""
         await super().start()
         if self._assigned is not None:
             await self._take_assigned(self._running())
@@ -120,32 +120,32 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
         return taken
 
     async def commit(self) -> None:
-        """Persist how far polling has come."""
+        """Persist the positions that polling has reached."""
         member = self._running()
         await member.context.offsets.persist_all(member.commit())
         member.context.tell_commits(member.context.held)
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        """Return what the group has committed for a queue, None when it never did."""
+        """Return the group's committed offset of a queue, None when there is none."""
         member = self._running()
         return await member.context.offsets.read_offset(
             queue, ReadOffsetType.MEMORY_FIRST_THEN_STORE
         )
 
     def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on from an offset of a queue that is held."""
+        """Continue from an offset of a queue that is held."""
         if offset < 0:
             raise ArgumentError(f"offset is {offset}, must not be negative")
         self._running().seek(queue, offset)
 
     async def seek_to_begin(self, queue: MessageQueue) -> None:
-        """Go on from the oldest message that the broker has."""
+        """Continue from the oldest message that the broker has."""
         member, instance = self._running(), self.instance
         address = await instance.master(queue.broker_name, queue.topic)
         member.seek(queue, await instance.calls.min_offset(address, queue))
 
     async def seek_to_end(self, queue: MessageQueue) -> None:
-        """Skip everything that is there now."""
+        """Skip every message that is there now."""
         member, instance = self._running(), self.instance
         address = await instance.master(queue.broker_name, queue.topic)
         member.seek(queue, await instance.calls.max_offset(address, queue))

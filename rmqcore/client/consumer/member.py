@@ -1,8 +1,8 @@
-"""A running member of a group: what push and lite pull consumption have in common.
+"""A running member of a group: the common part of push and lite pull consumption.
 
 A member divides the topics with its group, pulls the queues that it holds and answers
-its instance. What becomes of pulled messages, and what a pause or a reset means for
-them, is for the two kinds to say.
+its instance. The two kinds decide what happens to pulled messages, and what a pause or
+a reset means for them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Member(GroupMember, QueueWork):
         return self.context.group
 
     def open(self) -> None:
-        """Begin to take part: the first rebalance follows."""
+        """Start to take part; the first rebalance follows."""
         self._open = True
         self.rebalance_soon()
 
@@ -69,11 +69,11 @@ class Member(GroupMember, QueueWork):
     # For the instance
 
     def topics(self) -> Collection[str]:
-        """Return the topics subscribed, a retry topic included."""
+        """Return the subscribed topics, including a retry topic."""
         return self.context.subscriptions.topics
 
     def consumer_data(self) -> ConsumerData:
-        """Return what a heartbeat says of this member."""
+        """Return what a heartbeat says about this member."""
         return ConsumerData(
             self.group,
             self.consume_type,
@@ -88,11 +88,11 @@ class Member(GroupMember, QueueWork):
             self._rebalancer.soon()
 
     async def rebalance(self) -> bool:
-        """Rebalance now; false when something has to be tried again."""
+        """Rebalance now; return False when something has to be tried again."""
         return await self._rebalancer.now() if self._divides() else True
 
     async def renew_locks(self) -> None:
-        """Renew the brokers' locks, where queues are held under locks."""
+        """Renew the brokers' locks, if queues are held under locks."""
         await self._rebalancer.renew_locks()
 
     async def persist_offsets(self) -> None:
@@ -124,7 +124,7 @@ class Member(GroupMember, QueueWork):
             task.cancel()
 
     async def finished(self, process: ProcessQueue) -> None:
-        """Return when no listener is at work on the queue."""
+        """Wait until no listener is at work on the queue."""
         idle = asyncio.Event()
         process.when_idle(idle.set)
         await idle.wait()

@@ -1,4 +1,4 @@
-"""What every kind of group member is told: group, division, mode, start, offsets."""
+"""The options of every kind of group member: group, division, mode, start, offsets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MemberOptions:
         on_event: EventCallback | None,
         orderly: bool = False,
     ) -> MemberOptions:
-        """Check the options; raise `ArgumentError` naming the one that is wrong."""
+        """Check the options; raise `ArgumentError`, naming the one that is wrong."""
         if not group.strip():
             raise ArgumentError("a consumer needs a group, got an empty one")
         return cls(
@@ -88,7 +88,7 @@ class MemberOptions:
         )
 
     def assigner(self, client_id: str) -> Assigner:
-        """Return what computes the part of one client."""
+        """Return the assigner that computes the part of one client."""
         return Assigner(self.group, client_id, self.message_model, self.strategy)
 
     def start_position(self, now_ms: int) -> StartPosition:

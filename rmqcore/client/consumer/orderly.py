@@ -1,13 +1,13 @@
 """Orderly consumption: messages of a queue one after another (C7, C9).
 
 A queue with messages is one piece of work: a worker takes the lowest messages, calls
-the listener, commits, takes the next. It goes on for a minute at most, then queues up
-again behind the others. Two locks guard the order: the broker's, without which nothing
-is taken, and a local one per queue, which also holds when the queue was given up and
-came back while a listener was still at work.
+the listener, commits, takes the next. It goes on for a minute at most, then waits its
+turn again behind the others. Two locks guard the order: the broker's, without which
+nothing is taken, and a local one per queue, which also holds when the queue was given
+up and came back while a listener was still at work.
 
 Failure puts the messages back and tries them again after a pause, as often as allowed
-(by default without end); past that they go to the retry topic like any message.
+(by default without limit); after that they go to the retry topic like any message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 TURN_MS: Final = 60_000
 """A queue is worked on for this long before others get their turn."""
 WITHOUT_LOCK_S: Final = 0.1
-"""Pause before looking again whether the broker's lock is back."""
+"""Pause before checking again whether the broker's lock is back."""
 MIN_SUSPEND_MS: Final = 10
 MAX_SUSPEND_MS: Final = 30_000
 
@@ -82,7 +82,7 @@ class OrderlyService:
         return not context.needs_locks or process.holds_lock(context.now_ms())
 
     async def _consume_some(self, process: ProcessQueue) -> bool:
-        """Consume one batch; true when the next may follow at once."""
+        """Consume one batch; return True when the next may follow at once."""
         context = self._context
         began, now_ms = self._clock.monotonic(), context.now_ms()
         messages = process.take_messages(self._batch_size, now_ms)
@@ -119,7 +119,7 @@ class OrderlyService:
     async def _gave_up(self, messages: list[MessageExt]) -> bool:
         """Send messages past their last attempt to the retry topic; true when all are.
 
-        One message with attempts left keeps the whole batch: order is kept.
+        One message with attempts left keeps the whole batch back, to keep the order.
         """
         limit = self._retries.max_reconsume_times
         if any(message.reconsume_times < limit for message in messages):

@@ -1,14 +1,15 @@
 """Pulling one queue: ask, hand over what came, ask again (C2, C3, C6).
 
 Each held queue has one puller, a task that ends when the queue is given up. It waits
-while flow control, a pause or a missing lock says so; otherwise one long poll is under
-way at any time. The offset it asks from is its own; the offset committed is the process
-queue's business.
+while flow control, a pause or a missing lock requires it; otherwise one long poll is
+under way at any time. The puller keeps the offset it asks from; the process queue keeps
+the offset to commit.
 
-What an answer means: found, filter by exact tag (brokers filter by hash) and hand over;
-nothing new or nothing matching, go on from where the broker says, and correct the
-progress when nothing is cached; illegal offset, the queue is given up, its progress set
-to what the broker says, and it comes back with the next rebalance.
+By the kind of answer: when messages are found, filter by exact tag (brokers filter by
+hash) and hand them over; when none are new or none match, go on from where the broker
+says, and correct the progress if nothing is cached; when the offset is illegal, the
+queue is given up, its progress set to what the broker says, and it comes back with the
+next rebalance.
 """
 
 from __future__ import annotations
@@ -180,10 +181,10 @@ class Puller:
         )
 
     async def _offset_to_commit(self) -> int:
-        """Return what the pull may commit on the way; 0 says nothing to commit.
+        """Return the offset that the pull may also commit; 0 means nothing to commit.
 
         A slave does not keep progress, broadcasting progress is not the broker's, and
-        what a lite consumer has committed is for its own clock to send.
+        the lite consumer's own timer sends what it has committed.
         """
         context = self._context
         is_broadcasting = context.message_model is MessageModel.BROADCASTING

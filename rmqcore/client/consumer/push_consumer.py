@@ -1,9 +1,10 @@
-"""The push consumer: subscribes topics for a group and calls a listener with messages.
+"""The push consumer: subscribes to topics for a group and hands messages to a listener.
 
 It joins the group when started, takes its part of the queues with every rebalance,
-pulls them, and keeps the group's progress. Shut down, it lets listeners finish what
-they are at, persists how far they came and tells the brokers, so that the other members
-take over at once: nothing is lost, and only what was pulled and not begun comes again.
+pulls them, and keeps the group's progress. When shut down, it lets listeners finish
+their current messages, persists their progress and tells the brokers, so that the other
+members take over at once: nothing is lost, and only messages that were pulled and not
+begun come again.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from .push_settings import PushSettings
 class PushConsumer(GroupConsumer[PushMember]):
     """A member of a consumer group. Belongs to one event loop.
 
-    `blocking` says that a plain listener may block and runs in threads; False runs it
-    on the loop. `on_event` is told what changes, see `events`.
+    `blocking` means that a plain listener may block and runs in threads; False runs it
+    on the loop. `on_event` is told of changes, see `events`.
     """
 
     def __init__(
@@ -71,9 +72,9 @@ class PushConsumer(GroupConsumer[PushMember]):
         self._threads: ListenerThreads | None = None
 
     async def abandon(self) -> None:
-        """Leave without writing anything, for a member that is not the owner any more.
+        """Leave without writing anything, for a member that is no longer the owner.
 
-        Brokers notice by the closed connection.
+        Brokers notice the closed connection.
         """
         member, self._member = self._member, None
         if member is None:
@@ -85,7 +86,7 @@ class PushConsumer(GroupConsumer[PushMember]):
 
     @property
     def paused(self) -> bool:
-        """True while pulling is paused."""
+        """Whether pulling is paused."""
         return self._member is not None and self._member.paused
 
     def pause(self) -> None:
@@ -97,7 +98,7 @@ class PushConsumer(GroupConsumer[PushMember]):
         self._running().resume()
 
     async def rebalance(self) -> bool:
-        """Rebalance now; false when something has to be tried again."""
+        """Rebalance now; return False when something has to be tried again."""
         return await self._running().rebalance()
 
     def switch_strategy(
@@ -107,11 +108,11 @@ class PushConsumer(GroupConsumer[PushMember]):
     ) -> None:
         """Divide by another strategy from now on.
 
-        A running consumer rebalances at once and stays a member all the while: only
-        queues that the two strategies give to different members change hands. Members
-        that have not switched yet divide by the old one, so queues may be held twice,
-        or by nobody, until all have. Raises `ArgumentError` for a strategy or options
-        that cannot be, and then nothing changes.
+        A running consumer rebalances at once and stays a member throughout: only queues
+        that the two strategies give to different members change hands. Members that
+        have not switched yet divide by the old strategy, so queues may be held twice,
+        or by nobody, until all have. Raises `ArgumentError` for an invalid strategy or
+        option, and then nothing changes.
         """
         self._options = self._options.with_strategy(strategy, strategy_options)
         if self._member is not None:
@@ -121,7 +122,7 @@ class PushConsumer(GroupConsumer[PushMember]):
 
     def _make_member(self, context: GroupContext) -> PushMember:
         if context.message_model is MessageModel.CLUSTERING:
-            # What fails comes again under the group's own retry topic.
+            # Failed messages come again under the group's own retry topic.
             context.subscriptions.add(retry_topic(self.group), "*", context.now_ms())
         if self._blocking:
             self._threads = ListenerThreads(

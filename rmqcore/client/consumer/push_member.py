@@ -1,4 +1,4 @@
-"""A running push consumer: its parts put together, and what its instance asks of it.
+"""A running push consumer: its parts put together, and the answers to its instance.
 
 `PushConsumer` is what applications hold; this is the member that exists from its start
 to its shutdown.
@@ -53,7 +53,7 @@ class PushMember(Member):
 
     @property
     def paused(self) -> bool:
-        """True while no queue is pulled."""
+        """Whether pulling is paused, for all queues."""
         return not self._resumed.is_set()
 
     def pause(self) -> None:
@@ -70,7 +70,7 @@ class PushMember(Member):
         self.rebalance_soon()
 
     async def close(self) -> None:
-        """Finish what listeners are at, persist, release; then end everything."""
+        """Let listeners finish, persist, release; then end everything."""
         self._resumed.set()
         await super().close()
         await self._service.workers.close()
@@ -78,8 +78,8 @@ class PushMember(Member):
     async def abandon(self) -> None:
         """End everything at once, without persisting or releasing anything.
 
-        For a member that has found out that it is not the owner any more: whatever it
-        would write now belongs to somebody else.
+        For a member that has found out that it is no longer the owner: whatever it
+        would write now belongs to another member.
         """
         self._open = False
         await self._rebalancer.abandon()
@@ -94,7 +94,7 @@ class PushMember(Member):
     async def reset_offsets(
         self, topic: str, offsets: Mapping[MessageQueue, int]
     ) -> None:
-        """Go on from these offsets, forward or back."""
+        """Continue from these offsets, forward or back."""
         logger.info("group=%s topic=%s offsets are reset", self.group, topic)
         mine = {queue: o for queue, o in offsets.items() if queue.topic == topic}
         await self._rebalancer.restart_at(mine)
@@ -102,7 +102,7 @@ class PushMember(Member):
     async def consume_directly(
         self, messages: Sequence[MessageExt]
     ) -> ConsumeDirectlyResult:
-        """Let the listener consume messages that were not pulled."""
+        """Have the listener consume messages that were not pulled."""
         clock = self.context.instance.clock
         began = clock.monotonic()
         first = messages[0]
@@ -120,7 +120,7 @@ class PushMember(Member):
     # For the rebalancer
 
     def begin(self, process: ProcessQueue, offset: int) -> None:
-        """Begin to pull a queue."""
+        """Start to pull a queue."""
         self._begin_pulling(
             process,
             offset,

@@ -20,8 +20,9 @@ MAX_BATCH: Final = 1024
 class PushSettings:
     """Settings of one push consumer; times in ms.
 
-    `threads` is how many listeners run at once; `batch_size` how many messages each
-    gets at most. `max_reconsume_times` -1 means 16 attempts, or no limit in order.
+    `threads` is how many listeners run at once; `batch_size` is how many messages each
+    gets at most. `max_reconsume_times` -1 means 16 attempts, or no limit for orderly
+    consumption.
     """
 
     threads: int = 20
@@ -50,7 +51,7 @@ class PushSettings:
         return UNLIMITED_TIMES if orderly else DEFAULT_RETRY_MAX_TIMES
 
     def limits(self, orderly: bool) -> QueueLimits:
-        """Return the limits of flow control; the span does not count in order (C6)."""
+        """Return the limits of flow control; in order, there is no span limit (C6)."""
         given = self.pull.limits
         if not orderly:
             return given

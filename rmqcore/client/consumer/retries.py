@@ -3,7 +3,7 @@
 The broker that has a message is asked to deliver it again under the group's retry topic
 after a delay that grows with the attempts, and to put it among the dead letters after
 the last one (36). Where that broker cannot be asked, a copy is sent to the retry topic
-like any message. Only when both fail does the message stay with the caller.
+like any message. Only if both fail does the caller keep the message.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _TRANSACTION_PREPARED: Final = "TRAN_MSG"
 
 
 def as_subscribed(group: str, messages: list[MessageExt]) -> list[MessageExt]:
-    """Return messages under the topic that the application subscribed.
+    """Return messages under the topic that the application subscribed to.
 
-    A message that comes again does so under the group's retry topic.
+    A message that comes again comes under the group's retry topic.
     """
     if messages[0].topic != retry_topic(group):
         return messages
@@ -52,7 +52,7 @@ class Retries:
         self._turn = RoundRobin(context.instance.rng)
 
     async def send_back(self, message: MessageExt, delay_level: int = 0) -> bool:
-        """Give a message back; true once it is the broker's to deliver again.
+        """Give a message back; return True once the broker is to deliver it again.
 
         `delay_level` 0 lets the broker choose by the attempts, -1 means the dead
         letters at once.
@@ -70,7 +70,7 @@ class Retries:
         return True
 
     async def send_copy(self, message: MessageExt) -> bool:
-        """Send a copy to the retry topic; true when it was stored."""
+        """Send a copy to the retry topic; return True when it was stored."""
         instance = self._context.instance
         try:
             if not instance.routes.publish_queues(self._topic):

@@ -1,9 +1,9 @@
-"""Workers: as many tasks as allowed, taking work from the head of one line.
+"""Workers: as many tasks as allowed, which take work from the head of one line.
 
 A worker that finds more waiting starts one more worker before it begins, so work that
 awaits something gets its full concurrency within a few turns of the loop, and work that
 awaits nothing is done by one task without a task per piece. A worker lets others run
-when 5 ms have passed, looked at after every few pieces, and ends with the line.
+when 5 ms have passed, checked after every few pieces, and ends when the line is empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Workers(Generic[T]):
-    """Handles pieces of work, `limit` at once at most. Belongs to one event loop."""
+    """Handles pieces of work, at most `limit` at once. Belongs to one event loop."""
 
     def __init__(
         self, handle: Callable[[T], Awaitable[None]], limit: int, clock: Clock
@@ -42,7 +42,7 @@ class Workers(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """How many pieces wait for a worker."""
+        """The number of pieces that wait for a worker."""
         return len(self._line)
 
     def submit(self, pieces: Iterable[T]) -> None:
@@ -51,7 +51,7 @@ class Workers(Generic[T]):
         self._start_if_needed()
 
     async def close(self) -> None:
-        """Forget the line, and cancel what is being handled."""
+        """Empty the line, and cancel the pieces being handled."""
         self._line.clear()
         for task in self._tasks:
             task.cancel()

@@ -1,1 +1,1 @@
-"""What all clients of a process share: connections, routes, heartbeats, the timers."""
+"""The shared part of a process's clients: connections, routes, heartbeats, timers."""

@@ -1,7 +1,7 @@
-"""The requests a client makes of brokers, typed: one method each.
+"""The typed requests of a client to brokers: one method each.
 
-Answers are judged here: a code other than expected raises what `raise_for_code` says.
-What a caller may try again, and where, is the caller's business.
+Answers are checked here: an unexpected code raises as `raise_for_code` says. The caller
+decides what to try again, and where.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PULL_TIMEOUT_S: Final = 30.0
 
 
 class PullStatus(Enum):
-    """What came of a pull."""
+    """The outcome of a pull."""
 
     FOUND = "found"
     NO_NEW_MESSAGE = "no new message"
@@ -104,7 +104,7 @@ class BrokerCalls:
     # Membership
 
     async def heartbeat(self, address: str, data: HeartbeatData) -> None:
-        """Tell a broker who we are, what we produce and consume (34)."""
+        """Tell a broker who we are and what we produce and consume (34)."""
         command = self.command(RequestCode.HEART_BEAT, body=encode_heartbeat(data))
         await self._ask(address, command)
 
@@ -142,7 +142,7 @@ class BrokerCalls:
     async def unlock(
         self, address: str, client_id: str, group: str, queues: Iterable[MessageQueue]
     ) -> None:
-        """Give locks of queues up (42)."""
+        """Give up locks of queues (42)."""
         body = encode_lock_request(LockBatchRequest(group, client_id, tuple(queues)))
         command = self.command(RequestCode.UNLOCK_BATCH_MQ, body=body)
         await self._ask(address, command, timeout=LOCK_TIMEOUT_S)
@@ -152,7 +152,7 @@ class BrokerCalls:
     async def query_offset(
         self, address: str, group: str, queue: MessageQueue
     ) -> int | None:
-        """Return what a group has committed (14), None when it never did."""
+        """Return a group's committed offset (14), None when there is none."""
         header = QueryConsumerOffsetRequestHeader(
             consumer_group=group,
             topic=queue.topic,
@@ -226,7 +226,7 @@ class BrokerCalls:
     # Messages
 
     async def pull(self, address: str, header: PullMessageRequestHeader) -> PullResult:
-        """Pull messages of one queue (11, 361); held for as long as it asks.
+        """Pull messages of one queue (11, 361); held for as long as the header asks.
 
         A broker of 4.x has one code for both kinds of consumers.
         """

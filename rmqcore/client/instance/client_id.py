@@ -1,4 +1,4 @@
-"""Who a client is: its id, by which brokers and fellow members know it (A4)."""
+"""The client id, by which brokers and fellow members know a client (A4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rmqcore.errors import ArgumentError
 
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
 LOOPBACK: Final = "127.0.0.1"
-# TEST-NET-1: never routed to anybody, but the machine knows which way it would go.
+# TEST-NET-1: never routed to anybody, but the machine knows the way it would go.
 _ELSEWHERE: Final = ("192.0.2.1", 9)
 
 
@@ -37,7 +37,7 @@ def build_client_id(client_ip: str, instance_name: str, unit_name: str = "") -> 
 def local_ip() -> str:
     """Return the address this host would use towards others; loopback if it has none.
 
-    Nothing is sent: connecting a datagram socket only looks the route up.
+    Nothing is sent: connecting a datagram socket only looks up the route.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

@@ -1,11 +1,11 @@
 """A client instance: one client id of one process, shared by its groups.
 
-Owns the channels, the routes, the heartbeats and the timers; every producer and every
-group member of the client id registers here. It refuses to know how messages are
+It owns the channels, the routes, the heartbeats and the timers; every producer and
+every group member of the client id registers here. It does not know how messages are
 consumed: members do their own work when called.
 
-Invariants. A group is registered at most once (A5c). Heartbeats go to masters always,
-to slaves only when there is a consumer, and to a broker that a new route names at once:
+Invariants. A group is registered at most once (A5c). Heartbeats always go to masters,
+to slaves only when there is a consumer, and at once to a broker that a new route names:
 it refuses pulls of groups that it does not know. The instance stops when its last user
 leaves, and cannot be started again.
 """
@@ -74,9 +74,9 @@ class ClientInstance:
         """How often brokers have said that a group changed (E4), by group."""
         self.stopped = False
         self.epoch_ms = self.clock.time_ms() - self.clock.monotonic() * 1000
-        """What monotonic time is added to for wall time that never steps.
+        """The base that monotonic time is added to, for a wall time that never steps.
 
-        Ages of locks and pulls are taken from it.
+        Ages of locks and pulls are taken from that time.
         """
         self._background: set[asyncio.Task[Any]] = set()
         self._greeted: set[str] = set()
@@ -86,7 +86,7 @@ class ClientInstance:
         return int(self.epoch_ms + self.clock.monotonic() * 1000)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something beside; it ends with the instance at the latest."""
+        """Run something in the background; it ends with the instance at the latest."""
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._forget)
@@ -97,8 +97,8 @@ class ClientInstance:
     async def add_member(self, member: GroupMember) -> None:
         """Register a consumer group, fetch its routes and tell the brokers.
 
-        Raises `StateError` when the group is registered already (A5c), `ConnectError`
-        when no name server answers.
+        Raises `StateError` when the group is already registered (A5c), and
+        `ConnectError` when no name server answers.
         """
         if member.group in self.members:
             raise StateError(
@@ -117,7 +117,7 @@ class ClientInstance:
             raise
 
     async def remove_member(self, group: str) -> None:
-        """Leave a consumer group: brokers tell the others, which then take over."""
+        """Leave a consumer group; brokers tell the other members, which take over."""
         if self.members.pop(group, None) is None:
             return
         await self._at_brokers(
@@ -127,7 +127,7 @@ class ClientInstance:
         )
 
     async def add_producer(self, group: str) -> None:
-        """Register a producer group; raises `StateError` when it is registered."""
+        """Register a producer group; raise `StateError` when it is registered."""
         if group in self.producers:
             raise StateError(
                 f"producer group {group} has been started on client {self.client_id}"
@@ -169,7 +169,7 @@ class ClientInstance:
         await asyncio.gather(*(self.greet(broker) for broker in self.routes.brokers))
 
     async def greet(self, broker: BrokerData) -> None:
-        """Send a heartbeat to one broker; a failure is left to the next one."""
+        """Send a heartbeat to one broker; the next one makes up for a failure."""
         if not self.members and not self.producers:
             return
         data = self._heartbeat_data()
@@ -202,9 +202,9 @@ class ClientInstance:
     # Questions of members and producers
 
     async def fetch_route(self, topic: str, *, for_publish: bool = False) -> bool:
-        """Fetch one topic's route; true when the topic exists.
+        """Fetch one topic's route; return True when the topic exists.
 
-        For publishing, a topic that does not exist is routed like the default topic,
+        For publishing, a topic that does not exist gets the route of the default topic,
         whose brokers will create it at the first message.
         """
         route = await self.nameservers.route(topic)
@@ -220,7 +220,7 @@ class ClientInstance:
     async def consumer_ids(self, topic: str, group: str) -> list[str] | None:
         """Return the client ids of a group as a broker of the topic lists them.
 
-        None when no broker could say: the caller keeps what it has.
+        Return None when no broker could say: the caller keeps what it has.
         """
         brokers = list(self.routes.brokers_of(topic))
         self.rng.shuffle(brokers)
@@ -240,7 +240,7 @@ class ClientInstance:
         return None
 
     async def master(self, broker_name: str, topic: str) -> str:
-        """Return a master's address, asking for the topic's route when unknown."""
+        """Return a master's address; fetch the topic's route when it is unknown."""
         try:
             return self.routes.master(broker_name)
         except RouteError:

@@ -1,4 +1,4 @@
-"""What every client is told of itself and its cluster, and how it gets its instance."""
+"""The settings of every client's identity and cluster, and how it gets its instance."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Timers = Literal["internal", "external"]
 class ClientOptions(TypedDict, total=False):
     """Options that producers and consumers have in common.
 
-    `timers` external leaves the periodic work to whoever calls `instance.run_timer`.
-    `credentials` sign every request, after all other `hooks`.
+    With `timers` external, the periodic work is left to the caller of
+    `instance.run_timer`. `credentials` sign every request, after all other `hooks`.
     """
 
     instance_name: str
@@ -53,7 +53,7 @@ class ClientOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ClientSpec:
-    """One client's identity and means."""
+    """One client's identity and options."""
 
     nameservers: tuple[str, ...]
     instance_name: str

@@ -1,4 +1,4 @@
-"""What a client instance needs of each group that has joined through it.
+"""The interface that a client instance needs of each group that has joined through it.
 
 Push and lite pull consumers implement it; the instance runs their timers, routes the
 brokers' requests to them and puts them into its heartbeats.
@@ -22,11 +22,11 @@ class GroupMember(Protocol):
         ...
 
     def topics(self) -> Collection[str]:
-        """Return the topics whose routes it needs, its retry topic included."""
+        """Return the topics whose routes it needs, including its retry topic."""
         ...
 
     def consumer_data(self) -> ConsumerData:
-        """Return what a heartbeat says of it."""
+        """Return what a heartbeat says about it."""
         ...
 
     def rebalance_soon(self) -> None:
@@ -52,7 +52,7 @@ class GroupMember(Protocol):
     async def reset_offsets(
         self, topic: str, offsets: Mapping[MessageQueue, int]
     ) -> None:
-        """Go on from these offsets, forward or back (220)."""
+        """Continue from these offsets, forward or back (220)."""
         ...
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
@@ -66,5 +66,5 @@ class GroupMember(Protocol):
     async def consume_directly(
         self, messages: Sequence[MessageExt]
     ) -> ConsumeDirectlyResult:
-        """Let the listener consume messages that were not pulled (309)."""
+        """Have the listener consume messages that were not pulled (309)."""
         ...

@@ -1,4 +1,4 @@
-"""Requests that brokers send to a client: what code goes to whom, and the answer.
+"""Requests that brokers send to a client: the handler of each code, and the answer.
 
 Membership changes (40) and offset resets (220) are one-way; the others are questions
 that an administrator asked a broker, which relayed them.
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class Served(Protocol):
-    """What is asked of a client: an instance, as far as brokers can reach it."""
+    """The part of an instance that requests from brokers need."""
 
     client_id: str
     notices: Counter[str]
@@ -50,7 +50,7 @@ class Served(Protocol):
         ...
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> object:
-        """Run work beside whatever runs now."""
+        """Run work in the background."""
         ...
 
 
@@ -63,7 +63,7 @@ Processor = Callable[
 def answer_broker(
     instance: Served, channel: Channel, command: RemotingCommand
 ) -> Awaitable[RemotingCommand | None] | RemotingCommand | None:
-    """Answer a broker's request, or do what it says."""
+    """Answer a broker's request, or carry it out."""
     processor = PROCESSORS.get(command.code)
     if processor is None:
         logger.info(
@@ -86,7 +86,7 @@ def members_changed(instance: Served, command: RemotingCommand) -> None:
 
 
 def reset_offsets(instance: Served, command: RemotingCommand) -> None:
-    """Let a group go on from the offsets given (220)."""
+    """Make a group continue from the given offsets (220)."""
     header = decode_header(ResetOffsetRequestHeader, command.ext_fields)
     offsets = decode_queue_offsets(command.body)
     member = instance.members.get(header.group)
@@ -95,7 +95,7 @@ def reset_offsets(instance: Served, command: RemotingCommand) -> None:
 
 
 def consumer_status(instance: Served, command: RemotingCommand) -> RemotingCommand:
-    """Tell the offsets of a group as this client knows them (221)."""
+    """Return the offsets of a group as this client knows them (221)."""
     header = decode_header(GetConsumerStatusRequestHeader, command.ext_fields)
     member = instance.members.get(header.group)
     if member is None:
@@ -105,7 +105,7 @@ def consumer_status(instance: Served, command: RemotingCommand) -> RemotingComma
 
 
 def running_info(instance: Served, command: RemotingCommand) -> RemotingCommand:
-    """Tell what a group is doing on this client (307)."""
+    """Return what a group is doing on this client (307)."""
     header = decode_header(GetConsumerRunningInfoRequestHeader, command.ext_fields)
     member = instance.members.get(header.consumer_group)
     if member is None:
@@ -117,7 +117,7 @@ def running_info(instance: Served, command: RemotingCommand) -> RemotingCommand:
 async def consume_directly(
     instance: Served, command: RemotingCommand
 ) -> RemotingCommand:
-    """Let a group's listener consume the message in the body now (309)."""
+    """Have a group's listener consume the message in the body now (309)."""
     header = decode_header(ConsumeMessageDirectlyRequestHeader, command.ext_fields)
     member = instance.members.get(header.consumer_group)
     if member is None:
@@ -137,7 +137,7 @@ PROCESSORS: Final[dict[int, Processor]] = {
     RequestCode.GET_CONSUMER_RUNNING_INFO: running_info,
     RequestCode.CONSUME_MESSAGE_DIRECTLY: consume_directly,
 }
-"""What is served, by request code."""
+"""The handlers by request code."""
 
 
 def _no_such_group(

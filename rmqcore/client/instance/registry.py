@@ -1,6 +1,6 @@
 """One client instance per client id and cluster in a process (A5c).
 
-Asking again for a client id gives the instance that is there, with a warning. Instances
+Asking again for a client id returns the existing instance, with a warning. Instances
 belong to the event loop that made them; another loop of the same process may not share
 them, and gets an error that says so. The last user to leave stops the instance.
 """
@@ -46,8 +46,9 @@ class InstanceRegistry:
     ) -> ClientInstance:
         """Return the instance of a client id, made by `make` when there is none.
 
-        With `internal_timers` its own clock runs the periodic work; the wish of whoever
-        made it counts. Raises `StateError` when it lives on another event loop.
+        With `internal_timers`, its own clock runs the periodic work; the choice of the
+        caller who made it counts. Raises `StateError` when it belongs to another event
+        loop.
         """
         key = client_id, frozenset(nameservers)
         loop = asyncio.get_running_loop()

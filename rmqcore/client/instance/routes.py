@@ -1,8 +1,8 @@
-"""What a client knows of topics and brokers: routes, as a table without IO.
+"""The routes of topics and brokers that a client knows: a table without IO.
 
-The name servers' answers go in, questions are answered from memory. A topic nobody
-knows keeps its last route: a name server that has just restarted must not stop
-consumers that still reach their brokers.
+The name servers' answers go in; questions are answered from memory. A topic that name
+servers no longer know keeps its last route: a name server that has just restarted must
+not stop consumers that still reach their brokers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RouteTable:
         self._publish: dict[str, list[MessageQueue]] = {}
 
     def update(self, topic: str, route: TopicRoute) -> bool:
-        """Take a route; true when it differs from the one known."""
+        """Store a route; return True when it differs from the one known."""
         if self._routes.get(topic) == route:
             return False
         self._routes[topic] = route
@@ -38,9 +38,9 @@ class RouteTable:
         return True
 
     def publish_like(self, topic: str, default: TopicRoute, limit: int) -> None:
-        """Let `topic`, unknown so far, be sent to where the default topic lives.
+        """Publish `topic`, unknown so far, to the brokers of the default topic.
 
-        The broker creates the topic at the first message, with `limit` queues at most.
+        The broker creates the topic at the first message, with at most `limit` queues.
         """
         self._stand_ins[topic] = default
         self._publish[topic] = [
@@ -49,7 +49,7 @@ class RouteTable:
         self._collect_brokers()
 
     def known(self, topic: str) -> bool:
-        """Tell whether a name server has told us a route of the topic."""
+        """Tell whether a name server has told us a route for the topic."""
         return topic in self._routes
 
     def subscribe_queues(self, topic: str) -> list[MessageQueue] | None:
@@ -62,7 +62,7 @@ class RouteTable:
         return self._publish.get(topic, [])
 
     def publish_topics(self) -> Iterable[str]:
-        """Return the topics that have been sent to, or could be."""
+        """Return the topics that messages have been sent to, or could be."""
         return self._publish.keys()
 
     def brokers_of(self, topic: str) -> tuple[BrokerData, ...]:
@@ -83,7 +83,7 @@ class RouteTable:
         return broker.master
 
     def address(self, broker_name: str, broker_id: int = MASTER_ID) -> str:
-        """Return the address of that id, else the next best of the same broker."""
+        """Return the address for that id, else the next best one of the same broker."""
         broker = self._brokers.get(broker_name)
         address = None if broker is None else broker.addresses.get(broker_id)
         if address is None and broker is not None:

@@ -1,6 +1,6 @@
-"""Running the timers: one slot when somebody asks, or all of them by the clock.
+"""Running the timers: one slot on request, or all of them by the clock.
 
-`run_slot` does a slot's work and tells how it went; a fleet calls it when its own
+`run_slot` does a slot's work and reports how it went; a fleet calls it when its own
 clock ticks. `TimerDriver` is that clock for a client used alone: it sleeps until the
 next slot begins, claims it and runs it in a task of its own, so that a broker that does
 not answer heartbeats does not keep locks from being renewed.
@@ -25,9 +25,9 @@ INTERNAL = "client"
 
 @dataclass(frozen=True, slots=True)
 class TimerRun:
-    """How one slot went. Times in ms since the epoch; `error` None when all was well.
+    """How one slot went. Times are in ms since the epoch; `error` is None on success.
 
-    `asked_by` names who ran it: the client's own clock, a tick from outside, a
+    `asked_by` names what ran it: the client's own clock, a tick from outside, or a
     fallback.
     """
 
@@ -43,7 +43,7 @@ class TimerRun:
 async def run_slot(
     instance: ClientInstance, slot: Slot, asked_by: str = INTERNAL
 ) -> TimerRun:
-    """Do the work of a slot that has been claimed; failures are told, not raised."""
+    """Do the work of a slot that was claimed; failures are returned, not raised."""
     clock = instance.clock
     started_ms, began = instance.now_ms(), clock.monotonic()
     problem: str | None = None
@@ -100,7 +100,7 @@ class TimerDriver:
                 self._schedule.claim(slot, now)
                 self._begin(slot)
             wait = self._schedule.next_due(now) - now
-            # A millisecond more, or rounding would wake it just before the slot.
+            # Add a millisecond, or rounding would wake it just before the slot.
             await instance.clock.sleep(wait + 0.001)
 
     def _begin(self, slot: Slot) -> None:

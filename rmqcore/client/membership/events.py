@@ -1,4 +1,4 @@
-"""What a group member tells its observer, at the time it happens.
+"""Events that a group member reports to its observer as they happen.
 
 The observer is a plain callable, called on the member's event loop; it must not block
 and must not raise. Times are milliseconds since the epoch.
@@ -15,7 +15,7 @@ from rmqcore.model import MessageQueue
 
 @dataclass(frozen=True, slots=True)
 class MemberEvent:
-    """What all events carry: whose they are, and when."""
+    """The base of all events: whose they are, and when they happened."""
 
     group: str
     client_id: str
@@ -47,14 +47,14 @@ class LockGained(MemberEvent):
 
 @dataclass(frozen=True, slots=True)
 class LockLost(MemberEvent):
-    """A broker refused to renew the lock of a queue; it is not consumed any more."""
+    """A broker refused to renew the lock of a queue, which is no longer consumed."""
 
     queue: MessageQueue
 
 
 @dataclass(frozen=True, slots=True)
 class PullDelayed(MemberEvent):
-    """Flow control set in: the queue's next pull waits (C6). Told once per spell."""
+    """Flow control set in: the queue's next pull waits (C6). Sent once per delay."""
 
     queue: MessageQueue
     reason: str

@@ -1,4 +1,4 @@
-"""What the parts of one group member share: who it is, what it holds, whom it tells."""
+"""The shared state of one group member's parts: identity, queues held, observer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GroupContext:
 
     @property
     def needs_locks(self) -> bool:
-        """True when queues are consumed under a broker's lock (C7)."""
+        """Whether queues are consumed under a broker's lock (C7)."""
         return self.orderly and self.message_model is MessageModel.CLUSTERING
 
     def now_ms(self) -> int:
@@ -67,8 +67,8 @@ class GroupContext:
     async def persist_offsets(self) -> None:
         """Persist the offsets of the queues that are ours beyond doubt.
 
-        A queue whose lock is not held may be somebody else's by now, and our older
-        offset would turn its new owner back.
+        A queue whose lock is not held may belong to another member by now, and our
+        older offset would set its new owner back.
         """
         now_ms = self.now_ms()
         queues = [
@@ -80,7 +80,7 @@ class GroupContext:
         self.tell_commits(queues)
 
     def tell_commits(self, queues: Iterable[MessageQueue]) -> None:
-        """Tell the observer which offsets have been persisted since last told."""
+        """Tell the observer which offsets have been persisted since the last report."""
         if self.on_event is None:
             return
         known = self.offsets.clone_offset_table()
@@ -91,7 +91,7 @@ class GroupContext:
                 self._tell(OffsetCommitted(*self._who(), queue, offset))
 
     def forget_commits(self, queue: MessageQueue) -> None:
-        """Forget what was told of a queue that is given up."""
+        """Forget what was reported about a queue that is given up."""
         self._committed.pop(queue, None)
 
     # Events

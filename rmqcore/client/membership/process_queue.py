@@ -1,9 +1,9 @@
 """The process queue: messages of one owned queue, pulled and not yet done with.
 
-Owns the cached messages by offset, the ones an orderly listener has taken, and what
-the rest of the client must know of the queue: dropped, locked, when last pulled and
-consumed. It refuses to know brokers, listeners, tasks and clocks: times come in as
-milliseconds, and whoever calls decides what to do with the offsets it returns.
+It owns the cached messages by offset, those that an orderly listener has taken, and
+what the rest of the client must know about the queue: dropped, locked, when last pulled
+and consumed. It does not know brokers, listeners, tasks or clocks: times come in as
+milliseconds, and the caller decides what to do with the offsets it returns.
 
 Invariants. The offset to commit is the smallest one still cached, or the largest ever
 seen plus one when nothing is (behaviour C5): a message that is stuck holds it back.
@@ -13,7 +13,7 @@ once however often it is put.
 Cost. Offsets arrive ascending, so a double-ended queue beside the dictionary keeps the
 order: putting and removing are O(1) per message, the smallest offset amortised O(1)
 (entries of removed messages are dropped when they reach an end). Only an offset put
-below the largest held one, as an orderly retry does, sorts anew.
+below the largest held one, as by an orderly retry, causes a sort.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class ProcessQueue:
         self.last_lock_ms = now_ms
         self.locked = False
         self.ending = False
-        """True once it is given up: no further message of it is begun."""
+        """True once the queue is given up: no further message of it is begun."""
         self.dropped = False
-        """True once what its listeners still bring back does not count any more."""
+        """True once the results of its listeners no longer count."""
         self.consuming = False
         """True while an orderly task has, or is about to take, messages of it."""
         self.try_unlock_times = 0
@@ -104,7 +104,7 @@ class ProcessQueue:
 
     @property
     def first_offset(self) -> int | None:
-        """The smallest cached offset, taken messages left out."""
+        """The smallest cached offset, without taken messages."""
         ascending, cached = self._ascending, self._cached
         while ascending and ascending[0] not in cached:
             ascending.popleft()
@@ -112,7 +112,7 @@ class ProcessQueue:
 
     @property
     def last_offset(self) -> int | None:
-        """The largest cached offset, taken messages left out."""
+        """The largest cached offset, without taken messages."""
         ascending, cached = self._ascending, self._cached
         while ascending and ascending[-1] not in cached:
             ascending.pop()
@@ -131,7 +131,7 @@ class ProcessQueue:
 
     @property
     def cached_count(self) -> int:
-        """How many messages are cached, taken ones left out."""
+        """How many messages are cached, without taken ones."""
         return len(self._cached)
 
     @property
@@ -147,7 +147,7 @@ class ProcessQueue:
         return self._largest_seen + 1 if self._largest_seen >= 0 else None
 
     def over_limit(self, limits: QueueLimits) -> str | None:
-        """Say which limit holds the next pull back, or None."""
+        """Return which limit holds the next pull back, or None."""
         if self.message_count > limits.max_messages:
             return f"{self.message_count} messages cached, limit {limits.max_messages}"
         if self._bytes > limits.max_bytes:
@@ -184,7 +184,7 @@ class ProcessQueue:
             self._when_idle.clear()
 
     def when_idle(self, call: Callable[[], None]) -> None:
-        """Call once no listener is at work on it: now, or when the last one ends."""
+        """Make the call once no listener is at work: now, or when the last one ends."""
         if self._at_work:
             self._when_idle.append(call)
         else:
@@ -195,7 +195,8 @@ class ProcessQueue:
     def remove(self, messages: Iterable[MessageExt], now_ms: int) -> int | None:
         """Forget messages that are done with; return the offset to commit.
 
-        None when nothing was cached before, as nothing can have been finished then.
+        Return None when nothing was cached before, as nothing can have been finished
+        then.
         """
         self.last_consume_ms = now_ms
         cached = self._cached
@@ -208,10 +209,10 @@ class ProcessQueue:
         return self.commit_offset()
 
     def stuck(self, now_ms: int, limit_ms: int) -> list[MessageExt]:
-        """Return the messages at the low end being consumed for over `limit_ms`.
+        """Return messages at the low end that have been in work for over `limit_ms`.
 
-        Looks at 16 messages at most and stops at the first that is not stuck: only
-        the low end holds the commit back.
+        Looks at 16 messages at most and stops at the first that is not stuck: only the
+        low end holds the commit back.
         """
         stuck = {
             message.queue_offset
@@ -226,7 +227,7 @@ class ProcessQueue:
     # Orderly
 
     def take_messages(self, count: int, now_ms: int) -> list[MessageExt]:
-        """Take the `count` lowest messages; an empty answer ends the task."""
+        """Take the `count` lowest messages; an empty result ends the task."""
         self.last_consume_ms = now_ms
         taken: list[MessageExt] = []
         while len(taken) < count and (offset := self.first_offset) is not None:
@@ -247,7 +248,7 @@ class ProcessQueue:
         return last + 1
 
     def make_consumable_again(self, messages: Sequence[MessageExt]) -> None:
-        """Put some of the taken messages back, as given: their counts may differ."""
+        """Put some of the taken messages back as given; their counts may differ."""
         for message in messages:
             taken = self._taken.pop(message.queue_offset, None)
             if taken is not None:

@@ -1,6 +1,6 @@
-"""What a member tells of itself when an administrator asks (307).
+"""A member's account of itself when an administrator asks (307).
 
-The members' names are Java's: admin tools look for some of them, and find the strategy
+The property names are Java's: admin tools look for some of them, and find the strategy
 where Java clients print it, as a class name.
 """
 
@@ -60,7 +60,7 @@ def running_info(
 def queue_info(process: ProcessQueue, offset: int | None) -> ProcessQueueInfo:
     """Return one process queue as Java shows it.
 
-    0 where it has nothing to say, and -1 for an offset that its store does not have.
+    Values are 0 where there is none, and -1 for an offset that its store does not have.
     """
     taken = process.taken_offsets or (0, 0)
     return ProcessQueueInfo(

@@ -1,7 +1,7 @@
-"""Where pulling of a queue begins (behaviour of `consume from where`).
+"""Where the pulling of a queue begins (behaviour of `consume from where`).
 
-What the group has committed always wins. Only where nothing was ever committed does
-the start position count; whatever keeps us from knowing is an error, and the queue is
+The group's committed offset always wins. Only where none was ever committed does the
+start position count; anything that keeps us from knowing is an error, and the queue is
 left for the next rebalance: a wrong guess would skip or repeat a whole queue.
 """
 
@@ -21,7 +21,7 @@ DEFAULT_TIMESTAMP_AGO_MS: Final = 30 * 60 * 1000
 
 @dataclass(frozen=True, slots=True)
 class StartPosition:
-    """Where a group starts on a queue it never committed; `timestamp_ms` for times."""
+    """Where a group starts on a queue it never committed; `timestamp_ms` for a time."""
 
     where: ConsumeFromWhere
     timestamp_ms: int
@@ -41,7 +41,7 @@ async def compute_pull_from_where(
     if start.where is ConsumeFromWhere.FIRST_OFFSET:
         return 0
     if start.where is not ConsumeFromWhere.TIMESTAMP and is_retry:
-        # Messages to be tried again must not be skipped by a late start.
+        # Messages that wait for a retry must not be skipped by a late start.
         return 0
     address = await instance.master(queue.broker_name, queue.topic)
     if start.where is ConsumeFromWhere.TIMESTAMP and not is_retry:

@@ -1,4 +1,4 @@
-"""How fast one member pulls and consumes, per topic, over the last minute.
+"""The rates at which one member pulls and consumes, per topic, over the last minute.
 
 Counts go into buckets of ten seconds; a reading adds up the six that are complete or
 under way. Failed messages are also counted over the last hour, as admin tools show it.
@@ -28,7 +28,7 @@ class Window:
         self._buckets: deque[list[float]] = deque(maxlen=keep)
 
     def add(self, now_ms: int, count: int, amount: float = 0.0) -> None:
-        """Count `count` things of `amount` together."""
+        """Count `count` things that amount to `amount` together."""
         number = now_ms // self._bucket_ms
         if not self._buckets or self._buckets[-1][0] != number:
             self._buckets.append([number, 0, 0.0])
@@ -47,7 +47,7 @@ class Window:
         return self.sums(now_ms)[0] / (self._bucket_ms * self._keep / 1000)
 
     def mean(self, now_ms: int) -> float:
-        """Return the amount per thing counted, 0 when nothing was."""
+        """Return the amount per thing counted, 0 when there was none."""
         count, amount = self.sums(now_ms)
         return amount / count if count else 0.0
 
@@ -66,7 +66,7 @@ class TopicRates:
 
 
 class TopicStatistics:
-    """What one member counts for one topic.
+    """The counts of one member for one topic.
 
     Calls of the listener are summed up in plain numbers until the next bucket begins.
     """

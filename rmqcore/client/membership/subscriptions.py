@@ -1,4 +1,4 @@
-"""What one member subscribes: topics with tag expressions and their versions.
+"""One member's subscriptions: topics with tag expressions and their versions.
 
 A broker keeps, per group and topic, the subscription with the newest version, whoever
 sent it (E2), and refuses pulls whose version is newer than what it has. So a change
@@ -25,7 +25,7 @@ class Subscriptions:
 
     @property
     def topics(self) -> Collection[str]:
-        """The topics subscribed."""
+        """The subscribed topics."""
         return self._by_topic.keys()
 
     @property
@@ -34,13 +34,13 @@ class Subscriptions:
         return tuple(self._by_topic.values())
 
     def add(self, topic: str, expression: str, now_ms: int) -> None:
-        """Subscribe a topic: `*` for all of it, or tags joined by `||`."""
+        """Subscribe to a topic: `*` for all of it, or tags joined by `||`."""
         if not topic:
             raise ArgumentError("a subscription needs a topic, got an empty one")
         self._by_topic[topic] = parse_tag_expression(topic, expression, now_ms)
 
     def remove(self, topic: str) -> None:
-        """Give a topic up."""
+        """Unsubscribe from a topic."""
         self._by_topic.pop(topic, None)
 
     def of(self, topic: str) -> SubscriptionData | None:
@@ -48,7 +48,7 @@ class Subscriptions:
         return self._by_topic.get(topic)
 
     def renew(self, topics: Iterable[str], now_ms: int) -> None:
-        """Give subscriptions a newer version, so that brokers take ours again."""
+        """Give subscriptions a newer version, so that brokers accept ours again."""
         for topic in topics:
             known = self._by_topic.get(topic)
             if known is not None:

@@ -1,1 +1,1 @@
-"""Sending messages: which queue, which broker, and again elsewhere after a failure."""
+"""Sending messages: the choice of queue and broker, and retries elsewhere."""

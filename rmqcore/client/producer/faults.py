@@ -1,7 +1,8 @@
 """Leaving slow or failing brokers alone for a while (latency fault avoidance).
 
-Each send tells how long it took; the longer, the longer its broker is avoided. A send
-that failed counts as ten seconds. The steps are those of RocketMQ's clients.
+Each send reports how long it took; the longer it took, the longer its broker is
+avoided. A send that failed counts as ten seconds. The steps are those of RocketMQ's
+clients.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-# (a send that took at least so many ms, keeps its broker out for so many ms)
+# (a send that took at least this many ms, keeps its broker out for this many ms)
 STEPS: Final = (
     (15_000, 30_000),
     (5_000, 10_000),

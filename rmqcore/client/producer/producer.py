@@ -1,15 +1,15 @@
 """The producer: sends messages to a topic's queues, elsewhere when a broker fails.
 
-Which queue: given, chosen by a selector (then there is one attempt: another queue would
-break the order), or in turn. In turn, a send that fails for a reason another broker may
-not have is tried again there, twice by default, while the time of the whole send lasts:
-a send that timed out is not repeated, or a slow broker would get more to do. What the
-broker refuses for the message's own sake is raised at once. A message may be stored
-twice when an answer was lost: RocketMQ delivers at least once.
+The queue is given, chosen by a selector (then there is one attempt: another queue would
+break the order), or taken in turn. In turn, a send that fails for a reason that another
+broker may not have is tried again there, by default twice, within the time of the whole
+send. A send that timed out is not repeated, or a slow broker would get more to do. A
+refusal because of the message itself is raised at once. A message may be stored twice
+when an answer was lost: RocketMQ delivers at least once.
 
 `send` waits for the answer. `send_async` returns once the request is on its way, and
 its future ends with the answer: that is the fast way, and the number under way is
-bounded. `send_oneway` has no answer at all.
+limited. `send_oneway` has no answer at all.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Producer:
     # Life
 
     async def start(self) -> None:
-        """Join the cluster; raises `StateError` when it has been started."""
+        """Join the cluster; raise `StateError` when it has been started."""
         if self._running is not None:
             raise StateError(f"producer {self.group} has been started")
         instance = self._client.acquire()
@@ -135,7 +135,7 @@ class Producer:
         """Send a message and return where it went.
 
         Raises `RouteError` for a topic without writable queues, `ResponseError` for a
-        broker's refusal, `TransportError` when no attempt got an answer in time.
+        broker's refusal, and `TransportError` when no attempt got an answer in time.
         """
         instance, sender = self._started()
         now_ms = instance.now_ms()
@@ -174,7 +174,7 @@ class Producer:
     ) -> asyncio.Future[SendResult]:
         """Send a message; the future returned ends with where it went.
 
-        Waits only while too many sends are under way, or for route and connection.
+        Waits only while too many sends are under way, or for a route or connection.
         """
         instance, sender = self._started()
         await self._under_way.acquire()
@@ -227,7 +227,7 @@ class Producer:
         queue: MessageQueue | None = None,
         select: Selector | None = None,
     ) -> None:
-        """Send a message without asking for an answer: it may be lost unnoticed."""
+        """Send a message without asking for an answer; it may be lost unnoticed."""
         instance, sender = self._started()
         to = queue or await self._choose(message.topic, select, ())
         address = await instance.master(to.broker_name, to.topic)
@@ -333,7 +333,7 @@ class Producer:
         fixed: object,
         error: RmqError,
     ) -> None:
-        """Try a failed asynchronous send again where that makes sense."""
+        """Retry a failed asynchronous send where that makes sense."""
         if self._running is None or fixed or not _may_work_elsewhere(error):
             self._failed(outcome, error)
             return
@@ -349,14 +349,14 @@ class Producer:
                     outcome.set_result(result)
 
         task = self._running[0].spawn(again())
-        # Shut down meanwhile: whoever waits for the outcome must not wait for ever.
+        # If shut down meanwhile, callers must not wait for the outcome for ever.
         task.add_done_callback(lambda _: outcome.cancel())
 
     def _failed(self, outcome: asyncio.Future[SendResult], error: RmqError) -> None:
         self._under_way.release()
         if not outcome.done():
             outcome.set_exception(error)
-            # Read here: a caller who never looks must not make the loop complain.
+            # Read it here, or the loop complains when the caller never does.
             outcome.exception()
 
 

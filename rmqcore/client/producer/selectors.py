@@ -1,7 +1,7 @@
 """Choosing a queue for a message: in turn, by key, at random, by machine room (C11).
 
 Order is per queue: messages of one key keep their order because a key always goes to
-the same queue, as long as the topic's queues stay what they are.
+the same queue, as long as the topic's queues stay the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RoundRobin:
     def choose(
         self, queues: Sequence[MessageQueue], avoid: Collection[str] = ()
     ) -> MessageQueue:
-        """Return the next queue whose broker is not in `avoid`, else simply the next.
+        """Return the next queue whose broker is not in `avoid`, else just the next one.
 
         Raises `RouteError` when there is no queue at all.
         """

@@ -1,7 +1,8 @@
-"""Sending one request with messages to one queue: what goes out, what comes back.
+"""Sending one request with messages to one queue, and reading the answer.
 
-Everything a send needs apart from the choice of the queue: unique id, compression,
-header, and the reading of the answer. Whether to try again is the producer's business.
+This module has everything a send needs apart from the choice of the queue: unique id,
+compression, header, and the reading of the answer. The producer decides whether to try
+again.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _COMPRESSED: Final = COMPRESSED_FLAG | KIND_FLAGS["zlib"]
 
 
 class SendStatus(Enum):
-    """How well a message was stored; all of them mean that it was."""
+    """How well a message was stored; every status means that it was."""
 
     SEND_OK = ResponseCode.SUCCESS
     FLUSH_DISK_TIMEOUT = ResponseCode.FLUSH_DISK_TIMEOUT
@@ -51,9 +52,9 @@ _STORED: Final[dict[int, SendStatus]] = {s.value: s for s in SendStatus}
 class SendResult:
     """Where a message went.
 
-    `msg_id` is the id that consumers see; of a batch, the ids of its messages joined
+    `msg_id` is the id that consumers see; for a batch, the ids of its messages joined
     by commas. `offset_msg_id` says where the broker stored it, `queue_offset` is its
-    place in the queue (of a batch, of its first message).
+    place in the queue (for a batch, that of its first message).
     """
 
     status: SendStatus
@@ -100,8 +101,8 @@ class Sender:
     ) -> tuple[RemotingCommand, str]:
         """Return the request (320) for a batch, and the ids of its messages.
 
-        Raises `ArgumentError` for what a batch must not hold: nothing, several topics,
-        delayed messages, a retry topic, or more than 4 MiB.
+        Raises `ArgumentError` for an empty batch, several topics, delayed messages, a
+        retry topic, or more than 4 MiB.
         """
         topic = check_batch(messages)
         ids, texts = self._stamp_batch(messages, now_ms)
@@ -128,9 +129,10 @@ class Sender:
     def _fields(
         self, topic: str, queue: MessageQueue, sys_flag: int, now_ms: int
     ) -> dict[str, str]:
-        """Return the short form of `SendMessageRequestHeader`, but for properties.
+        """Return the short form of `SendMessageRequestHeader`, except properties.
 
-        Written out here: the general encoder takes a third of the time of a send.
+        It is written out here, as the general encoder takes a third of the time of a
+        send.
         """
         return {
             "a": self._group,
@@ -158,9 +160,9 @@ class Sender:
     def _stamp_batch(
         self, messages: Sequence[Message], now_ms: int
     ) -> tuple[list[str], list[bytes]]:
-        """Return the unique ids of messages, and their properties with these.
+        """Return the unique ids of messages, and their properties with these ids.
 
-        Properties that are those of the message before are written once.
+        Properties equal to those of the previous message are not written again.
         """
         ids = self._ids.next_ids(len(messages), now_ms)
         texts: list[bytes] = []
@@ -204,7 +206,7 @@ def read_send_response(
 
 
 def _move_attempts(properties: dict[str, str], fields: dict[str, str]) -> None:
-    """Move what a retry topic's message says of its attempts into the header."""
+    """Move the attempt counts of a retry topic's message into the header."""
     fields["j"] = properties.pop(Property.RECONSUME_TIME, "0")
     limit = properties.pop(Property.MAX_RECONSUME_TIMES, None)
     if limit is not None:

@@ -1,1 +1,1 @@
-"""Rebalancing: the rules, the locks of brokers, taking up and giving up queues."""
+"""Rebalancing: the rules, the locks of brokers, taking and giving up queues."""

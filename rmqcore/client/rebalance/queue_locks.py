@@ -1,8 +1,9 @@
 """Brokers' locks of queues, as an orderly member sees them (C7, C8).
 
 A lock is asked for before a queue is taken, renewed every 20 s in one request per
-broker, and given back when the queue is. What cannot be asked is not held: a broker
-that does not answer grants nothing, and trust in what it granted before ends by itself.
+broker, and given back when the queue is. A lock that cannot be asked for is not held: a
+broker that does not answer grants nothing, and trust in what it granted before ends by
+itself.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class QueueLocks:
     ) -> list[MessageQueue]:
         """Renew the locks of held queues; return those that were gained anew.
 
-        Somebody else may have consumed a queue gained anew: it has to be begun again
+        Another member may have consumed a queue gained anew: it has to be started again
         from the offset that the broker has.
         """
         context = self._context

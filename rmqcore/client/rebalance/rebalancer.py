@@ -2,14 +2,14 @@
 
 For each topic: the part is computed anew; queues no longer in it are dropped (progress
 persisted, then forgotten, lock given back); new ones are locked where order is kept,
-get a start offset and a process queue, and are handed to whoever pulls.
+get a start offset and a process queue, and are handed to the puller.
 
-Invariants. One rebalance of a member runs at a time, wishes for more are merged into
+Invariants. One rebalance of a member runs at a time; further requests are merged into
 one. Whatever cannot be learned (members, offsets) leaves the queues concerned as they
 are and is tried again. A changed part renews the subscriptions' versions and goes to
 the brokers by heartbeat before anything new is pulled. An orderly queue is released
-only when its listener has finished, so that its next owner starts after it; until
-then it is not taken again here either.
+only when its listener has finished, so that its next owner starts after it; until then
+it is not taken again here either.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ RELEASE_WAIT_S: Final = 20.0
 
 
 class QueueWork(Protocol):
-    """Whoever pulls and consumes the queues that a member holds."""
+    """The part that pulls and consumes the queues that a member holds."""
 
     def begin(self, process: ProcessQueue, offset: int) -> None:
-        """Begin to pull a queue from an offset."""
+        """Start to pull a queue from an offset."""
         ...
 
     def end(self, process: ProcessQueue) -> None:
-        """Stop pulling a queue; begin no further message of it."""
+        """Stop pulling a queue, and begin no further message of it."""
         ...
 
     async def finished(self, process: ProcessQueue) -> None:
-        """Return when no listener is at work on the queue any more."""
+        """Wait until no listener is at work on the queue any more."""
         ...
 
 
 class Rebalancer:
     """The rebalancing of one member. Belongs to one event loop.
 
-    `assigner` may be exchanged; the next rebalance divides by the new one.
+    `assigner` may be replaced; the next rebalance divides by the new one.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Rebalancer:
             self._context.instance.spawn(self.now())
 
     async def now(self) -> bool:
-        """Rebalance; false when something has to be tried again."""
+        """Rebalance; return False when something has to be tried again."""
         async with self._turn:
             self._wanted = False
             if self._closed:
@@ -106,7 +106,7 @@ class Rebalancer:
         return complete
 
     async def renew_locks(self) -> None:
-        """Renew the brokers' locks; begin queues anew whose lock had lapsed."""
+        """Renew the brokers' locks; start queues whose lock had lapsed anew."""
         if not self._context.needs_locks:
             return
         anew = await self._locks.renew(dict(self._context.held))
@@ -186,7 +186,7 @@ class Rebalancer:
         try:
             part = self.assigner.part(queues, client_ids)
         except Exception:
-            # The strategy may be the application's own; its failure keeps the part.
+            # The strategy may be the application's own; if it fails, the part stays.
             logger.exception(
                 "group=%s topic=%s strategy=%s failed",
                 context.group,
@@ -201,8 +201,8 @@ class Rebalancer:
     ) -> None:
         """Tell observers and brokers of changed parts, then begin the new queues.
 
-        Each queue begins when its own broker has heard: a broker that does not answer
-        holds up nobody else's.
+        Each queue begins when its own broker has been told: a broker that does not
+        answer does not hold up the queues of others.
         """
         context = self._context
         by_broker: dict[str, list[tuple[ProcessQueue, int]]] = {}
@@ -232,7 +232,7 @@ class Rebalancer:
     async def _add(
         self, queues: Iterable[MessageQueue]
     ) -> tuple[list[tuple[ProcessQueue, int]], bool]:
-        """Take queues; return those taken with their start, and whether all were."""
+        """Take queues; return those taken, with their starts, and whether all were."""
         context = self._context
         wanted = [queue for queue in queues if queue not in self._releasing]
         locked: dict[MessageQueue, int] = {}
@@ -278,13 +278,13 @@ class Rebalancer:
             if self._context.needs_locks:
                 self._release_later(process)
             else:
-                # The next owner starts now, from what it finds: nothing to wait for.
+                # The next owner starts now from what it finds: nothing to wait for.
                 process.dropped = True
                 given_up.append(process)
         await asyncio.gather(*(self._persist(process) for process in given_up))
 
     def _drop_strays(self) -> list[str]:
-        """Drop queues of topics given up; return those topics."""
+        """Drop queues of topics no longer subscribed to; return those topics."""
         context = self._context
         strays = not_subscribed(context.held, context.subscriptions.topics)
         for queue in strays:
@@ -297,7 +297,7 @@ class Rebalancer:
         process = self._context.held.get(queue)
         if process is None:
             return
-        # Whatever its listener still brings back belongs to a lock that had lapsed.
+        # The results of its listener belong to a lock that had lapsed.
         process.dropped = True
         process.locked = False
         self._context.offsets.remove_offset(queue)
@@ -317,7 +317,7 @@ class Rebalancer:
 
     def _released(self, queue: MessageQueue) -> None:
         self._releasing.pop(queue, None)
-        # It may be ours again by now, and was left out while it was being released.
+        # It may be ours again by now, and was left out while being released.
         self.soon()
 
     async def _release(self, process: ProcessQueue) -> None:

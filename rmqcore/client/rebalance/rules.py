@@ -1,6 +1,6 @@
-"""What a rebalance changes, without doing it (behaviour B8, C1).
+"""The decisions of a rebalance, without carrying them out (behaviour B8, C1).
 
-Pure decisions: which queues a member should own, what that adds to and drops from what
+They are pure: which queues a member should own, what that adds to and drops from what
 it holds, and which of the held ones have to be made anew because their pulling died.
 Every member of a group computes this on its own from the same sorted input; whatever
 fails leaves the previous assignment as it is.
@@ -22,12 +22,12 @@ from rmqcore.model import (
 )
 
 BROKER_LOCK_MS: Final = 60_000
-"""A broker gives a lock to somebody else when it was not renewed for this long."""
+"""A broker gives a lock to another client when it was not renewed for this long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """What one rebalance of one topic changes for one member.
+    """The changes that one rebalance of one topic makes for one member.
 
     `owned` is the member's whole part; `stalled` are queues in it that are held but
     have not been pulled for two minutes, to be dropped and taken anew.
@@ -41,13 +41,13 @@ class Division:
 
     @property
     def changes(self) -> bool:
-        """True when anything has to be done."""
+        """Whether anything has to be done."""
         return bool(self.added or self.dropped or self.stalled)
 
 
 @dataclass(frozen=True, slots=True)
 class Assigner:
-    """How a member's part is computed: its group, id, mode and strategy."""
+    """Computes a member's part by its group, id, mode and strategy."""
 
     group: str
     client_id: str
@@ -59,8 +59,9 @@ class Assigner:
     ) -> list[MessageQueue]:
         """Return the member's queues of one topic.
 
-        Broadcasting takes all of them and asks nobody. Raises `AllocationError` as the
-        strategy does (B7); a client id that the group does not list gets nothing.
+        A broadcasting member takes all of them and asks nobody. Raises
+        `AllocationError` as the strategy does (B7); a client id that the group does not
+        list gets nothing.
         """
         in_order = sorted_queues(queues)
         if self.message_model is MessageModel.BROADCASTING:
@@ -115,10 +116,10 @@ def apply_lock_answer(
 ) -> tuple[list[MessageQueue], list[MessageQueue]]:
     """Write a broker's answer into the process queues; return (gained, lost).
 
-    Queues in the answer become locked, the others unlocked and are not consumed until
-    they are locked again (C8). A lock that the broker had let lapse counts as gained:
-    somebody else may have consumed in between. `now_ms` is when the request was sent,
-    so that our trust ends before the broker's lock does.
+    Queues in the answer become locked; the others become unlocked and are not consumed
+    until they are locked again (C8). A lock that the broker had let lapse counts as
+    gained: another client may have consumed in between. `now_ms` is when the request
+    was sent, so that our trust ends before the broker's lock does.
     """
     gained: list[MessageQueue] = []
     lost: list[MessageQueue] = []
