@@ -1,4 +1,4 @@
-"""RocketMQ's rules as scenarios that run on a real cluster and say what they show."""
+"""RocketMQ's rules as labs that run on a real cluster and say what they show."""
 
 from .lab import Lab
 from .leftovers import delete_leftovers, run_prefix

@@ -1,10 +1,10 @@
-"""F6: one message that is not finished holds the commit back (C5, C6).
+"""F6: one unfinished message holds the commit back (C5, C6).
 
-One queue, one member. The listener does not come back from one message while all later
-ones are done with: what is committed stays at that message, however far the member has
-come. When the span from it to the newest message passes the limit, flow control stops
-pulling, until the newer ones are done with: the span is that of what is in hand. Once
-the message is done, the commit jumps to the end.
+One queue, one member. The listener hangs on one message while all later ones are
+finished: the committed offset stays at that message, however far the member has come.
+When the span from it to the newest message passes the limit, flow control stops pulling
+until the newer ones are finished, since the span is that of the messages in hand. Once
+the message is finished, the commit jumps to the end.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockedResult(LabResult):
-    """Offsets while the message blocked: committed, furthest in hand, how many were.
+    """Offsets while the message blocked: committed, furthest in hand, and their number.
 
-    The furthest is that of the moment when pulling stopped for the first time.
+    The furthest is the one at the moment when pulling stopped for the first time.
     """
 
     blocked: int
@@ -66,7 +66,7 @@ class _Hanging:
         self._released = asyncio.Event()
 
     def release(self) -> None:
-        """Come back."""
+        """Return from the message."""
         self._released.set()
 
     async def handle(self, message: MessageExt) -> ConsumeResult:
@@ -77,7 +77,7 @@ class _Hanging:
 
 
 async def play(stage: Stage, parameters: Parameters) -> BlockedResult:
-    """Let a listener hang on one message, and look at the commit."""
+    """Make a listener hang on one message, and look at the commit."""
     hanging = _Hanging(parameters.blocked)
     try:
         return await _play(stage, parameters, hanging)
@@ -139,7 +139,7 @@ async def _send(stage: Stage, topic: str, messages: int) -> None:
 
 
 async def _in_hand(stage: Stage, member: Member) -> int:
-    """Return how many messages the member holds, by its own account (307)."""
+    """Return how many messages the member holds, as it reports itself (307)."""
     info = await stage.admin.running_info(
         member.role.group, member.client_id, await stage.broker_address()
     )
@@ -151,9 +151,9 @@ async def _in_hand(stage: Stage, member: Member) -> int:
 
 
 def _first_stop(events: Sequence[Event]) -> tuple[int, str] | None:
-    """Return the span at which pulling first stopped, and why it did as it was told.
+    """Return the span at which pulling first stopped, and the reason that was reported.
 
-    Other limits may hold a slow listener's pulls back before.
+    Before that, other limits may hold a slow listener's pulls back.
     """
     for event in events:
         if isinstance(event, PullDelayed) and (found := _SPAN.match(event.reason)):

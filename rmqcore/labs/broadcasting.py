@@ -1,8 +1,8 @@
-"""F2: in a broadcasting group everybody consumes everything (A2, A3).
+"""F2: in a broadcasting group every member consumes everything (A2, A3).
 
 Two members with instance names of their own: nothing is divided, each consumes all ten
-messages, and each keeps its progress in a file of its own. The broker has no progress
-to show, now or ever.
+messages, and each keeps its progress in a file of its own. The broker never has any
+progress to show.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastingResult(LabResult):
-    """What the broker says of the group, and the files before and after."""
+    """What the broker says about the group, and the files before and after."""
 
     broker_offsets: tuple[int, ...]
     files_before: tuple[OffsetsFile, ...]
@@ -41,7 +41,7 @@ class BroadcastingResult(LabResult):
 
 
 async def play(stage: Stage, parameters: Parameters) -> BroadcastingResult:
-    """Send messages to a broadcasting group and see who consumes them."""
+    """Send messages to a broadcasting group and record who consumes them."""
     group, topic = stage.group(), await stage.topic(QUEUES)
     options = {
         "message_model": MessageModel.BROADCASTING,

@@ -1,8 +1,8 @@
 """A clock that runs faster than the machine's, for labs about long timers.
 
 Lock expiry (60 s), renewal (20 s), the client's trust (30 s) and retry delays keep
-their proportions, because everybody in the lab's cluster lives by the same clock; only
-the one who watches waits less. Requests still time out by the machine's own clock.
+their proportions, because everything in the lab's cluster uses the same clock; only the
+person who watches waits less. Requests still time out by the machine's own clock.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rmqcore.errors import ArgumentError
 from rmqcore.transport import Clock, SystemClock
 
 FASTEST: Final = 100.0
-"""Beyond this the loop's own delays are no longer small beside the timers."""
+"""Beyond this, the loop's own delays are no longer small compared with the timers."""
 
 
 class HurriedClock:

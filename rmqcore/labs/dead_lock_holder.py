@@ -3,8 +3,8 @@
 Two orderly members hold the brokers' locks of their queues. One dies in the middle of
 its work. The broker notices the lost connection at once, and the other member asks for
 the queues; but their locks are the dead one's for 60 s from the last renewal. They
-wait, then move. What was done and not yet committed is consumed again; the order of
-first deliveries holds for every key.
+wait, then move. Messages that were finished and not yet committed are consumed again;
+the order of first deliveries holds for every key.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TakenOverResult(LabResult):
 
 @dataclass(frozen=True, slots=True)
 class _Death:
-    """When the member last renewed its locks, when it died, what it left."""
+    """When the member last renewed its locks, when it died, and what it left."""
 
     renewed_ms: int
     died_ms: int
@@ -63,7 +63,7 @@ class _Death:
 
 
 async def play(stage: Stage, parameters: Parameters) -> TakenOverResult:
-    """Let one of two orderly members die at work, and look who consumes what when."""
+    """Let one of two orderly members die at work, and record who consumes what when."""
     topic = await stage.topic(parameters.queues)
     dying, count = _Dying(), parameters.messages_per_key
     stays = await _join(stage, topic, "stays", succeed)
@@ -150,7 +150,7 @@ def _judge(
 
 
 class _Dying:
-    """A listener that, told to, finishes some messages and then hangs."""
+    """A listener that, on request, finishes some messages and then hangs."""
 
     def __init__(self) -> None:
         self.hangs = asyncio.Event()

@@ -1,10 +1,10 @@
-"""F4: members of one group that subscribe different tags lose messages (E1-E4).
+"""F4: members of one group that subscribe to different tags lose messages (E1-E4).
 
 A broker keeps one subscription per group and topic: the newest, whoever sent it. It
-filters for everybody with that, while the queues are divided among all. So the member
-with the older subscription is handed nothing that it wants, and the other one gets only
-what lies in its own half. In a broadcasting group each member reads all queues, so the
-newer one gets all of its own, the older one still nothing.
+filters for all members with that, while the queues are divided among all. So the member
+with the older subscription is given nothing that it wants, and the other one gets only
+the messages in its own half. In a broadcasting group each member reads all queues, so
+the newer one gets all of its own messages, and the older one still nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .stage import Stage
 
 TAGS: Final = ("tag1", "tag2")
 HOLD_S: Final = 20.0
-"""How long a broker may hold a pull that matches nothing before it tells the offset."""
+"""How long a broker may hold a pull that matches nothing before it gives the offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One mode: the tag that the broker filters by, and what each tag's member got."""
+    """One mode: the tag that the broker filters by, and what each member got."""
 
     filtered_by: str
     consumed: Mapping[str, int]
@@ -50,30 +50,30 @@ class Outcome:
 
     @property
     def never_consumed(self) -> int:
-        """Messages that nobody consumed and nobody will: the offsets are past them."""
+        """Messages that nobody consumed or will consume: the offsets are past them."""
         return self.sent - sum(self.consumed.values())
 
     @property
     def older(self) -> int:
-        """What the member with the older subscription got."""
+        """The messages that the member with the older subscription got."""
         return sum(n for tag, n in self.consumed.items() if tag != self.filtered_by)
 
     @property
     def newer(self) -> int:
-        """What the member with the newer subscription got."""
+        """The messages that the member with the newer subscription got."""
         return self.consumed[self.filtered_by]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferentTagsResult(LabResult):
-    """What was consumed in either mode."""
+    """The messages consumed in each mode."""
 
     clustering: Outcome
     broadcasting: Outcome
 
 
 async def play(stage: Stage, parameters: Parameters) -> DifferentTagsResult:
-    """Let two members of a group subscribe a tag each, in both modes."""
+    """Let two members of a group subscribe to one tag each, in both modes."""
     clustering = await _clustering(stage, parameters)
     broadcasting = await _broadcasting(stage, parameters)
     each = parameters.messages_per_tag
@@ -104,7 +104,7 @@ async def _clustering(stage: Stage, parameters: Parameters) -> Outcome:
     topic = await stage.topic(parameters.queues, "_clustering")
     members = await _join(stage, topic, {})
     await _send(stage, topic, parameters)
-    # Once all offsets are past all messages, nobody will be given any more of them.
+    # Once all offsets are past all messages, no member will be given any more of them.
     await stage.all_committed(f"{topic}_group", topic, members, takes_s=HOLD_S)
     return await _outcome(stage, topic, members)
 
@@ -147,8 +147,9 @@ async def _join(
         )
         members.append(await stage.join(role))
         await stage.rest(topic, members, f"{role.name} joined")
-    # A changed part renews a subscription, so whose is newer now is chance. The later
-    # one subscribes once more, and the broker hears of both before anything is sent.
+    # A changed part renews a subscription, so either may be the newer one by now. The
+    # later member subscribes once more, and the broker hears of both before messages
+    # are sent.
     members[-1].consumer.subscribe(topic, TAGS[-1])
     for member in members:
         await member.run_timer(Timer.HEARTBEAT)

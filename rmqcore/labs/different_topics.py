@@ -1,9 +1,9 @@
-"""F4b: members of one group that subscribe different topics (E4, E6).
+"""F4b: members of one group that subscribe to different topics (E4, E6).
 
-A heartbeat takes every topic that it does not list out of the group's table, so the
-table flips with each member's heartbeat, everybody is notified each time, and pulls
+A heartbeat removes every topic that it does not list from the group's table, so the
+table flips with each member's heartbeat, all members are notified each time, and pulls
 fail while their topic is missing. And each topic is divided among all members of the
-group: the part of a member that does not subscribe it is read by nobody, for good.
+group: the part of a member that does not subscribe to it is never read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOOKS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How many queues each topic has, messages in each, and heartbeats watched."""
+    """The numbers of queues of each topic, messages in each, and heartbeats watched."""
 
     queues: int = 8
     messages_per_queue: int = 2
@@ -41,7 +41,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """One heartbeat: the topics that the broker knew after it, and who was notified.
+    """One heartbeat: the topics that the broker knew after it, and the notices.
 
     `notices` are those that came with it, by member in the order of joining.
     """
@@ -53,7 +53,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferentTopicsResult(LabResult):
-    """The heartbeats watched, the queues without a reader, and what waits in them."""
+    """The heartbeats watched, the queues without a reader, and the messages there."""
 
     flips: tuple[Flip, ...]
     unread: tuple[MessageQueue, ...]
@@ -61,7 +61,7 @@ class DifferentTopicsResult(LabResult):
 
 
 async def play(stage: Stage, parameters: Parameters) -> DifferentTopicsResult:
-    """Let two members of a group subscribe a topic each."""
+    """Let two members of a group subscribe to one topic each."""
     group, count = stage.group(), parameters.queues * parameters.messages_per_queue
     topics = [await stage.topic(parameters.queues, f"_{name}") for name in ("T1", "T2")]
     members = [
@@ -116,10 +116,10 @@ async def _unread(
 async def _flip(
     stage: Stage, group: str, members: Sequence[Member], sender: Member
 ) -> Flip:
-    """Let one member send its heartbeat, and see what that does.
+    """Let one member send its heartbeat, and return its effect.
 
-    Looks again when it is not as expected: a member whose pull failed sends heartbeats
-    too, and one of them may come between the heartbeat and the look.
+    Checks again when the effect is not as expected: a member whose pull failed sends
+    heartbeats, too, and one of them may come between the heartbeat and the check.
     """
     flip = await _beat(stage, group, members, sender)
     for _ in range(LOOKS - 1):
@@ -138,7 +138,7 @@ async def _flip(
 async def _beat(
     stage: Stage, group: str, members: Sequence[Member], sender: Member
 ) -> Flip:
-    # The other one's topic has to be in the table before, or nothing would change.
+    # The other member's topic has to be in the table before, or nothing would change.
     for member in members:
         if member is not sender:
             await member.run_timer(Timer.HEARTBEAT)

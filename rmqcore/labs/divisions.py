@@ -2,8 +2,8 @@
 
 Sixteen queues, one member, then two, then three, then fewer again; all of them
 restarted in another order; then topics with fewer queues than members. Every member
-computes its part on its own from the same sorted lists, so the division depends on who
-is there and not on who came first.
+computes its part on its own from the same sorted lists, so the division depends on
+which members are there and not on which came first.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class _Group:
         return await self._rest(f"{name} left")
 
     async def restart(self, names: tuple[str, ...]) -> Division:
-        """Let everybody leave, and these come in this order."""
+        """Make all members leave, and these join in this order."""
         await self.disband()
         for name in names:
             await self._enter(name)
         return await self._rest("restarted")
 
     async def disband(self) -> None:
-        """Let everybody leave."""
+        """Make all members leave."""
         for name in list(self._members):
             await self._stage.leave(self._members.pop(name))
 
@@ -77,7 +77,7 @@ class _Group:
 
 
 def follows_rule(division: Division) -> bool:
-    """Tell whether a division is the one that the rule gives."""
+    """Tell whether a division is the one that the rule prescribes."""
     plan = allocate_group(
         DEFAULT_STRATEGY,
         group=division.topic,
@@ -88,7 +88,7 @@ def follows_rule(division: Division) -> bool:
 
 
 async def play(stage: Stage, parameters: Parameters) -> LabResult:
-    """Let members join, leave and restart, and look at each division."""
+    """Make members join, leave and restart, and check each division."""
     many = _Group(stage, await stage.topic(parameters.queues, "_many"))
     for name in NAMES:
         whole = await many.join(name)

@@ -18,7 +18,7 @@ from .stage import Stage
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How much of everything there is."""
+    """How many members, queues and messages there are."""
 
     members: int = 2
     queues: int = 4
@@ -31,7 +31,7 @@ class Parameters:
 
 
 async def play(stage: Stage, parameters: Parameters) -> LabResult:
-    """Send messages to a group and see who consumes them."""
+    """Send messages to a group and record who consumes them."""
     group, topic = stage.group(), await stage.topic(parameters.queues)
     members = [
         await stage.join(Role(f"c{number + 1}", group, {topic: "*"}))

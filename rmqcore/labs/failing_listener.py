@@ -1,7 +1,7 @@
-"""F8: what a listener fails on comes again, later each time, then no more (C4).
+"""F8: a message that fails comes again, later each time, until it is given up (C4).
 
 The message goes back to the broker, waits there for the delay of its level, and comes
-again by the retry topic of the group; after the last try it is put among the dead
+again through the retry topic of the group; after the last try it is put among the dead
 letters, where nobody consumes it.
 """
 
@@ -43,7 +43,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriedResult(LabResult):
-    """The pauses between attempts, and how many messages both topics came to hold."""
+    """The pauses between attempts, and how many messages both topics hold then."""
 
     pauses_ms: tuple[int, ...]
     delays_ms: tuple[int, ...]
@@ -52,7 +52,7 @@ class RetriedResult(LabResult):
 
 
 async def play(stage: Stage, parameters: Parameters) -> RetriedResult:
-    """Let a listener fail on one message until it is given up."""
+    """Make a listener fail on one message until it is given up."""
     group, topic = stage.group(), await stage.topic(1)
     retry, dead = retry_topic(group), dead_letter_topic(group)
 
@@ -113,7 +113,7 @@ async def play(stage: Stage, parameters: Parameters) -> RetriedResult:
 
 
 async def _length(stage: Stage, topic: str) -> int:
-    """Return how many messages a topic holds; none where it does not exist yet."""
+    """Return how many messages a topic holds; 0 where it does not exist yet."""
     if topic not in await stage.admin.topic_names():
         return 0
     queues = await stage.admin.topic_stats(topic)

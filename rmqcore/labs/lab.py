@@ -1,7 +1,7 @@
-"""What a lab is, and how one is run.
+"""The definition of a lab, and how one is run.
 
 A lab is a coroutine function of a stage and its parameters that returns a typed result.
-It runs on a cluster given by its name server, or on one of its own that lives by a
+It runs on a cluster given by its name server, or on one of its own, which uses a
 hurried clock where the lab is about long timers.
 """
 
@@ -27,7 +27,7 @@ LONGEST_LINGER_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """One lab: its name, what it shows, the behaviours it is about, how it is played.
+    """One lab: its name, title, the behaviours it is about, and how it is played.
 
     `texts` are its sentences by key: steps and claims. `parameters` is a frozen class
     of whole numbers with defaults. `pace` is how fast its own cluster's clock runs.
@@ -42,11 +42,11 @@ class Lab:
     pace: float = 1.0
 
     def parameters_of(self, given: Mapping[str, int]) -> Any:
-        """Return the lab's parameters; raise `ArgumentError` for one it has not."""
+        """Return the lab's parameters; raise `ArgumentError` for any other."""
         known = [field.name for field in fields(self.parameters())]
         for name in given:
             if name not in known:
-                raise ArgumentError(f"lab {self.name} has no {name!r}, it has {known}")
+                raise ArgumentError(f"lab {self.name} has no {name!r}; it has {known}")
         return self.parameters(**given)
 
     async def run(
@@ -61,13 +61,13 @@ class Lab:
     ) -> LabResult:
         """Play the lab and return what was seen.
 
-        Without `nameservers` it makes a cluster of its own and removes it at the end.
-        On a cluster given it takes as long as RocketMQ's timers do, and deletes its
+        Without `nameservers`, it makes a cluster of its own and removes it at the end.
+        On a given cluster it takes as long as RocketMQ's timers do, and deletes its
         topics and groups at the end unless `clean_up` is false. At each division it
-        stays for `linger_s` of the machine's time, for those who watch; nothing that
-        it shows depends on that. The names of all it makes there begin with
+        pauses for `linger_s` of the machine's time, for those who watch; nothing that
+        it shows depends on that. The names of everything it makes there begin with
         `run_prefix(name, label)`. Raises `LabError` when something it waits for does
-        not come, `ArgumentError` for bad parameters.
+        not happen, and `ArgumentError` for bad parameters.
         """
         check_linger(linger_s)
         chosen = self.parameters_of(parameters or {})
@@ -123,7 +123,7 @@ class Lab:
 
 
 def check_linger(seconds: float) -> None:
-    """Raise `ArgumentError` for a stay at divisions that is out of its range."""
+    """Raise `ArgumentError` for a pause at divisions that is out of its range."""
     if not 0 <= seconds <= LONGEST_LINGER_S:
         raise ArgumentError(
             f"linger_s is {seconds:g}, allowed 0 to {LONGEST_LINGER_S:g}"

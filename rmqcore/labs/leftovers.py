@@ -1,4 +1,4 @@
-"""Names of what a run of a lab makes on a cluster, and how all of it is deleted."""
+"""The names of topics and groups that a lab makes on a cluster, and their deletion."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 def run_prefix(lab: str, label: str = "") -> str:
-    """Return how the names of a lab's runs begin, or of those of one label."""
+    """Return the beginning of the names in a lab's runs, or in those of one label."""
     return f"LAB_{lab}_{label}"
 
 
 async def delete_leftovers(admin: Admin, prefix: str) -> int:
-    """Delete the groups and topics of the runs with a prefix; return how many.
+    """Delete the groups and topics of the runs with a prefix; return their number.
 
-    Topics for retries and dead letters have their group's name in theirs.
+    Topics for retries and dead letters contain their group's name.
     """
     topics = [topic for topic in await admin.topic_names() if prefix in topic]
     for topic in topics:

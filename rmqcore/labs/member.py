@@ -1,7 +1,7 @@
-"""A member of a lab's group: a push consumer, and what its listener was given.
+"""A member of a lab's group: a push consumer, and the messages its listener was given.
 
-Each member acts as a process of its own: its instance is shared with nobody, also where
-two of them have one client id.
+Each member acts as a process of its own: its instance is not shared, even where two
+members have one client id.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ async def succeed(message: MessageExt) -> ConsumeResult:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Who a member is and what it does with messages; `options` are its consumer's.
+    """A member's identity and what it does with messages; `options` are its consumer's.
 
-    `subscriptions` are topic to tag expression. Without `timers` the lab itself says
-    when periodic work is done, so that a run is the same every time.
+    `subscriptions` map topics to tag expressions. Without `timers`, the lab itself
+    decides when periodic work is done, so that every run is the same.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Member:
 
     @property
     def broadcasts(self) -> bool:
-        """Whether it reads all queues for itself, which nobody then divides."""
+        """Whether it reads all queues for itself, which then are not divided."""
         model = self.role.options.get("message_model")
         return model is MessageModel.BROADCASTING
 
@@ -108,7 +108,7 @@ class Member:
         return tuple(q for q in self.consumer.queues if q.topic == topic)
 
     def part(self, topic: str) -> Part:
-        """Return the same with its name."""
+        """Return these queues with the member's name."""
         return Part(self.name, self.client_id, self.queues(topic))
 
     async def run_timer(self, timer: Timer) -> None:

@@ -1,10 +1,10 @@
 """F2b: a broadcasting member whose offsets file is lost (A6, D2, A3).
 
 In each case a member consumes, persists twice (so that there is a backup, one write
-older), and dies. Its files are harmed, messages come while it is away, and it starts
-again. From the backup it goes on, repeating what came between the two writes. With no
-file, or on another host, it starts at the tail: what came while it was away is lost to
-it. With two files and neither readable it refuses to start.
+older), and dies. Its files are damaged, messages come while it is away, and it starts
+again. From the backup, it continues and repeats the messages between the two writes.
+With no file, or on another host, it starts at the tail: messages that came while it was
+away are lost to it. With two files, neither of them readable, it refuses to start.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .stage import Stage
 GARBAGE: Final = b'{"offsetTable":{{'
 HOME: Final = "host-1"
 REFUSED: Final = "refused"
-"""Where a file is looked for, but none can be read."""
+"""The outcome when there are files, but none can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What happens to the files, and on which host the member starts again."""
+    """What happens to the files, and the host on which the member starts again."""
 
     name: str
     harm: Callable[[Path, Path], None]
@@ -51,7 +51,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """One case: where offsets were found, and what that meant for messages."""
+    """One case: where offsets were found, and the consequences for messages."""
 
     case: str
     found_in: str
@@ -104,7 +104,7 @@ CASES: Final = (
 
 
 async def play(stage: Stage, parameters: Parameters) -> OffsetsFileResult:
-    """Let a member lose its offsets file in every way there is."""
+    """Make a member lose its offsets file in every possible way."""
     outcomes = [await _Trial(stage, case).run(parameters.queues) for case in CASES]
     _judge(stage, {outcome.case: outcome for outcome in outcomes}, parameters.queues)
     return OffsetsFileResult(
@@ -122,7 +122,7 @@ class _Trial:
         self._topic = ""
 
     async def run(self, queues: int) -> CaseOutcome:
-        """Consume, persist, consume, persist, die, harm, miss, start again."""
+        """Consume, persist, consume, persist, die, damage, miss, start again."""
         stage = self._stage
         self._topic = await stage.topic(queues, f"_{self._case.name}")
         member = await stage.join(self._role(HOME))
@@ -148,8 +148,8 @@ class _Trial:
             stage.tell("refused", case=name, error=str(error))
             return CaseOutcome(name, found_in, started=False)
         await stage.rest(self._topic, [member], "started again")
-        # One on each queue: once they have come, whatever came before has come, or
-        # never will.
+        # One on each queue: once these have come, earlier messages have come, or never
+        # will.
         await self._send("last", queues)
         await self._given(member, "last", queues)
         away = self._bodies("away", queues)
@@ -160,7 +160,7 @@ class _Trial:
         return CaseOutcome(name, found_in, True, lost, repeated)
 
     async def _look(self) -> str:
-        """Return where the member will find offsets, `refused` where that fails."""
+        """Return where the member will find offsets, or `refused` where that fails."""
         store = self._store(self._case.host)
         try:
             await store.load()

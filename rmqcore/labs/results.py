@@ -1,8 +1,8 @@
-"""What was seen in a lab: typed, frozen, and the same shape for all of them.
+"""The results of a lab: typed, frozen, and of one shape for all labs.
 
 `Evidence` is what happened, in the order it happened. A `Claim` is a sentence about
-RocketMQ, and whether this run bears it out. A lab with more to say has a result class
-of its own, derived from `LabResult`.
+RocketMQ, and whether this run bears it out. A lab with more to report has a result
+class of its own, derived from `LabResult`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Division:
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """What a group has committed of a queue, None for nothing, and the queue's end."""
+    """A group's committed offset of a queue, None without one, and the queue's end."""
 
     queue: MessageQueue
     committed: int | None
@@ -103,12 +103,12 @@ class Progress:
 
     @property
     def committed(self) -> int:
-        """All committed offsets together: messages done with, for a young topic."""
+        """The sum of all committed offsets: messages finished, for a young topic."""
         return sum(queue.committed or 0 for queue in self.queues)
 
     @property
     def end(self) -> int:
-        """All ends together: messages sent, for a young topic."""
+        """The sum of all ends: the messages sent, for a young topic."""
         return sum(queue.end for queue in self.queues)
 
 
@@ -124,13 +124,13 @@ class OffsetsFile:
 
     @property
     def total(self) -> int:
-        """All offsets together."""
+        """The sum of all offsets."""
         return sum(self.offsets.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence that a lab is about; `seen` tells whether this run bore it out."""
+    """A sentence that a lab is about; `seen` says whether this run bore it out."""
 
     key: str
     seen: bool
@@ -163,14 +163,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabResult:
-    """A lab's outcome; `finding` is the warning that a page owes such a group."""
+    """A lab's outcome; `finding` is the warning that a page shows for such a group."""
 
     evidence: Evidence
     finding: str | None = None
 
     @property
     def seen(self) -> bool:
-        """True when everything the lab is about was seen."""
+        """Whether everything that the lab is about was seen."""
         return all(claim.seen for claim in self.evidence.claims)
 
     def claim(self, key: str) -> Claim:
@@ -180,7 +180,7 @@ class LabResult:
 
 
 def document(value: object) -> Any:
-    """Return a result, or a part of one, as what JSON can hold."""
+    """Return a result, or a part of one, as values that JSON can hold."""
     match value:
         case LabResult():
             return {"seen": value.seen, **_members(value)}

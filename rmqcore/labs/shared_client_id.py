@@ -1,9 +1,9 @@
 """F3 and F3b: two processes with one client id (A4, A5, A5b).
 
 Broadcasting members keep the instance name DEFAULT, so two on one host share a client
-id, and with it the file of their offsets: what one consumes while the other is away,
-the other never sees. In a clustering group with one name for two processes, both
-compute the part of the first: half of the queues is consumed twice, half by nobody.
+id, and with it the file of their offsets: messages that one consumes while the other is
+away never reach the other. In a clustering group with one name for two processes, both
+compute the part of the first: half of the queues are consumed twice, half by neither.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BroadcastingParameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedResult(LabResult):
-    """What the member that was away never got, and how the broker lists the two."""
+    """The messages that the absent member never got, and the broker's list of both."""
 
     missed: tuple[str, ...]
     listed: tuple[str, ...]
@@ -69,7 +69,8 @@ async def play_broadcasting(
 
     both = (stays, await stage.join(roles[1]))
     await stage.rest(topic, both, "came back")
-    # One on each queue: once they have come, whatever came before has come, or never.
+    # One on each queue: once these have come, earlier messages have come, or never
+    # will.
     last = await _send_to(stage, topic, "last", BROADCAST_QUEUES, both)
     stage.tell_consumed(both)
     came = both[1].bodies
@@ -85,7 +86,7 @@ async def play_broadcasting(
 async def _send_to(
     stage: Stage, topic: str, name: str, count: int, members: Sequence[Member]
 ) -> list[str]:
-    """Send messages and wait until each of these members was given them all."""
+    """Send messages and wait until each of these members was given all of them."""
     bodies = [f"{name}-{number}" for number in range(count)]
     await stage.send(topic, bodies)
     await stage.until(

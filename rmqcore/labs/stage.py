@@ -1,12 +1,12 @@
-"""Where a lab plays: a cluster's address, the lab's topics, groups, members, evidence.
+"""The setting of a lab: a cluster's address, topics, groups, members, evidence.
 
-A stage knows the cluster by its name server alone, so that a lab plays on a cluster of
-its own as on one that runs for others. Its topics live on one broker and its names end
-in the run's number: runs do not see each other. It writes down what happens as it
-happens and tells the observer.
+A stage knows the cluster only by its name server, so that a lab plays on a cluster of
+its own just as on a shared one. Its topics are on one broker and its names end in the
+run's number: runs do not see each other. It records events as they happen and tells the
+observer.
 
-It waits for things to come true, never for time to pass, except that it stays at each
-division for as long as those who watch have asked for. What does not come true within
+It waits for conditions, never for time to pass, except that it pauses at each division
+for as long as those who watch have asked for. A condition that does not hold within
 `PATIENCE_S` of the machine's time, longer where the cluster's own timers are, is a
 `LabError` that says what was waited for; a broker may take as long for an answer.
 """
@@ -94,7 +94,7 @@ class Stage:
         self._observer(Step(self.lab, self._steps, name, text, params, now_ms))
 
     def claim(self, key: str, seen: object, **params: object) -> None:
-        """Note whether this run bears a sentence out."""
+        """Record whether this run bears a sentence out."""
         text = self._texts[key].format_map(params)
         self._claims.append(Claim(f"{self.lab}.{key}", bool(seen), text, params))
 
@@ -133,14 +133,14 @@ class Stage:
         return [MessageQueue(topic, self._broker, number) for number in range(count)]
 
     async def broker_address(self) -> str:
-        """Return where the broker of the lab's topics is asked."""
+        """Return the address of the broker of the lab's topics."""
         (broker,) = await self.admin.brokers(broker_name=self._broker)
         return str(broker.any_address)
 
     # Members
 
     async def join(self, role: Role) -> Member:
-        """Let a member join its group."""
+        """Make a member join its group."""
         member = Member(role, self._nameservers, self.clock, self._deliveries.append)
         await member.consumer.start()
         self._members.append(member)
@@ -153,7 +153,7 @@ class Stage:
         return member
 
     async def leave(self, member: Member) -> None:
-        """Let a member leave in good order."""
+        """Make a member leave in good order."""
         self._members.remove(member)
         await member.consumer.shutdown()
         self.tell("left", member=member.name)
@@ -165,7 +165,7 @@ class Stage:
         self.tell("died", member=member.name)
 
     async def rest(self, topic: str, members: Iterable[Member], after: str) -> Division:
-        """Wait until the group is at rest; note and return how it is divided.
+        """Wait until the group is at rest; record and return its division.
 
         At rest means: the broker lists exactly these members, and a rebalance of each
         of them changes nothing.
@@ -178,7 +178,7 @@ class Stage:
         return division
 
     def divide(self, topic: str, members: Iterable[Member], after: str) -> Division:
-        """Note and return who holds which queues of a topic now."""
+        """Record and return who holds which queues of a topic now."""
         wanted = list(members)
         parts = tuple(member.part(topic) for member in wanted)
         division = Division(topic, after, parts, tuple(self.queues(topic)))
@@ -202,7 +202,7 @@ class Stage:
         return division
 
     def tell_consumed(self, members: Iterable[Member]) -> None:
-        """Tell how many messages each member was given so far."""
+        """Report how many messages each member has been given so far."""
         counts = {member.name: len(member.given) for member in members}
         shares = ", ".join(f"{name} {count}" for name, count in counts.items())
         total = sum(counts.values())
@@ -220,8 +220,8 @@ class Stage:
     ) -> None:
         """Send a message for each body, to the queues in turn from 0 on.
 
-        With `key_of` a message has a key, and its queue is the key's, so that messages
-        of one key keep their order.
+        With `key_of`, a message has a key, and its queue follows from the key, so that
+        messages of one key keep their order.
         """
         producer = await self._sending()
         queues = self.queues(topic)
@@ -237,19 +237,19 @@ class Stage:
         self.tell("sent", topic=topic, count=len(bodies))
 
     async def send_batch(self, queue: MessageQueue, bodies: Collection[str]) -> None:
-        """Send messages to one queue in one request; many of them are no step each."""
+        """Send messages to one queue in one request, without a step for each."""
         producer = await self._sending()
         batch = [Message(queue.topic, body.encode()) for body in bodies]
         await producer.send_batch(batch, queue=queue)
         self._produced += len(bodies)
 
     async def persist(self, members: Iterable[Member]) -> None:
-        """Let members persist their offsets now instead of within five seconds."""
+        """Make members persist their offsets now instead of within five seconds."""
         for member in members:
             await member.run_timer(Timer.PERSIST_OFFSETS)
 
     async def progress(self, group: str, topic: str, after: str) -> Progress:
-        """Note and return what a group has committed at the broker."""
+        """Record and return the offsets that a group has committed at the broker."""
         progress = await self._offsets(group, topic, after)
         self._progress.append(progress)
         self.tell(
@@ -270,10 +270,10 @@ class Stage:
         count: int,
         after: str,
     ) -> Progress:
-        """Wait until so many messages of a topic are committed; note the offsets.
+        """Wait until that many messages of a topic are committed; record the offsets.
 
-        Members commit without being answered: the broker may yet be at it when it is
-        asked for what it has.
+        Commits are not answered: the broker may still be working on one when it is
+        asked for its offsets.
         """
 
         async def done() -> bool:
@@ -291,7 +291,7 @@ class Stage:
         *,
         takes_s: float = 0.0,
     ) -> Progress:
-        """Wait until members have committed all of a topic; note the offsets."""
+        """Wait until members have committed all of a topic; record the offsets."""
 
         async def done() -> bool:
             await self.persist(members)
@@ -302,13 +302,13 @@ class Stage:
         return await self.progress(group, topic, "consumed")
 
     async def offsets_file(self, member: Member, after: str) -> OffsetsFile:
-        """Note and return what a broadcasting member would find in its file."""
+        """Record and return what a broadcasting member would find in its file."""
         return await self.offsets_file_of(member.client_id, member.role.group, after)
 
     async def offsets_file_of(
         self, client_id: str, group: str, after: str
     ) -> OffsetsFile:
-        """Note and return what a client of that id would find in its file."""
+        """Record and return what a client of that id would find in its file."""
         store = LocalFileOffsetStore(self.offsets_dir, client_id, group)
         await store.load()
         loaded = store.loaded
@@ -329,12 +329,12 @@ class Stage:
     ) -> None:
         """Wait until a condition holds; `takes_s` of the lab's clock are expected.
 
-        Raises `LabError` when it does not come true in time.
+        Raises `LabError` when it does not hold in time.
         """
         patience_s = PATIENCE_S + 2 * takes_s / self._pace
         try:
             async with asyncio.timeout(patience_s):
-                # What is waited for lies at the broker: there is no event of it.
+                # The condition depends on the broker, which sends no event for it.
                 while not await _holds(condition):  # noqa: ASYNC110
                     await asyncio.sleep(LOOK_EVERY_S)
         except TimeoutError:
@@ -345,7 +345,7 @@ class Stage:
     # End
 
     async def close(self, *, clean_up: bool) -> None:
-        """Let everybody leave; `clean_up` deletes the lab's topics as well."""
+        """Make all members leave; `clean_up` deletes the lab's topics as well."""
         try:
             for member in self._members:
                 await member.consumer.shutdown()

@@ -1,4 +1,4 @@
-"""What a lab tells while it runs, each step in plain words and with a key.
+"""The steps that a lab reports while it runs, each in plain words and with a key.
 
 A page shows the text in its reader's language by the key: `Lab.texts` holds the English
 sentence, with the names of `params` in braces.
@@ -25,7 +25,7 @@ class Step:
 
 
 Observer: TypeAlias = Callable[[Step], None]
-"""Told of each step on the lab's event loop; must not block and must not raise."""
+"""Called for each step on the lab's event loop; must not block and must not raise."""
 
 
 def ignore(step: Step) -> None:
@@ -49,4 +49,4 @@ EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "offsets": "Group {group} has committed {committed} of {end} on {topic}.",
     }
 )
-"""Steps that every lab tells."""
+"""The steps that every lab reports."""

@@ -1,8 +1,8 @@
 """Signatures of RocketMQ's access control, as clients make and brokers check them.
 
-Signed are the values (not the names) of all ext fields but the signature, in Java's
-order of the names, followed by the body: HMAC-SHA1 under the secret key, in Base64.
-So a request is signed last, when nothing will be added to it any more.
+The signature covers the values (not the names) of all ext fields except itself, in
+Java's order of the names, followed by the body: HMAC-SHA1 under the secret key, in
+Base64. So a request is signed last, when nothing more will be added to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SIGNATURE: Final = "Signature"
 
 @dataclass(frozen=True, slots=True)
 class AclCredentials:
-    """Who signs; the secret is kept out of `repr`."""
+    """The keys of a signer; the secret is kept out of `repr`."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -50,7 +50,7 @@ class AclCredentials:
 
 
 def signature(ext_fields: Mapping[str, str], body: bytes, secret_key: str) -> str:
-    """Return the signature of a request; a signature already there is not signed."""
+    """Return the signature of a request; a signature already there is not covered."""
     names = sorted(ext_fields.keys() - {SIGNATURE}, key=utf16_key)
     content = "".join(ext_fields[name] for name in names).encode() + body
     return b64encode(hmac.digest(secret_key.encode(), content, "sha1")).decode()

@@ -23,7 +23,7 @@ _SMALLEST: Final = _HEAD.size + _INT16.size
 
 
 class BatchItem(NamedTuple):
-    """One message of a batch; the topic stands in the request's header."""
+    """One message of a batch; the topic is in the request's header."""
 
     flag: int
     body: bytes
@@ -45,7 +45,7 @@ def encode_batch(messages: Iterable[Message]) -> bytes:
 def encode_items(
     flags: Iterable[int], bodies: Sequence[bytes], properties: Sequence[bytes]
 ) -> bytes:
-    """Return the same, given each message's parts by column."""
+    """Return the body of 320, given the messages' parts by column."""
     body_lengths = list(map(len, bodies))
     lengths = list(map(len, properties))
     longest = max(lengths, default=0)
@@ -64,7 +64,7 @@ def encode_items(
 
 
 def decode_batch(data: bytes) -> list[BatchItem]:
-    """Return the items of a batch; `BodyError` when lengths disagree."""
+    """Return the items of a batch; raise `BodyError` when lengths disagree."""
     items: list[BatchItem] = []
     position = 0
     while position < len(data):

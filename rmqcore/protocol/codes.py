@@ -10,26 +10,26 @@ from enum import IntEnum
 from typing import Final
 
 VERSION_ORDINAL: Final = 513
-"""What we announce: the ordinal of V5_5_0 in RocketMQ's version enum."""
+"""The version we announce: the ordinal of V5_5_0 in RocketMQ's version enum."""
 
 VERSION_V3_0_11: Final = 37
-"""From here on a broker's registration body is the full wrapper."""
+"""From this version on, a broker's registration body is the full wrapper."""
 
 VERSION_V3_4_9: Final = 121
-"""From here on `maxReconsumeTimes` of the request replaces the group's setting."""
+"""From this version on, a request's `maxReconsumeTimes` replaces the group's."""
 
 VERSION_V4_9_4: Final = 401
-"""From here on route information is answered as standard JSON."""
+"""From this version on, route information is answered as standard JSON."""
 
 VERSION_V5_0_0: Final = 413
-"""From here on a compressed registration body carries queue mappings."""
+"""From this version on, a compressed registration body carries queue mappings."""
 
 VERSION_V5_3_1: Final = 475
-"""Above this a peer may be answered GO_AWAY."""
+"""A peer above this version may be answered GO_AWAY."""
 
 
 class LanguageCode(IntEnum):
-    """What a peer is written in; `PYTHON` is known to every release."""
+    """The language a peer is written in; `PYTHON` is known to every release."""
 
     JAVA = 0
     CPP = 1
@@ -48,7 +48,7 @@ class LanguageCode(IntEnum):
 
 
 class RequestCode(IntEnum):
-    """What a request asks for."""
+    """The kind of a request."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -217,7 +217,7 @@ class RequestCode(IntEnum):
 
 
 class ResponseCode(IntEnum):
-    """How a request ended; the negative ones are made by clients for themselves."""
+    """How a request ended; clients make the negative codes for themselves."""
 
     RPC_TIME_OUT = -1006
     RPC_SEND_TO_CHANNEL_FAILED = -1004

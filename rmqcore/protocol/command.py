@@ -1,7 +1,7 @@
-"""The remoting command: one request or one response, whichever way it travels.
+"""The remoting command: one request or one response, in either direction.
 
 Both sides of a connection send requests, each with its own sequence of `opaque`
-numbers, so a response is told from a request by its flag and never by its number.
+numbers, so a response is told from a request by its flag, never by its number.
 Ext fields are strings on the wire in both encodings; `headers` gives them types.
 """
 
@@ -29,8 +29,8 @@ class SerializeType(IntEnum):
 class RemotingCommand(msgspec.Struct, gc=False):
     """One request or response.
 
-    `language` and `version` are kept as received, also when unknown to us;
-    `serialize_type` is the encoding it came in, and the one it will be sent in.
+    `language` and `version` are kept as received, even when unknown to us;
+    `serialize_type` is the encoding it came in, and will be sent in.
     """
 
     code: int
@@ -69,9 +69,9 @@ class RemotingCommand(msgspec.Struct, gc=False):
         ext_fields: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> RemotingCommand:
-        """Make the answer to this request: its number, its encoding.
+        """Make the answer to this request, with its number and encoding.
 
-        Mirroring the encoding is what 4.9 brokers do and every client can read.
+        4.9 brokers mirror the encoding, too, and every client can read that.
         """
         return RemotingCommand(
             code,
@@ -85,10 +85,10 @@ class RemotingCommand(msgspec.Struct, gc=False):
 
     @property
     def is_response(self) -> bool:
-        """True for an answer, false for a request."""
+        """Whether this is an answer, and not a request."""
         return bool(self.flag & FLAG_RESPONSE)
 
     @property
     def is_oneway(self) -> bool:
-        """True for a request that must never be answered, not even with an error."""
+        """Whether this request must never be answered, not even with an error."""
         return bool(self.flag & FLAG_ONEWAY)

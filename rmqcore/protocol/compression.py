@@ -1,7 +1,7 @@
 """Compressing message bodies: zlib (which every client reads), lz4 frames, zstd.
 
-The kind stands in bits 8 to 10 of a message's sysFlag; 0 and 3 mean zlib, since 4.9
-clients set no bits there. Inflating is bounded: a few bytes can stand for gigabytes.
+The kind is in bits 8 to 10 of a message's sysFlag; 0 and 3 mean zlib, since 4.9 clients
+set no bits there. Inflating is bounded: a few bytes can become gigabytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ZLIB_LEVEL: Final = 5
 
 _ZSTD_WINDOW_BYTES: Final = 16 * 1024 * 1024
 _ZSTD_STEP_BYTES: Final = 256
-"""Four bytes can stand for 128 KiB, so a step gives at most 8 MiB."""
+"""Four bytes can become 128 KiB, so a step gives at most 8 MiB."""
 
 
 def compression_kind(sys_flag: int) -> CompressionKind:
@@ -65,7 +65,7 @@ def inflate(
     *,
     limit_bytes: int = MAX_INFLATED_BYTES,
 ) -> bytes:
-    """Return the body as it was; `BodyError` when broken or longer than the limit."""
+    """Return the original body; raise `BodyError` when broken or beyond the limit."""
     try:
         body = _INFLATERS[kind](data, limit_bytes + 1)
     except (zlib.error, zstandard.ZstdError, RuntimeError, EOFError) as error:
@@ -99,7 +99,7 @@ def _inflate_zstd(data: bytes, most: int) -> bytes:
     ).decompressobj()
     parts: list[bytes] = []
     size = 0
-    # There is no bound on the output of one step but the length of its input.
+    # The output of one step is bounded only by the length of its input.
     for at in range(0, len(data), _ZSTD_STEP_BYTES):
         parts.append(stream.decompress(data[at : at + _ZSTD_STEP_BYTES]))
         size += len(parts[-1])

@@ -3,13 +3,13 @@
 Theory. A connection carries two independent conversations: our requests with the
 peer's responses, and the peer's requests with our responses. This class numbers our
 requests, remembers which are open, and pairs each response with its request. It does
-not know sockets, and it does not wait: whoever drives it owns time, and tells it with
-`forget` that an answer is no longer wanted.
+not know sockets, and it does not wait: the driver owns time, and says with `forget`
+that an answer is no longer wanted.
 
 Events, in the order of the bytes:
     RequestReceived    the peer asks; answer it unless it is one-way
     ResponseReceived   the answer to a request of ours that is still open
-    LateResponse       an answer nobody waits for any more: count it, drop it
+    LateResponse       an answer that is no longer awaited: count it, drop it
 
 Cost: one dictionary entry per open request.
 """
@@ -35,7 +35,7 @@ class RequestReceived(msgspec.Struct, gc=False):
 
 
 class ResponseReceived(msgspec.Struct, gc=False):
-    """The answer to our open request of number `command.opaque`."""
+    """The answer to our open request with number `command.opaque`."""
 
     command: RemotingCommand
     request_code: int
@@ -63,7 +63,7 @@ class Connection:
 
     @property
     def broken(self) -> bool:
-        """True once bytes were received that cannot be read; close the connection."""
+        """True once unreadable bytes were received; close the connection."""
         return self._decoder.broken
 
     @property
@@ -96,7 +96,7 @@ class Connection:
         self._open.pop(opaque, None)
 
     def receive_data(self, data: bytes) -> list[Event]:
-        """Take received bytes, return what they complete.
+        """Take received bytes and return the events that they complete.
 
         Raises `FrameError` or `HeaderError`; the connection is then useless and
         must be closed. Events of the same bytes that came before the error are

@@ -5,10 +5,10 @@
 `length` counts everything after itself. The type byte names the header's encoding,
 and each frame is read by its own byte: a 5.x broker answers a binary request in JSON.
 
-Invariants of the decoder: lengths are judged as soon as their four bytes are there,
-before anything more is buffered; a command is handed out once its last byte is in;
-after an error the stream has no known boundary any more, so the decoder stays broken.
-Cost: each received byte is copied into the buffer once and into a body once.
+Invariants of the decoder: lengths are checked as soon as their four bytes are there,
+before anything more is buffered; a command is returned once its last byte is in; after
+an error, the stream has no known boundary any more, so the decoder stays broken. Cost:
+each received byte is copied into the buffer once and into a body once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .codes import LanguageCode
 from .command import RemotingCommand, SerializeType
 
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
-"""RocketMQ's limit, counted over the whole frame, its length field included."""
+"""RocketMQ's limit for the whole frame, including its length field."""
 
 _LENGTHS = struct.Struct(">II")
 _BINARY_HEAD = struct.Struct(">hBhiii")
@@ -56,7 +56,7 @@ def encode_frame(
 ) -> bytes:
     """Return the frame of a command, in the command's own header encoding.
 
-    Raises `LocalProtocolError` when the frame passes the limit, or when the binary
+    Raises `LocalProtocolError` when the frame exceeds the limit, or when the binary
     encoding cannot carry the code (it has 16 signed bits).
     """
     if command.serialize_type is SerializeType.JSON:
@@ -77,9 +77,9 @@ def encode_frame(
 class FrameDecoder:
     """Turns received bytes into commands.
 
-    Feed with `receive_data`, then call `next_command` until it returns None, which
-    means "need more". Raises `FrameError` or `HeaderError`; once one was raised,
-    every later call raises it again.
+    Feed it with `receive_data`, then call `next_command` until it returns None, which
+    means "need more". Raises `FrameError` or `HeaderError`; once one was raised, every
+    later call raises it again.
     """
 
     __slots__ = ("_buffer", "_error", "_max_frame_bytes", "_start")
@@ -206,7 +206,7 @@ def _encode_json_header(command: RemotingCommand) -> bytes:
 
 
 class _JsonHeader(msgspec.Struct, gc=False):
-    """A header as peers write it; whatever differs is read the tolerant way."""
+    """A header as peers write it; other forms are read the tolerant way."""
 
     code: _Number
     flag: _Number
@@ -273,7 +273,7 @@ def _decode_unusual_json_header(data: bytes, body: bytes) -> RemotingCommand:
 
 
 def _ext_text(value: object) -> str:
-    """Return an ext field's value as Java would: numbers and booleans as words."""
+    """Return an ext field's value as Java would: numbers and booleans as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

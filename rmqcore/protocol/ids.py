@@ -68,7 +68,7 @@ def encode_offset_msg_ids(store_host: bytes, offsets: Sequence[int]) -> str:
 
 
 def decode_offset_msg_id(msg_id: str) -> tuple[str, int]:
-    """Return host and commit-log offset; `ArgumentError` when it is no such id."""
+    """Return host and commit-log offset; raise `ArgumentError` for any other text."""
     try:
         packed = bytes.fromhex(msg_id)
     except ValueError:
@@ -89,9 +89,9 @@ def _located(count: int, host_bytes: int) -> struct.Struct:
 class UniqueIds:
     """Makes unique ids for one process; the time is an argument.
 
-    `address` is 4 or 16 bytes, `process` and `salt` tell processes of one host
-    apart. The month begins in `zone`. Two ids differ while fewer than 65,536 are made
-    in a millisecond, and for as long as the clock does not step back.
+    `address` is 4 or 16 bytes; `process` and `salt` tell processes of one host apart.
+    The month begins in `zone`. Ids are unique while fewer than 65,536 are made in a
+    millisecond, and for as long as the clock does not step back.
     """
 
     __slots__ = ("_counter", "_month_end_ms", "_month_start_ms", "_prefix", "_zone")
@@ -111,7 +111,7 @@ class UniqueIds:
         return self.next_ids(1, time_ms)[0]
 
     def next_ids(self, number: int, time_ms: int) -> list[str]:
-        """Return ids for so many messages made at this time."""
+        """Return ids for that many messages made at this time."""
         if not self._month_start_ms <= time_ms < self._month_end_ms:
             self._enter_month(time_ms)
         since = (time_ms - self._month_start_ms) & 0xFFFF_FFFF

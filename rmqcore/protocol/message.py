@@ -1,4 +1,4 @@
-"""The stored record of a message: what commit logs hold and pulls hand out.
+"""The stored record of a message, as commit logs hold it and pulls return it.
 
      0 size | 4 magic | 8 body CRC | 12 queue id | 16 flag | 20 queue offset
     28 commit-log offset | 36 sysFlag | 40 born time | 48 born host (8 or 20 bytes)
@@ -37,10 +37,10 @@ STORE_HOST_V6_FLAG: Final = 0x20
 CRC_MASK: Final = 0x7FFF_FFFF
 
 MAX_TOPIC_BYTES: Final = 255
-"""Of %RETRY% and %DLQ% topics; others may have 127."""
+"""The limit for %RETRY% and %DLQ% topics; others may have 127."""
 
 MAX_PULL_INFLATED_BYTES: Final = 256 * 1024 * 1024
-"""What all bodies of one pull may inflate to together."""
+"""The limit for all inflated bodies of one pull together."""
 
 _LONGEST_V1_TOPIC: Final = 127
 _HOST_FLAGS: Final = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
@@ -62,7 +62,7 @@ _HEADS: Final = {
 
 
 def encode_record(message: MessageExt) -> bytearray:
-    """Return the record of a message, its body as it stands.
+    """Return the record of a message, with its body unchanged.
 
     Size, CRC and the host bits of sysFlag are computed; offsets and store time are
     those of the message until `patch_record` replaces them. Raises
@@ -120,7 +120,7 @@ def patch_record(
     commit_log_offset: int,
     store_timestamp: int,
 ) -> None:
-    """Write a record's place and time (ms) into it, in place.
+    """Write a record's position and time (ms) into it, in place.
 
     They are known only when the record is appended.
     """
@@ -133,8 +133,8 @@ def patch_record(
 class _Draft:
     """A message while it is being decoded; its class then becomes `MessageExt`.
 
-    The fields of a frozen class are set by a call each, which takes a third of the
-    time of decoding. The same fields in the same order make the two classes alike.
+    Setting each field of a frozen class takes a call, and a third of the decoding time.
+    The same fields in the same order make the two classes interchangeable.
     """
 
     topic: str
@@ -168,9 +168,9 @@ def decode_records(
 ) -> list[MessageExt]:
     """Return the messages of a pull body, in order.
 
-    Compressed bodies are inflated unless told otherwise, and the sysFlag then no
-    longer says that they are. Raises `BodyError` for a record that is cut off, whose
-    lengths disagree, or, when asked, whose CRC is wrong.
+    Compressed bodies are inflated unless told otherwise, and the sysFlag then no longer
+    says that they are compressed. Raises `BodyError` for a record that is cut off,
+    whose lengths disagree, or, when asked, whose CRC is wrong.
     """
     messages: list[MessageExt] = []
     position = 0
@@ -271,7 +271,7 @@ def _decode_record(
 
 
 def _size_and_magic(data: bytes, start: int) -> tuple[int, int]:
-    """Return a record's size and magic, the size checked against what is there."""
+    """Return a record's size and magic; the size is checked against the bytes there."""
     left = len(data) - start
     if left < _SYS_FLAG_AT + 4:
         raise BodyError(f"record at {start} is cut off after {left} bytes")

@@ -1,7 +1,7 @@
 """The string form of message properties: `name \\x01 value \\x02`, repeated.
 
-Names and values that are empty do not survive the trip, as in RocketMQ. A value that
-holds a separator would turn into other properties, so it is refused when writing.
+Empty names and values are lost, as in RocketMQ. A value that holds a separator would
+turn into other properties, so it is refused when writing.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _refuse_separators(properties: Mapping[str, str]) -> None:
 
 
 def decode_properties(text: str) -> dict[str, str]:
-    """Return the properties; pieces without a name or a value are passed over.
+    """Return the properties; pieces without a name or a value are skipped.
 
-    The separator after the last one may be missing: some writers leave it out.
+    The separator after the last one may be missing: some writers omit it.
     """
     properties: dict[str, str] = {}
     for pair in text.split(VALUE_END):

@@ -1,7 +1,7 @@
-"""Tags: Java's hash of them, and what a tag expression lets through.
+"""Tags: Java's hash of them, and the messages that a tag expression lets through.
 
 A broker filters by hash, so it may hand out a message of another tag with the same
-hash; the consumer judges again by the tag itself.
+hash; the consumer checks again by the tag itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def java_string_hash(text: str) -> int:
 
 
 def tags_code(tag: str | None) -> int:
-    """Return the number a consume queue keeps for a tag, 0 for none."""
+    """Return the number that a consume queue keeps for a tag, 0 for none."""
     return java_string_hash(tag) if tag else 0
 
 
@@ -39,7 +39,7 @@ def parse_tag_expression(
     """Return the subscription for an expression such as `TagA || TagB`.
 
     None, empty and `*` mean all. `sub_version` is the time of subscribing in ms.
-    Raises `ArgumentError` when nothing but separators is there.
+    Raises `ArgumentError` when there are only separators.
     """
     if not expression or expression.strip() == SUBSCRIBE_ALL:
         return SubscriptionData(topic, SUBSCRIBE_ALL, sub_version=sub_version)
@@ -56,5 +56,5 @@ def accepts_code(subscription: SubscriptionData, code: int) -> bool:
 
 
 def accepts_tag(subscription: SubscriptionData, tag: str | None) -> bool:
-    """Tell whether a consumer takes a message with this tag."""
+    """Tell whether a consumer accepts a message with this tag."""
     return subscription.takes_all or tag in subscription.tags

@@ -17,7 +17,7 @@ RequestMode = Literal["PULL", "POP"]
 
 
 class QueryAssignment(msgspec.Struct, frozen=True, rename="camel"):
-    """What a member asks the broker to compute for it (400)."""
+    """The question of a member that asks for its queues (400)."""
 
     client_id: Name
     consumer_group: Name
@@ -27,7 +27,7 @@ class QueryAssignment(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SetRequestMode(msgspec.Struct, frozen=True, rename="camel"):
-    """How a group takes a topic's messages, as an operator sets it (401)."""
+    """How a group receives a topic's messages, as an operator sets it (401)."""
 
     consumer_group: Name
     topic: Name
@@ -60,7 +60,7 @@ _ASSIGNMENTS: Final = BodyDecoder(_Assignments)
 
 
 def decode_query_assignment(data: bytes) -> QueryAssignment:
-    """Return what a member asks for (400)."""
+    """Return a member's question (400)."""
     return _QUERY.decode(data)
 
 
@@ -80,7 +80,7 @@ def encode_query_assignment(query: QueryAssignment) -> bytes:
 def decode_assignments(data: bytes) -> list[QueueAssignment] | None:
     """Return the queues that the broker assigned (answer to 400).
 
-    None is the broker's word that it cannot tell; a member then keeps what it has.
+    None means that the broker cannot tell; a member then keeps its queues.
     """
     items = _ASSIGNMENTS.decode(data).message_queue_assignments
     if items is None:

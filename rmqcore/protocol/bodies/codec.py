@@ -7,11 +7,11 @@ JSON decodes into it directly. Two spellings that are not JSON are rewritten fir
 - tables with queues as keys, `{{queue}:value,…}`, become lists of pairs,
   `[[{queue},value],…]`, which is also how their schemas declare them.
 
-A rewriting works on bytes without parsing. It must never turn one valid text into
-another one, also when names hold the patterns it looks for. Each pattern therefore
-either begins with a quote that can only open a string, or is counted against patterns
-that do; when the counts differ, or the strict decoder refuses the result, or the body
-holds references, the tolerant scanner reads the original text.
+Rewriting works on bytes without parsing. It must never turn one valid text into another
+one, even when names hold the patterns it looks for. Each pattern therefore either
+begins with a quote that can only open a string, or is counted against patterns that do;
+when the counts differ, or the strict decoder refuses the result, or the body holds
+references, the tolerant scanner reads the original text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Int64 = Annotated[
 ]
 
 QueueCount = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
-"""Bounded, since a route is unfolded into one object for each queue."""
+"""Bounded, since a route is expanded into one object for each queue."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -59,7 +59,7 @@ class WireQueue(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DataVersion(msgspec.Struct, frozen=True, rename="camel"):
-    """When a broker's table changed last: a name server compares it."""
+    """When a broker's table last changed; name servers compare it."""
 
     counter: Int64 = 0
     state_version: Int64 = 0
@@ -69,8 +69,8 @@ class DataVersion(msgspec.Struct, frozen=True, rename="camel"):
 class BodyDecoder(Generic[T]):
     """Decodes one kind of body.
 
-    `rewrite` gives strict JSON for the usual spelling, or None when it cannot tell.
-    `reshape` brings what the tolerant scanner read into the form of the schema; it
+    `rewrite` returns strict JSON for the usual spelling, or None when it cannot tell.
+    `reshape` brings the result of the tolerant scanner into the form of the schema; it
     is called with an object and changes it.
     """
 
@@ -98,7 +98,7 @@ class BodyDecoder(Generic[T]):
                 try:
                     return self._decoder.decode(strict)
                 except (msgspec.MsgspecError, ValueError, RecursionError):
-                    # The text is not the usual one; the slow way finds out why.
+                    # The text is unusual; the slow way finds out why.
                     pass
         return self._decode_slowly(data)
 
@@ -116,7 +116,7 @@ class BodyDecoder(Generic[T]):
 def convert(value: object, schema: type[T]) -> T:
     """Return a value of `loads` in the form of a schema.
 
-    Numbers may be in quotes; a null is taken as no member, as Java does.
+    Numbers may be in quotes; a null counts as a missing member, as in Java.
     """
     try:
         return msgspec.convert(
@@ -145,7 +145,7 @@ def _without_nulls(value: object) -> object:
 def quote_bare_keys(data: bytes) -> bytes:
     """Return the text with its bare integer keys in quotes.
 
-    Inside a string the quote put in would end that string before a digit, which no
+    Inside a string, the added quote would end that string before a digit, which no
     strict decoder accepts; so a text is either right or refused.
     """
     return _BARE_KEY.sub(rb'\1"\2":', data)
@@ -157,12 +157,12 @@ def quote_bare_keys(data: bytes) -> bytes:
 def pair_queue_keys(data: bytes) -> bytes | None:
     """Return the text with `{{queue}:value,{queue}:value` as `[[{queue},value],…`.
 
-    The end of each table remains to be closed by the caller, who knows what follows
-    it. None when the text holds something that looks like the end of a key elsewhere.
+    The caller, who knows what follows each table, has to close its end. Return None
+    when the text holds something that looks like the end of a key elsewhere.
     """
     opened = data.replace(b"{" + _QUEUE_BEGIN, b"[[" + _QUEUE_BEGIN)
     paired = opened.replace(b"," + _QUEUE_BEGIN, b"],[" + _QUEUE_BEGIN)
-    # What the texts grew by tells how many keys they have.
+    # The number of keys follows from how much the texts grew.
     keys = len(opened) - len(data) + (len(paired) - len(opened)) // 2
     if paired.count(b'"}:') != keys:
         return None
@@ -189,7 +189,7 @@ def empty_tables(data: bytes, *names: bytes) -> bytes:
 def queue_pairs(table: object) -> list[tuple[Any, Any]]:
     """Return a table with queues as keys, as `loads` reads it, as a list of pairs.
 
-    A key may be an object, or a string that holds one, which Java accepts, too.
+    A key may be an object or a string that holds one, which Java also accepts.
     """
     if table is None:
         return []
@@ -205,7 +205,7 @@ def _queue_key(key: object) -> dict[str, Any]:
         return dict(key)
     value = loads(key) if isinstance(key, str) else key
     if not isinstance(value, dict):
-        raise BodyError(f"body: {str(key)[:80]!r} is no key of a table of queues")
+        raise BodyError(f"body: {str(key)[:80]!r} is not a key of a table of queues")
     return value
 
 
@@ -221,5 +221,5 @@ def reshape_tables(*names: str) -> Reshape:
 
 
 def by_queue(pairs: Iterable[tuple[WireQueue, V]]) -> dict[MessageQueue, V]:
-    """Return pairs as a table; the last one wins when a queue is there twice."""
+    """Return pairs as a table; the last one wins when a queue occurs twice."""
     return {key.queue(): value for key, value in pairs}

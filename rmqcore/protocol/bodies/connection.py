@@ -1,4 +1,4 @@
-"""Bodies about who is connected: consumers (203), producers (204, 328)."""
+"""Bodies about connected clients: consumers (203), producers (204, 328)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class _GroupSubscription(msgspec.Struct, rename="camel"):
 class SubscriptionGroupTable:
     """All groups of a broker, by name.
 
-    `forbidden` holds, by group and topic, what a group must not do; 4.9 has no such.
+    `forbidden` holds, by group and topic, what a group must not do; 4.9 lacks it.
     """
 
     groups: Mapping[str, SubscriptionGroupConfig]
@@ -71,7 +71,7 @@ class SubscriptionGroupTable:
 
 @dataclass(frozen=True, slots=True)
 class GroupSubscription:
-    """How a group subscribes a topic (345); None when it does not."""
+    """How a group subscribes to a topic (345); None when it does not."""
 
     group: str
     topic: str
@@ -155,7 +155,7 @@ def encode_group_list(groups: Sequence[str]) -> bytes:
 
 
 def decode_group_subscription(data: bytes) -> GroupSubscription:
-    """Return how a group subscribes a topic (345)."""
+    """Return how a group subscribes to a topic (345)."""
     body = _SUBSCRIPTION.decode(data)
     wire = body.subscription_data
     return GroupSubscription(body.group, body.topic, wire.model() if wire else None)

@@ -112,7 +112,7 @@ class LockBatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """A subscription that a client wants to have judged before it starts (46)."""
+    """A subscription that a client wants checked before it starts (46)."""
 
     client_id: str
     group: str
@@ -130,8 +130,8 @@ _CLIENT_CONFIG: Final = BodyDecoder(_ClientConfig)
 def decode_heartbeat(data: bytes) -> HeartbeatData:
     """Return a client's heartbeat (34).
 
-    The form without subscriptions, which 5.x clients send only after a broker has
-    told that it understands it, is refused.
+    The form without subscriptions, which 5.x clients send only after a broker has said
+    that it understands it, is refused.
     """
     body = _HEARTBEAT.decode(data)
     if body.without_sub:
@@ -197,7 +197,7 @@ def encode_consumer_ids(client_ids: Sequence[str]) -> bytes:
 
 
 def decode_lock_request(data: bytes) -> LockBatchRequest:
-    """Return which queues to lock or unlock for whom (41, 42)."""
+    """Return the queues to lock or unlock, and the client (41, 42)."""
     body = _LOCK_REQUEST.decode(data)
     return LockBatchRequest(
         body.consumer_group,
@@ -230,7 +230,7 @@ def encode_lock_response(locked: Iterable[MessageQueue]) -> bytes:
 
 
 def decode_client_config(data: bytes) -> ClientConfig:
-    """Return a client's question whether its subscription is understood (46)."""
+    """Return the subscription that a client asks about (46)."""
     body = _CLIENT_CONFIG.decode(data)
     return ClientConfig(
         body.client_id, body.group, body.subscription_data.model(), body.namespace

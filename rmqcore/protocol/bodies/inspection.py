@@ -31,7 +31,7 @@ class ConsumeQueueEntry(msgspec.Struct, frozen=True, rename="camel"):
 class ConsumeQueueSlice:
     """Entries of a consume queue, and where it begins and ends.
 
-    Asked for a group, `subscription` is what it subscribes the topic with, and
+    When asked for a group, `subscription` is its subscription of the topic, and
     `filter_data` says why there is none.
     """
 
@@ -43,7 +43,7 @@ class ConsumeQueueSlice:
 
 
 class HaStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether a broker is a master, how far its log goes, and who follows it."""
+    """Whether a broker is a master, how far its log goes, and its slaves."""
 
     master: bool
     master_commit_log_max_offset: Int64

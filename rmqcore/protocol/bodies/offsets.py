@@ -35,9 +35,9 @@ OFFSET_KEY_SEPARATOR: Final = "@"
 
 
 class ConsumerOffsets(msgspec.Struct, frozen=True):
-    """What all groups have committed on one broker (43).
+    """The offsets that all groups have committed on one broker (43).
 
-    `offsets` maps "topic@group" to queue id to offset.
+    `offsets` maps "topic@group" to a map from queue id to offset.
     """
 
     offsets: Mapping[str, Mapping[int, int]]
@@ -101,7 +101,7 @@ _STATUS: Final = BodyDecoder(_ConsumerStatus, reshape=_reshape_status)
 
 
 def decode_consumer_offsets(data: bytes) -> ConsumerOffsets:
-    """Return what all groups have committed on one broker (43)."""
+    """Return the offsets that all groups have committed on one broker (43)."""
     flat = _flatten(data)
     if flat is not None:
         table = {
@@ -116,8 +116,8 @@ def decode_consumer_offsets(data: bytes) -> ConsumerOffsets:
 def _flatten(data: bytes) -> _FlatOffsets | None:
     """Return the body with flat inner tables, or None when that cannot be trusted.
 
-    A name may hold what looks like an inner table. Then there are more substitutions
-    than tables, since each table took one to become a list.
+    A name may contain something that looks like an inner table. Then there are more
+    substitutions than tables, since each table took one to become a list.
     """
     check_limits(data)
     flat, substitutions = _INNER_TABLE.subn(_flat_list, data)
@@ -164,7 +164,7 @@ def encode_delay_offsets(
 
 
 def decode_correction_offsets(data: bytes) -> dict[int, int]:
-    """Return the offset of each queue below which all has been consumed (308)."""
+    """Return, for each queue, the offset below which all has been consumed (308)."""
     return _CORRECTION.decode(data).correction_offsets
 
 

@@ -5,7 +5,7 @@ The compressed form is a zlib stream of
     length:4 DataVersion-JSON | count:4 | count × (length:4 "T 4 4 6 SINGLE_TAG {}")
     | length:4 filter-server-JSON | for peers from 5.0 on: count:4 mappings
 
-Mappings of logical queues are read over and not kept: static topics are not served.
+Mappings of logical queues are skipped and not kept: static topics are not served.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _RegisterBody(msgspec.Struct, rename="camel"):
 class RegisterBrokerBody:
     """The topics that a broker serves.
 
-    `mapping_version` is of its logical queues; 4.9 brokers have none.
+    `mapping_version` is that of its logical queues; 4.9 brokers have none.
     """
 
     table: TopicConfigTable
@@ -97,7 +97,7 @@ def encode_register_broker(body: RegisterBrokerBody) -> bytes:
 def decode_register_broker(
     data: bytes, *, compressed: bool = False
 ) -> RegisterBrokerBody:
-    """Return what a broker registers; an empty body registers no topic."""
+    """Return a broker's registration; an empty body registers no topic."""
     if compressed:
         return _decode_compressed(data)
     if not data:
@@ -118,7 +118,7 @@ def decode_register_broker(
 def encode_register_broker_compressed(
     body: RegisterBrokerBody, *, with_mappings: bool = True
 ) -> bytes:
-    """Return the compressed body of 103; peers before 5.0 want no mappings."""
+    """Return the compressed body of 103; peers before 5.0 expect no mappings."""
     parts = [_sized(encode_data_version(body.table.data_version))]
     parts.append(_LENGTH.pack(len(body.table.topics)))
     parts += [_sized(_topic_line(config)) for config in body.table.topics.values()]
@@ -159,7 +159,7 @@ class _Reader:
         self._position = 0
 
     def length(self, what: str) -> int:
-        """Return the next count or length, at most what the bytes left could hold."""
+        """Return the next count or length, at most what the other bytes can hold."""
         left = len(self._data) - self._position - _LENGTH.size
         if left < 0:
             raise BodyError(f"registration ends before the length of {what}")
@@ -170,7 +170,7 @@ class _Reader:
         return int(length)
 
     def sized(self, what: str) -> bytes:
-        """Return the next bytes that have their length in front."""
+        """Return the next bytes, which are preceded by their length."""
         length = self.length(what)
         self._position += length
         return self._data[self._position - length : self._position]

@@ -1,4 +1,4 @@
-"""Bodies that a consumer answers itself: running info (307), direct consuming (309)."""
+"""Bodies of a consumer's own answers: running info (307), direct consuming (309)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunningProperty:
 
 
 class ProcessQueueInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """What a consumer holds of one queue; times in ms, `droped` as Java spells it."""
+    """A consumer's state for one queue; times in ms, `droped` as Java spells it."""
 
     cached_msg_count: Int32 = 0
     cached_msg_max_offset: Int64 = 0
@@ -78,7 +78,7 @@ class _RunningInfo(msgspec.Struct, rename="camel"):
 
 
 class ConsumeDirectlyResult(msgspec.Struct, frozen=True, rename="camel"):
-    """How consuming one message at once went (309)."""
+    """The result of consuming one message at once (309)."""
 
     auto_commit: bool = True
     consume_result: str | None = None
@@ -89,9 +89,9 @@ class ConsumeDirectlyResult(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerRunningInfo:
-    """What a consumer is doing, by its own account (307).
+    """What a consumer reports that it is doing (307).
 
-    `queues` are those it owns now; `pop_queues` those that it takes by POP.
+    `queues` are those it owns now; `pop_queues` are those that it receives by POP.
     """
 
     properties: Mapping[str, str]
@@ -152,7 +152,7 @@ def encode_consumer_running_info(info: ConsumerRunningInfo) -> bytes:
 
 
 def decode_consume_directly_result(data: bytes) -> ConsumeDirectlyResult:
-    """Return how consuming one message at once went (309)."""
+    """Return the result of consuming one message at once (309)."""
     return _RESULT.decode(data)
 
 

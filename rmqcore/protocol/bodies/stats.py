@@ -29,9 +29,9 @@ _NEXT_STATS: Final = b'}}},{"consumeTps":'
 
 
 class ConsumeOffset(msgspec.Struct, frozen=True, rename="camel"):
-    """How far a group is on one queue.
+    """The progress of a group on one queue.
 
-    A broker answers 0 for `consumer_offset` also when nothing was committed; the
+    A broker answers 0 for `consumer_offset` even when nothing was committed; the
     timestamp is the store time (ms) of the last message consumed, 0 when unknown.
     """
 
@@ -42,7 +42,7 @@ class ConsumeOffset(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ConsumeStats(msgspec.Struct, frozen=True, rename="camel"):
-    """How far a group is on the queues of its topics on one broker (208)."""
+    """The progress of a group on the queues of its topics on one broker (208)."""
 
     consume_tps: float = 0.0
     offset_table: list[tuple[WireQueue, ConsumeOffset]] = []
@@ -53,7 +53,7 @@ class ConsumeStats(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class BrokerConsumeStats(msgspec.Struct, frozen=True, rename="camel"):
-    """How far all groups of a broker are (317), one `ConsumeStats` for each topic."""
+    """The progress of all groups of a broker (317), one `ConsumeStats` per topic."""
 
     broker_addr: str = ""
     consume_stats_list: list[dict[str, list[ConsumeStats]]] = []
@@ -95,7 +95,7 @@ def _rewrite_all_stats(data: bytes) -> bytes | None:
     paired = pair_queue_keys(empty_tables(data, b"offsetTable"))
     if paired is None:
         return None
-    # Nothing but a count tells the end of a table from the same bytes in a name.
+    # Only a count tells the end of a table from the same bytes in a name.
     ends = paired.count(b"}}}]") + paired.count(_NEXT_STATS)
     if ends != paired.count(_TABLE_BEGIN):
         return None
@@ -125,7 +125,7 @@ _RATES: Final = BodyDecoder(BrokerStatsData)
 
 
 def decode_consume_stats(data: bytes) -> ConsumeStats:
-    """Return how far a group is (208)."""
+    """Return the progress of a group (208)."""
     return _STATS.decode(data)
 
 
@@ -148,7 +148,7 @@ def _stats_members(
 
 
 def decode_broker_consume_stats(data: bytes) -> BrokerConsumeStats:
-    """Return how far all groups of a broker are (317)."""
+    """Return the progress of all groups of a broker (317)."""
     return _ALL_STATS.decode(data)
 
 
@@ -178,7 +178,7 @@ def decode_consume_time_spans(data: bytes) -> list[ConsumeTimeSpan]:
 def encode_consume_time_spans(
     spans: Sequence[ConsumeTimeSpan], zone: tzinfo = UTC
 ) -> bytes:
-    """Return the body of 303; its texts show the times in the zone given."""
+    """Return the body of 303; its texts show the times in the given zone."""
     return dumps({"consumeTimeSpanSet": [_span_members(span, zone) for span in spans]})
 
 

@@ -65,7 +65,7 @@ class _TopicConfigList(msgspec.Struct, rename="camel"):
 
 
 class TopicOffset(msgspec.Struct, frozen=True, rename="camel"):
-    """Offsets of one queue; the update time is the newest message's, in ms."""
+    """Offsets of one queue; the update time is that of the newest message, in ms."""
 
     last_update_timestamp: Int64 = 0
     max_offset: Int64 = 0
@@ -147,7 +147,7 @@ def encode_topic_config_table(table: TopicConfigTable) -> bytes:
 
 
 def topic_table_members(table: TopicConfigTable) -> dict[str, Any]:
-    """Return the members of a topic table, which is part of other bodies, too."""
+    """Return the members of a topic table, which is also part of other bodies."""
     return {
         "dataVersion": msgspec.to_builtins(table.data_version),
         "topicConfigTable": {

@@ -1,8 +1,8 @@
 """JSON as Java's fastjson 1.x writes it, which is almost JSON.
 
-Three things are not: integer map keys are bare (`{0:"a"}`), a key may be an object
+Three things differ: integer map keys are bare (`{0:"a"}`), a key may be an object
 (`{{"topic":"T"}:5}`), and a Java object seen before is written as `{"$ref":"$.path"}`.
-`loads` reads all of that and strict JSON; `dumps` writes it.
+`loads` reads all of these and strict JSON; `dumps` writes them.
 """
 
 from .frozen import FrozenObject

@@ -1,7 +1,7 @@
-"""Reading: strict JSON by orjson, what it refuses by the scanner, then references.
+"""Reading: strict JSON by orjson, other texts by the scanner, then references.
 
 Limits hold before anything is built: the size of the text, and the number of objects
-and lists in it, since each costs some 20 times the two bytes that stand for it.
+and lists in it, since each takes some 20 times the two bytes of its brackets.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def loads(data: bytes | str) -> Any:
 
     Bare integer keys become int, quoted ones stay str; object keys become
     `FrozenObject`. Whole numbers beyond 64 bits become float. References are replaced
-    by the object that they name, shared and not copied; one to an object around it
-    becomes None. Raises `BodyError` with the position of what cannot be read.
+    by the object that they name, shared and not copied; a reference to an enclosing
+    object becomes None. Raises `BodyError` with the position of what cannot be read.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     check_limits(raw)
@@ -47,7 +47,7 @@ def _parse(raw: bytes) -> Any:
 
 
 def check_limits(data: bytes) -> None:
-    """Raise `BodyError` when a body is too large to be read at all."""
+    """Raise `BodyError` when a body is too large to be read."""
     if len(data) > MAX_BODY_BYTES:
         raise BodyError(f"body of {len(data)} bytes, limit {MAX_BODY_BYTES}")
     if len(data) <= MAX_CONTAINERS:

@@ -1,10 +1,10 @@
 """Replacing `{"$ref": …}` by the object that it names.
 
-`$` is the whole, `@` the object that holds the reference, `..` the one around that, and
-`$.a[0].b` a path from the whole, in which a backslash takes away the meaning of the
-character after it. A reference to an object that contains it would make a ring: it
-becomes None. Objects are shared, so a text can name more than it holds; therefore
-the size and the depth that the result would have when written out are bounded.
+`$` is the whole text, `@` the object that holds the reference, `..` the one around
+that, and `$.a[0].b` a path from the whole, in which a backslash escapes the next
+character. A reference to an object that contains it would make a ring, so it becomes
+None. Objects are shared, so a small text can have a large result; therefore the size
+and the depth that the result would have when written out are bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rmqcore.errors import BodyError
 
 MAX_DEPTH: Final = 100
 MAX_EXPANDED: Final = 4_000_000
-"""Values in the result, counting a shared object each time it is met."""
+"""Values in the result; a shared object counts each time it occurs."""
 
 _Container = dict[Any, Any] | list[Any]
 _STEP: Final = re.compile(r"\.((?:\\.|[^.\[\\]++)++)|\[([0-9]{1,9})\]", re.DOTALL)
@@ -27,8 +27,8 @@ _BACKSLASH: Final = re.compile(r"\\(.)", re.DOTALL)
 def resolve_references(root: Any) -> Any:
     """Return the value with its references replaced, in place.
 
-    Raises `BodyError` when one names nothing, when the value is nested too deeply, or
-    when it would grow beyond `MAX_EXPANDED` values.
+    Raises `BodyError` when a reference names nothing, when the value is nested too
+    deeply, or when it would grow beyond `MAX_EXPANDED` values.
     """
     if isinstance(root, dict | list):
         _replace(root, root, [])
@@ -103,7 +103,7 @@ def _step(target: Any, name: str | None, index: str | None, path: str) -> Any:
 
 
 def _check_growth(root: _Container) -> None:
-    """Judge what the value would be when written out; a ring would have no end."""
+    """Check the size that the value would have when written out; a ring has no end."""
     measured: dict[int, tuple[int, int]] = {}
 
     def measure(container: _Container, depth: int) -> tuple[int, int]:

@@ -1,10 +1,10 @@
-"""The tolerant scanner: one pass over the text, for what a strict parser refuses.
+"""The tolerant scanner: one pass over texts that a strict parser refuses.
 
 Accepted beyond JSON: bare keys (whole numbers and names), objects as keys, single
 quotes, fastjson's extra escapes, raw control characters in strings, one trailing comma.
-Refused: everything else, with the character at which it stands.
+Refused: everything else, with the position of the character.
 
-Each pattern is possessive, so that no text makes the scanner go back; nesting is
+Each pattern is possessive, so that no text makes the scanner backtrack; nesting is
 bounded. Cost: linear, about a microsecond for each token.
 """
 
@@ -22,7 +22,7 @@ MAX_DEPTH: Final = 100
 """Bodies of RocketMQ are at most 8 levels deep."""
 
 MAX_COMMAS: Final = 1_000_000
-"""Bounds the time to some two seconds; the largest real bodies hold 300,000."""
+"""Limits the time to about two seconds; the largest real bodies hold 300,000."""
 
 _INT64_MIN: Final = -(2**63)
 _UINT64_MAX: Final = 2**64 - 1
@@ -51,7 +51,7 @@ def scan(text: str) -> Any:
     commas = text.count(",")
     if commas > MAX_COMMAS:
         raise BodyError(
-            f"body is no strict JSON and has {commas} commas, limit {MAX_COMMAS}"
+            f"body is not strict JSON and has {commas} commas, limit {MAX_COMMAS}"
         )
     return _Scanner(text).whole()
 
@@ -173,7 +173,7 @@ class _Scanner:
 
         text = _ESCAPE.sub(replace, escaped)
         if any("\ud800" <= unit <= "\udfff" for unit in text):
-            # Two escapes can stand for one character; half of one is no text.
+            # Two escapes can stand for one character; half of one is not valid text.
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return text
 

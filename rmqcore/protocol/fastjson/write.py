@@ -1,7 +1,7 @@
-"""Writing as fastjson does: nulls left out, bare integer keys, objects as keys.
+"""Writing as fastjson does: without nulls, with bare integer keys and objects as keys.
 
-Members are written in the order given: Java sorts the members of its beans by name
-(the encoders of `bodies` list them so), but keeps a map's own order.
+Members are written in the order given: Java sorts the members of its beans by name (the
+encoders of `bodies` list them so), but keeps a map's own order.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _JAVA_PLAIN_BELOW: Final = 1e7
 def dumps(value: object, *, standard_json: bool = False) -> bytes:
     """Return the text of a value: dict, list, str, number, bool, None, queue.
 
-    With `standard_json` every key is a string and other characters than ASCII are
-    escaped, which is fastjson's "browser compatible" form. Raises `LocalProtocolError`
-    for any other type and for nesting beyond 100 levels.
+    With `standard_json`, every key is a string and non-ASCII characters are escaped,
+    which is fastjson's "browser compatible" form. Raises `LocalProtocolError` for any
+    other type and for nesting beyond 100 levels.
     """
     parts: list[str] = []
     _write(value, parts, standard_json, 0)
@@ -58,7 +58,7 @@ def _escape(found: re.Match[str]) -> str:
     if short is not None:
         return short
     if "\ud800" <= character <= "\udfff":
-        return "?"  # half a character has no UTF-8 form; Java writes this, too
+        return "?"  # half a character has no UTF-8 form; Java also writes this
     units = character.encode("utf-16-be")
     return "".join(
         f"\\u{units[i]:02X}{units[i + 1]:02X}" for i in range(0, len(units), 2)

@@ -1,6 +1,6 @@
 """Typed headers of requests and responses, and their form as ext fields.
 
-`REQUEST_HEADERS` and `RESPONSE_HEADERS` tell which class belongs to which code.
+`REQUEST_HEADERS` and `RESPONSE_HEADERS` map each code to its class.
 """
 
 from .admin import (

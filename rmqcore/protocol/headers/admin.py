@@ -62,7 +62,7 @@ class GetTopicStatsInfoRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTopicConsumeByWhoRequestHeader(TopicRequestHeader):
-    """300: which groups consume a topic."""
+    """300: the groups that consume a topic."""
 
     topic: str
 
@@ -92,7 +92,7 @@ class GetSubscriptionGroupConfigRequestHeader(RequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSubscriptionGroupRequestHeader(RequestHeader):
-    """207: delete a group, and with `clean_offset` what it has committed."""
+    """207: delete a group, and with `clean_offset` its committed offsets."""
 
     group_name: str
     clean_offset: bool | None = None
@@ -123,14 +123,14 @@ class GetProducerConnectionListRequestHeader(RequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTopicsByConsumerRequestHeader(RequestHeader):
-    """343: which topics a group consumes."""
+    """343: the topics that a group consumes."""
 
     group: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySubscriptionByConsumerRequestHeader(TopicRequestHeader):
-    """345: how a group subscribes a topic."""
+    """345: how a group subscribes to a topic."""
 
     group: str
     topic: str | None = None

@@ -41,7 +41,7 @@ class GetConsumerListByGroupRequestHeader(RequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyConsumerIdsChangedRequestHeader(RequestHeader):
-    """40, broker to client: the members of a group are not the same any more."""
+    """40, broker to client: the members of a group have changed."""
 
     consumer_group: str
 
@@ -81,7 +81,7 @@ class GetConsumerRunningInfoRequestHeader(RequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeMessageDirectlyRequestHeader(TopicRequestHeader):
-    """309: let one consumer consume one message now."""
+    """309: have one consumer consume one message now."""
 
     consumer_group: str
     client_id: str | None = None

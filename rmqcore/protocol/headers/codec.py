@@ -1,10 +1,10 @@
-"""From typed headers to ext fields and back.
+"""Converts typed headers to ext fields and back.
 
-A header is a frozen dataclass. Its field `queue_id` travels as `queueId`; names that
-do not follow that rule stand in the class's `wire_names`. The annotation gives the
-Java type: `Int32`, `Int64`, `bool` or `str`; a field without default is one that the
-Java peer requires. From these a plan is computed once per class; encoding and
-decoding walk it. Ext fields that a class does not name are ignored, None is not sent.
+A header is a frozen dataclass. Its field `queue_id` is sent as `queueId`; names that do
+not follow that rule are in the class's `wire_names`. The annotation gives the Java
+type: `Int32`, `Int64`, `bool` or `str`; a field without a default is one that the Java
+peer requires. From these a plan is computed once per class, which encoding and decoding
+follow. Ext fields that a class does not name are ignored, and None is not sent.
 
 Cost: about a quarter of a microsecond for each field that is present.
 """
@@ -32,7 +32,7 @@ class Header:
     """Base of all request and response headers.
 
     `wire_names` holds the names that are not the camel-case form of the attribute.
-    A class with `short_names` has a second spelling, told by the field `short_mark`.
+    A class with `short_names` has a second spelling, marked by the field `short_mark`.
     """
 
     wire_names: ClassVar[Names] = {}
@@ -42,7 +42,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestHeader(Header):
-    """What any request of a 5.x peer may carry besides its own fields."""
+    """The fields that any request of a 5.x peer may carry besides its own."""
 
     wire_names: ClassVar[Names] = {
         "namespace": "ns",
@@ -70,7 +70,7 @@ H = TypeVar("H", bound=Header)
 
 
 class WireField(NamedTuple):
-    """One field as it travels."""
+    """One field as it is sent."""
 
     attribute: str
     name: str
@@ -103,8 +103,8 @@ def encode_header(header: Header, *, short_names: bool = False) -> dict[str, str
 def decode_header(cls: type[H], ext_fields: Mapping[str, str]) -> H:
     """Return the header of type `cls` that the ext fields hold.
 
-    The short spelling is recognised by itself. Raises `HeaderError` naming the field
-    and its value when a required field is missing or a value has the wrong form.
+    The short spelling is recognised automatically. Raises `HeaderError`, naming the
+    field and its value, when a required field is missing or a value has the wrong form.
     """
     short = cls.short_mark is not None and cls.short_mark in ext_fields
     values: dict[str, int | bool | str] = {}

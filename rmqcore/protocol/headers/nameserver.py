@@ -12,7 +12,7 @@ from .codec import Header, Int32, Int64, Names, RequestHeader, TopicRequestHeade
 class PutKvConfigRequestHeader(RequestHeader):
     """100: set one key of a namespace."""
 
-    # Java calls the member `namespace`; the common `ns` is another one.
+    # Java calls the member `namespace`; the common `ns` is a different one.
     wire_names: ClassVar[Names] = {"kv_namespace": "namespace"}
 
     kv_namespace: str
@@ -53,7 +53,7 @@ class GetKvListByNamespaceRequestHeader(RequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerRequestHeader(RequestHeader):
-    """103: a broker tells who it is; its topics are in the body.
+    """103: a broker introduces itself; its topics are in the body.
 
     `body_crc32` other than 0 must be the body's CRC32 without its sign bit.
     """
@@ -79,7 +79,7 @@ class RegisterBrokerResponseHeader(Header):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregisterBrokerRequestHeader(RequestHeader):
-    """104: a broker takes its leave."""
+    """104: a broker unregisters."""
 
     broker_name: str
     broker_addr: str
@@ -121,7 +121,7 @@ class QueryDataVersionResponseHeader(Header):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetRouteInfoRequestHeader(TopicRequestHeader):
-    """105: where a topic lives."""
+    """105: the route of a topic."""
 
     topic: str
     accept_standard_json_only: bool | None = None
@@ -151,7 +151,7 @@ class DeleteTopicFromNamesrvRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WipeWritePermOfBrokerRequestHeader(RequestHeader):
-    """205: no more writes to a broker."""
+    """205: stop writes to a broker."""
 
     broker_name: str
 
@@ -165,7 +165,7 @@ class WipeWritePermOfBrokerResponseHeader(Header):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddWritePermOfBrokerRequestHeader(RequestHeader):
-    """327: writes to a broker again."""
+    """327: allow writes to a broker again."""
 
     broker_name: str
 

@@ -57,7 +57,7 @@ class PullMessageResponseHeader(Header):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumerOffsetRequestHeader(TopicRequestHeader):
-    """14: what a group has committed on a queue."""
+    """14: a group's committed offset of a queue."""
 
     consumer_group: str
     topic: str
@@ -136,7 +136,7 @@ class ViewMessageRequestHeader(TopicRequestHeader):
 class QueryMessageRequestHeader(TopicRequestHeader):
     """12: messages by key; times are store times in ms.
 
-    `unique_key_query` says that `key` is a UNIQ_KEY. `index_type` and `last_key` are
+    `unique_key_query` means that `key` is a UNIQ_KEY. `index_type` and `last_key` are
     of the newest releases.
     """
 

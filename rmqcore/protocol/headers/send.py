@@ -12,7 +12,7 @@ from .codec import Header, Int32, Int64, Names, RequestHeader, TopicRequestHeade
 class SendMessageRequestHeader(TopicRequestHeader):
     """10 and 324; with one-letter names 310, 320 and 325.
 
-    `queue_id` below 0 lets the broker choose. `properties` is the string form of
+    With `queue_id` below 0, the broker chooses. `properties` is the string form of
     `protocol.properties`. `logical_broker` is the field `n` of the short form.
     """
 
@@ -73,7 +73,7 @@ class SendMessageResponseHeader(Header):
 class ConsumerSendMsgBackRequestHeader(RequestHeader):
     """36: try this message again later; `offset` is its place in the commit log.
 
-    `delay_level` 0 lets the broker choose by the count of attempts, below 0 means the
+    With `delay_level` 0 the broker chooses by the count of attempts; below 0 means the
     dead-letter topic at once.
     """
 

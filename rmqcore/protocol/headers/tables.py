@@ -1,7 +1,7 @@
-"""Which header travels with which request code.
+"""Tables of the header that belongs to each request code.
 
-Every known code stands in exactly one of the request tables: it has a typed header, it
-has none, or this project does not speak it (the answer is code 3).
+Every known code is in exactly one of the request tables: it has a typed header, it has
+none, or this project does not support it (the answer is code 3).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ RESPONSE_HEADERS: Final = MappingProxyType[int, type[Header]](
 SHORT_NAMED_CODES: Final = frozenset(
     {Code.SEND_MESSAGE_V2, Code.SEND_BATCH_MESSAGE, Code.SEND_REPLY_MESSAGE_V2}
 )
-"""Requests whose header travels with one-letter names."""
+"""Requests whose header is sent with one-letter names."""
 
 HEADERLESS_CODES: Final = frozenset(
     {
@@ -159,7 +159,7 @@ HEADERLESS_CODES: Final = frozenset(
         Code.GET_BROKER_HA_STATUS,
     }
 )
-"""Requests without fields of their own: nothing, or everything is in the body."""
+"""Requests without fields of their own: they are empty, or all is in the body."""
 
 UNSPOKEN_CODES: Final = frozenset(
     code

@@ -81,7 +81,7 @@ def test_a_table_of_another_kind_is_refused(table: object) -> None:
 
 @pytest.mark.parametrize("key", ["5", "[]", 5, '"x"'])
 def test_a_key_that_is_no_queue_is_refused(key: object) -> None:
-    with pytest.raises(BodyError, match="is no key of a table of queues"):
+    with pytest.raises(BodyError, match="is not a key of a table of queues"):
         queue_pairs({key: 1})
 
 
