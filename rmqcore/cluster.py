@@ -1,7 +1,7 @@
 """A whole cluster in one process and one event loop: a name server and brokers.
 
-For trying, testing and teaching. Every part is the real one, on loopback sockets of its
-own; a broker can be stopped or killed and started again over the same store.
+It is for trying, testing and teaching. Every part is the real one, on loopback sockets
+of its own; a broker can be stopped or killed, and started again over the same store.
 
     async with LocalCluster(brokers=2) as cluster:
         await cluster.create_topic("orders", queues=8)
@@ -100,7 +100,7 @@ class LocalCluster:
     # Life cycle
 
     async def start(self) -> None:
-        """Start the name server and the brokers; on failure nothing stays running."""
+        """Start the name server and the brokers; on failure nothing is left running."""
         if self._store is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="rmqcore-")
         try:
@@ -112,7 +112,7 @@ class LocalCluster:
             raise
 
     async def stop(self) -> None:
-        """Stop everything that runs; temporary files are removed."""
+        """Stop everything that runs, and remove temporary files."""
         for name in list(self.brokers):
             await self.stop_broker(name)
         await self.nameserver.stop()

@@ -1,4 +1,4 @@
-"""Every error that rmqcore raises on purpose, drawn as a tree.
+"""Every error that rmqcore raises on purpose, shown as a tree.
 
     RmqError
     ├── ArgumentError (also ValueError)   the caller gave a value that cannot be used
@@ -22,7 +22,7 @@
     ├── StoreError                        files on disk are not what was written
     └── LabError                          what a lab waits for did not come
 
-Local and remote faults are different classes, because different people mend them.
+Local and remote faults are different classes, because different people fix them.
 Messages carry the value and the limit: "frame of 20971520 bytes, limit 16777216".
 """
 
@@ -93,7 +93,7 @@ class ResponseError(RmqError):
     """The peer answered with a code other than success.
 
     `code` is the response code, `remark` the peer's own words (may be empty),
-    `request_code` what was asked, `address` who answered.
+    `request_code` the code of the request, `address` the peer that answered.
     """
 
     def __init__(
@@ -126,4 +126,4 @@ class StoreError(RmqError):
 
 
 class LabError(RmqError):
-    """What a lab waits for did not come within its patience."""
+    """The event that a lab waits for did not come within its patience."""

@@ -1,7 +1,7 @@
 """An event loop in a thread, for code without asyncio.
 
-`call` waits for a coroutine's result, `submit` does not. Nothing on the loop itself may
-call `call`: it would wait for itself, and gets `StateError`.
+`call` waits for a coroutine's result, `submit` does not. Code on the loop itself must
+not use `call`: it would wait for itself, and gets `StateError`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STOP_SECONDS: Final = 10.0
 class LoopThread:
     """One event loop in one daemon thread, from `start` to `stop`.
 
-    With `starts_itself` the first work that is handed to it starts it.
+    With `starts_itself`, the first work that is handed to it starts it.
     """
 
     def __init__(self, name: str, *, starts_itself: bool = False) -> None:
@@ -35,11 +35,11 @@ class LoopThread:
 
     @property
     def running(self) -> bool:
-        """True between `start` and `stop`."""
+        """Whether it is between `start` and `stop`."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Start the thread; returns when the loop runs."""
+        """Start the thread; return when the loop runs."""
         with self._starting:
             if self._loop is not None:
                 return
@@ -51,16 +51,16 @@ class LoopThread:
             ready.wait()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin a coroutine on the loop; cancelling the future cancels it."""
+        """Start a coroutine on the loop; cancelling the future cancels it."""
         if self._starts_itself:
             self.start()
         if self._loop is None:
             work.close()
-            raise StateError(f"{self._name} does not run")
+            raise StateError(f"{self._name} is not running")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Run a coroutine on the loop and wait for what it returns or raises.
+        """Run a coroutine on the loop and wait for its result or exception.
 
         After `timeout` seconds, and when interrupted while waiting, it cancels the
         coroutine. Raises TimeoutError, and `StateError` on the loop's own thread.

@@ -1,10 +1,10 @@
-"""When the six periodic pieces of work are due, and that each slot runs once.
+"""When the six periodic pieces of work are due; makes sure that each slot runs once.
 
-Theory. Time is cut into slots per timer, slot = floor(now / period), so that everybody
-who looks at the same clock names the same slot. Whoever wants to run a slot (Celery's
-beat, a fallback, an asyncio timer) asks `Schedule.claim`; the answer is yes once per
-slot, and never for a slot older than one already run. Missed slots are not made up one
-by one: the work is "bring things up to date", so only the newest counts.
+Theory. Time is cut into slots per timer, slot = floor(now / period), so that all who
+use the same clock name the same slot. Whatever wants to run a slot (Celery's beat, a
+fallback, an asyncio timer) asks `Schedule.claim`; the answer is yes once per slot, and
+never for a slot older than one already run. Missed slots are not made up one by one:
+the work is "bring things up to date", so only the newest counts.
 
 This module decides and does not act: it holds no clock, no task and no consumer. Times
 are seconds since the epoch (a float), as `time.time()` gives them.
@@ -62,9 +62,9 @@ class Slot:
 
 
 class Schedule:
-    """Which slot of each timer was run last. One per worker, or per instance.
+    """The last slot run of each timer. One schedule per worker, or per instance.
 
-    `start` is the time from which slots count: the slot it lies in is taken as run,
+    `start` is the time from which slots count: the slot it lies in counts as run,
     because starting does all the work at once.
     """
 
@@ -86,8 +86,8 @@ class Schedule:
     def claim(self, slot: Slot, now: float) -> bool:
         """Take a slot for running; false when it was taken, is over, or is not ours.
 
-        It is over once the slot after it is: then it waited in a mailbox while this
-        process stood still.
+        It is over once the next slot is over, too: then it waited in a mailbox while
+        this process stood still.
         """
         period = self._periods.get(slot.timer)
         if period is None or slot.number <= self._last[slot.timer]:
@@ -98,13 +98,13 @@ class Schedule:
         return True
 
     def left_out(self, slot: Slot) -> int:
-        """Return how many slots of its timer nobody ran between the last and it."""
+        """Return how many slots of its timer were not run since the last one."""
         if slot.timer not in self._last:
             return 0
         return max(0, slot.number - self._last[slot.timer] - 1)
 
     def due(self, now: float) -> list[Slot]:
-        """Return the slots that have begun and were not taken, one per timer."""
+        """Return the slots that have begun and have not been taken, one per timer."""
         return [
             slot
             for timer in self._periods

@@ -92,12 +92,12 @@ def _add_create_topic(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do the task; what goes wrong is raised with the address it went wrong at."""
+    """Do the task; errors are raised with the address where they occurred."""
     text = asyncio.run(_run(args))
     try:
         print(text, flush=True)  # noqa: T201 - the output
     except BrokenPipeError:
-        # Whoever read it has seen enough; the exit must not try to write again.
+        # The reader of the pipe has seen enough; the exit must not try to write again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -139,7 +139,7 @@ async def _snapshot(admin: Admin, args: argparse.Namespace) -> str:
 
 
 def _check_answered(snapshot: ClusterSnapshot) -> None:
-    """Refuse to print a cluster of which nothing at all is known."""
+    """Refuse to print a cluster about which nothing at all is known."""
     if snapshot.brokers and not any(b.answered for b in snapshot.brokers):
         problems = "; ".join(f"{b.name}: {b.error}" for b in snapshot.brokers)
         raise ArgumentError(f"no broker answered: {problems}")

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve; the line on stdout says where."""
+    """Serve; the line on stdout gives the address."""
     host, port = parse_address(args.listen)
     settings = BrokerSettings(
         args.store,

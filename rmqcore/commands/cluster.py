@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve; the line on stdout says where everything is."""
+    """Serve; the line on stdout gives all addresses."""
     topics = [_parse_topic(text) for text in args.topic]
     tls, users = server_tls(args), read_users(args.users)
 

@@ -6,7 +6,8 @@
     {"event": "commit", "topic", "broker", "queue_id", "offset"}        when persisted
 
 Each line also carries "at", milliseconds since the epoch. A body that is not UTF-8 is
-printed as "body_base64". Listening can be made slow, or to fail, to watch what follows.
+printed as "body_base64". The listener can be made slow, or made to fail, to watch the
+consequences.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def strategy_options(text: str) -> dict[str, Any]:
-    """Return the options that a JSON object gives; raise `ArgumentError` for others."""
+    """Return the options in a JSON object; raise `ArgumentError` for other texts."""
     try:
         options = json.loads(text)
     except json.JSONDecodeError as error:
@@ -139,7 +140,7 @@ def strategy_options(text: str) -> dict[str, Any]:
 
 
 def message_line(message: MessageExt, at_ms: int) -> dict[str, object]:
-    """Return what is printed of a message."""
+    """Return what is printed about a message."""
     line: dict[str, object] = {
         "event": "message",
         "at": at_ms,
@@ -160,7 +161,7 @@ def message_line(message: MessageExt, at_ms: int) -> dict[str, object]:
 
 
 def event_line(event: Event) -> dict[str, object]:
-    """Return what is printed of an event."""
+    """Return what is printed about an event."""
     line: dict[str, object] = {"at": event.at_ms, "client_id": event.client_id}
     match event:
         case AllocationChanged():
@@ -192,7 +193,7 @@ def event_line(event: Event) -> dict[str, object]:
 
 
 class Listening:
-    """The listener of the command: prints, takes its time, fails now and then."""
+    """The listener of the command: it prints, takes its time and fails now and then."""
 
     def __init__(self, args: argparse.Namespace, told: asyncio.Event) -> None:
         self._work_s = args.work_ms / 1000

@@ -1,4 +1,4 @@
-"""Options of the commands that serve: encryption, and users who sign."""
+"""Options of the server commands: encryption, and users who sign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rmqcore.transport import ServerTls, TlsMode
 
 
 def add_tls_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what a server needs to encrypt."""
+    """Declare the options that a server needs to encrypt."""
     parser.add_argument(
         "--tls-certificate",
         type=Path,
@@ -34,7 +34,7 @@ def add_tls_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_users_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare where a broker finds its users."""
+    """Declare the option for a broker's users."""
     parser.add_argument(
         "--users",
         type=Path,
@@ -45,7 +45,7 @@ def add_users_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def server_tls(args: argparse.Namespace) -> ServerTls | None:
-    """Return what the options say; `ArgumentError` names a file that is no good."""
+    """Return the TLS that the options ask for; `ArgumentError` names a bad file."""
     if args.tls_certificate is None:
         if args.tls_key is not None or args.tls_mode == TlsMode.ENFORCING:
             raise ArgumentError("encryption needs --tls-certificate FILE")
@@ -62,7 +62,7 @@ def server_tls(args: argparse.Namespace) -> ServerTls | None:
 def read_users(path: Path | None) -> dict[str, str]:
     """Return the users of a file, none without one.
 
-    Raises `ArgumentError` naming the file; never the secrets that are in it.
+    Raises `ArgumentError`, which names the file but never the secrets in it.
     """
     if path is None:
         return {}

@@ -1,4 +1,4 @@
-"""What the commands that join a cluster as clients share: options, credentials, end."""
+"""The common part of commands that join a cluster: options, credentials, shutdown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADERS: Final = {
     "json": SerializeType.JSON,
     "binary": SerializeType.ROCKETMQ,
 }
-"""Names on the command line of the two encodings of request headers."""
+"""The command-line names of the two encodings of request headers."""
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -61,7 +61,7 @@ def add_client_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def tls_context(wanted: bool) -> ssl.SSLContext | None:
-    """Return what encrypts without checking, as RocketMQ's clients do by default."""
+    """Return a context that encrypts without checking, as RocketMQ's clients do."""
     if not wanted:
         return None
     context = ssl.create_default_context()
@@ -71,7 +71,7 @@ def tls_context(wanted: bool) -> ssl.SSLContext | None:
 
 
 def request_hooks() -> Sequence[RequestHook]:
-    """Return what signs requests, if the environment has keys."""
+    """Return the hook that signs requests, if the environment has keys."""
     access_key = os.environ.get(ACCESS_KEY_VARIABLE, "")
     secret_key = os.environ.get(SECRET_KEY_VARIABLE, "")
     if not access_key and not secret_key:
@@ -80,7 +80,7 @@ def request_hooks() -> Sequence[RequestHook]:
 
 
 def log_to_stderr() -> None:
-    """Leave stdout to the command's own lines."""
+    """Log to stderr: stdout is for the command's own lines."""
     logging.basicConfig(
         level=logging.WARNING,
         stream=sys.stderr,
@@ -89,7 +89,7 @@ def log_to_stderr() -> None:
 
 
 def stop_on_signals() -> asyncio.Event:
-    """Return an event that SIGINT and SIGTERM set. Called inside the event loop."""
+    """Return an event that SIGINT and SIGTERM set. Call it inside the event loop."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _STOPPING:

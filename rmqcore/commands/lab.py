@@ -1,7 +1,7 @@
 """`python -m rmqcore lab F5`: watch one of RocketMQ's rules at work.
 
-A lab plays on a cluster of its own unless a name server is given. Exit code 0 says that
-everything the lab is about was seen, 1 that something was not.
+A lab plays on a cluster of its own unless a name server is given. Exit code 0 means
+that everything the lab is about was seen, 1 that something was not.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the labs, or play one and print what it tells."""
+    """List the labs, or play one and print its steps and result."""
     if args.list:
         for lab in LABS.values():
             _print(f"{lab.name:4} {lab.title} ({', '.join(lab.rules)})")
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(f"which lab? There are {', '.join(LABS)}")
     lab = lab_named(args.name)
     parameters = parse_parameters(args.set)
-    # What clients complain of is what a lab is about; it has its own words for it.
+    # Clients' warnings are what a lab is about, and it describes them in its own words.
     logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
     result = asyncio.run(_play(lab, parameters, args))
     if args.json:

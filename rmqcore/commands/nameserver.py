@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve; the line on stdout says where."""
+    """Serve; the line on stdout gives the address."""
     host, port = parse_address(args.listen)
     tls = server_tls(args)
     return serve(

@@ -1,6 +1,6 @@
-"""`python -m rmqcore produce`: send messages to a topic, as many or as long as asked.
+"""`python -m rmqcore produce`: send messages to a topic, by count or until stopped.
 
-The last line on stdout is one JSON object: how many were sent, failed, and how fast.
+The last line on stdout is one JSON object: how many were sent and failed, and how fast.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_key(pattern: str, number: int) -> str:
-    """Return the key of message `number`, which the pattern names `{n}` or `{n%M}`.
+    """Return the key of message `number`: the pattern with `{n}` or `{n%M}` filled in.
 
     Raises `ArgumentError` for anything else in braces.
     """

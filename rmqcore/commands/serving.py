@@ -32,7 +32,7 @@ def serve(
     """Start the service, print one JSON line when it is ready, stop it on a signal.
 
     `service` is called inside the event loop. Returns the exit code 0 after SIGINT or
-    SIGTERM; what `start` raises is raised.
+    SIGTERM; raises the errors of `start`.
     """
     logging.basicConfig(
         level=logging.WARNING,
@@ -44,7 +44,7 @@ def serve(
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return what makes uvloop's event loop where it is installed: it costs less."""
+    """Return the factory of uvloop's event loop, where installed: it costs less."""
     try:
         import uvloop
     except ImportError:
@@ -63,7 +63,7 @@ async def _serve(
         loop.add_signal_handler(number, told.set)
     service = make()
     await service.start()
-    # What is there now stays: the collector need not look at it again and again.
+    # The objects there now stay: the collector need not check them again and again.
     gc.collect()
     gc.freeze()
     try:

@@ -23,7 +23,7 @@ _QUEUE_HEADS: Final = (
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return the rows under their heads, numbers to the right."""
+    """Return the rows under their heads, with numbers aligned right."""
     lines = [tuple(heads), *map(tuple, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     numeric = [
@@ -40,7 +40,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def snapshot_text(snapshot: ClusterSnapshot) -> str:
-    """Return brokers, then all groups, the one with the largest lag first."""
+    """Return the brokers, then all groups, the one with the largest lag first."""
     groups = sorted(
         snapshot.groups.values(), key=lambda g: (-g.queues.lag.total(), g.name)
     )

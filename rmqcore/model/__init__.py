@@ -1,6 +1,6 @@
-"""Value types shared by every room: queues, messages, routes, subscriptions, snapshots.
+"""Value types of all packages: queues, messages, routes, subscriptions, snapshots.
 
-Frozen, slotted and checked on construction. No IO, no clock, no chance.
+They are frozen, slotted and checked on construction. No IO, no clock, no randomness.
 """
 
 from .message import Message, MessageExt

@@ -1,7 +1,7 @@
-"""What differs between two snapshots, found in bulk.
+"""The differences between two snapshots, found in bulk.
 
-Unchanged parts are usually the same objects, so most comparisons are of identities;
-the rest compares arrays as memory. Only rows that changed become numbers in a list.
+Unchanged parts are usually the same objects, so most comparisons are of identities; the
+others compare arrays as memory. Only changed rows become numbers in a list.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from .snapshot import ClusterSnapshot, GroupSnapshot, QueueTable
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """What differs in one group that both snapshots have.
+    """The differences in one group that both snapshots have.
 
-    `queue_set`: rows were added or removed, and the row lists are then empty, for
+    `queue_set` means that rows were added or removed; the row lists are then empty, as
     rows of the two tables no longer correspond. Otherwise `values` are the rows with
     another number or reason in any column, `owners` those with other owners; `retry`
-    tells that a number of the retry topic's rows differs.
+    means that a number in the retry topic's rows differs.
     """
 
     group: str
@@ -42,7 +42,7 @@ class SnapshotChanges:
 
 
 def compare(before: ClusterSnapshot, after: ClusterSnapshot) -> SnapshotChanges:
-    """Return what differs in `after`, group by group."""
+    """Return the differences in `after`, group by group."""
     old, new = before.groups, after.groups
     changed = (
         group_change(old[name], group)
@@ -57,7 +57,7 @@ def compare(before: ClusterSnapshot, after: ClusterSnapshot) -> SnapshotChanges:
 
 
 def group_change(before: GroupSnapshot, after: GroupSnapshot) -> GroupChange | None:
-    """Return what differs in one group, None when nothing does.
+    """Return the differences in one group, None when there are none.
 
     The times at which members were asked and answered do not count.
     """
@@ -99,7 +99,7 @@ def _changed_values(before: QueueTable, after: QueueTable) -> tuple[int, ...]:
 def _column_pairs(
     before: QueueTable, after: QueueTable
 ) -> tuple[tuple[Column, Column], ...]:
-    # `lag` follows from max and committed, so it never differs alone.
+    # `lag` follows from max and committed, so it never differs by itself.
     return (
         (before.min, after.min),
         (before.max, after.max),

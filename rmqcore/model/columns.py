@@ -1,13 +1,13 @@
 """Columns: integers of many rows, each known or unknown for a named reason.
 
 Theory. A cluster has tens of thousands of queues and a snapshot is taken each second.
-An object per queue costs a hundred times what the numbers cost, so numbers live in
+An object per queue costs a hundred times as much as the numbers, so numbers are kept in
 `array('q')`, one per column, and are compared as memory. Unknown is kept beside the
-numbers as one byte a row, because no integer may stand for it: -1 and 0 are values
+numbers as one byte per row, because no integer may stand for it: -1 and 0 are values
 that RocketMQ really sends.
 
-Invariants: `values` holds 0 where a row is unknown, so that `sum` of it is the total
-of what is known; `reasons` is empty when every row is known, else as long as `values`;
+Invariants: `values` holds 0 where a row is unknown, so that its `sum` is the total of
+the known rows; `reasons` is empty when every row is known, else as long as `values`;
 nothing changes once a column is made, so columns are shared freely.
 """
 
@@ -29,17 +29,17 @@ class Reason(StrEnum):
     """Why a value is not known."""
 
     NOT_ASKED = "not_asked"
-    """Nobody asked: an option of the snapshot would."""
+    """Nobody asked: that takes an option of the snapshot."""
     NOTHING_COMMITTED = "nothing_committed"
     """The group never committed an offset for the queue at the broker."""
     EXPIRED = "expired"
-    """The committed offset is below what the broker still holds."""
+    """The committed offset is below the oldest one that the broker still holds."""
     NOT_LISTED = "not_listed"
-    """The broker answered, and does not name this queue, group or value."""
+    """The broker answered, and did not name this queue, group or value."""
     NO_ANSWER = "no_answer"
-    """Whoever knows it did not answer in time."""
+    """The broker or client that knows it did not answer in time."""
     BUSY = "busy"
-    """The broker said that it is busy, and is left alone for a while."""
+    """The broker said that it was busy, and is left alone for a while."""
     DENIED = "denied"
     """The broker refused the credentials."""
     REFUSED = "refused"
@@ -53,7 +53,7 @@ class Reason(StrEnum):
     UNKNOWN_STRATEGY = "unknown_strategy"
     """Members divide by a rule, or options of one, that cannot be simulated."""
     MIXED = "mixed"
-    """Members report different values, so there is none of the group."""
+    """Members report different values, so the group as a whole has none."""
     MISSING = "missing"
     """Its broker was there, is no longer named by the name servers, and is silent."""
 
@@ -83,7 +83,7 @@ class Column:
 
     @classmethod
     def of(cls, rows: Iterable[int | Reason]) -> Column:
-        """Make a column from numbers and, where one is missing, its reason."""
+        """Make a column from numbers and, for unknown ones, reasons."""
         values = array("q")
         reasons = bytearray()
         for row in rows:
@@ -97,7 +97,7 @@ class Column:
 
     @staticmethod
     def unknown(length: int, reason: Reason) -> Column:
-        """Return the column of that many rows, all unknown for one reason."""
+        """Return a column of that many rows, all unknown for one reason."""
         return _unknown(length, reason)
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ class Column:
 
     @property
     def complete(self) -> bool:
-        """True when every row is known."""
+        """Whether every row is known."""
         return not self.reasons
 
     @property
@@ -143,7 +143,7 @@ class Column:
         return self.reasons.count(0) if self.reasons else len(self.values)
 
     def total(self) -> int:
-        """Return the sum of the known rows; `complete` says whether that is all."""
+        """Return the sum of the known rows; `complete` says whether these are all."""
         return sum(self.values)
 
     def changed_rows(self, other: Column) -> list[int]:

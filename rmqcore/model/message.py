@@ -1,4 +1,4 @@
-"""Messages: as an application sends them, and as a broker stores and hands them out."""
+"""Messages, as an application sends them, and as a broker stores and returns them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_PROPERTIES_BYTES: Final = 32_767
 
 
 class Property:
-    """Names of message properties that have a meaning to brokers or clients."""
+    """Names of message properties that brokers or clients interpret."""
 
     KEYS: Final = "KEYS"
     TAGS: Final = "TAGS"
@@ -84,7 +84,8 @@ class Message:
     ) -> Message:
         """Make a message from tags, keys and delay level (1 to 18, 0 for none).
 
-        A level above the broker's last one counts as that; a negative one is refused.
+        A level above the broker's last one counts as the last; a negative one is
+        refused.
         """
         if delay_level < 0:
             raise ArgumentError(f"delay level is {delay_level}, must not be negative")

@@ -1,8 +1,8 @@
 """Message queues and the two sort orders that every member of a group must share.
 
-Java compares strings by UTF-16 code units, Python by code points. The two differ
-only above the BMP, but a group whose members sort differently divides its queues
-differently, so the difference is kept.
+Java compares strings by UTF-16 code units, Python by code points. The two differ only
+above the BMP, but members that sort differently divide their queues differently, so
+Java's order is followed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HIGHEST_BMP_BEFORE_SURROGATES = "\ud7ff"
 class MessageQueue:
     """One queue of a topic on one broker; ordered as Java orders it, hashable.
 
-    `str()` gives Java's text form, which the consistent-hash strategy hashes.
+    `str()` returns Java's text form, which the consistent-hash strategy hashes.
     """
 
     __slots__ = ("_hash", "broker_name", "queue_id", "topic")
@@ -33,7 +33,8 @@ class MessageQueue:
         set_slot(self, "topic", topic)
         set_slot(self, "broker_name", broker_name)
         set_slot(self, "queue_id", queue_id)
-        # Queues are keys of every table; the hash is asked far more often than made.
+        # Queues are keys of every table; the hash is used far more often than queues
+        # are made.
         set_slot(self, "_hash", hash((topic, broker_name, queue_id)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -103,7 +104,7 @@ def sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
 
 
 def sorted_client_ids(client_ids: Iterable[str]) -> list[str]:
-    """Return the client ids as Java's `Collections.sort` orders strings."""
+    """Return the client ids in the order of Java's `Collections.sort` for strings."""
     listed = list(client_ids)
     if _only_below_surrogates(listed):
         return sorted(listed)

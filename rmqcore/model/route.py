@@ -1,4 +1,4 @@
-"""Where a topic lives: its brokers, their addresses, their queues."""
+"""The route of a topic: its brokers, their addresses, their queues."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BrokerData:
 
 @dataclass(frozen=True, slots=True)
 class QueueData:
-    """How many queues a topic has on one broker, and what may be done with them."""
+    """How many queues a topic has on one broker, and their permissions."""
 
     broker_name: str
     read_queue_nums: int
@@ -46,7 +46,7 @@ class QueueData:
 
 @dataclass(frozen=True, slots=True)
 class TopicRoute:
-    """Everything a name server tells about one topic."""
+    """Everything that a name server says about one topic."""
 
     brokers: tuple[BrokerData, ...]
     queues: tuple[QueueData, ...]
@@ -58,7 +58,7 @@ class TopicRoute:
         return next((b for b in self.brokers if b.broker_name == broker_name), None)
 
     def subscribe_queues(self, topic: str) -> list[MessageQueue]:
-        """Return the queues consumers may read, in the order of the route."""
+        """Return the queues that consumers may read, in the order of the route."""
         return [
             MessageQueue(topic, data.broker_name, queue_id)
             for data in self.queues
@@ -67,7 +67,7 @@ class TopicRoute:
         ]
 
     def publish_queues(self, topic: str) -> list[MessageQueue]:
-        """Return the queues producers may write: writable, on a living master.
+        """Return the queues that producers may write: writable, on a living master.
 
         `order_topic_conf`, where a name server has one, replaces the counts.
         """

@@ -3,8 +3,8 @@
 Theory. Queues are rows of tables, and tables are columns (see `columns`): a group has
 one `QueueTable` for the queues of its topics and one for its retry topic. Everything
 else is few enough to be objects. A snapshot is immutable and may share any part with
-the one before it; what did not change is usually the same object, which is what makes
-comparing two of them cheap.
+the one before it; an unchanged part is usually the same object, which makes comparing
+two snapshots cheap.
 
 Invariants: rows are sorted by (topic, broker name, queue id); all columns of a table
 are as long as its keys; topics and groups are in the order of their names. A value is
@@ -25,7 +25,7 @@ from .topic import DLQ_PREFIX, RETRY_PREFIX, Perm
 
 
 class OwnerSource(StrEnum):
-    """How it is known who owns a queue."""
+    """How the owner of a queue is known."""
 
     REPORTED = "reported"
     """The client's own running info (code 307) names the queue."""
@@ -34,15 +34,15 @@ class OwnerSource(StrEnum):
 
 
 class StrategySource(StrEnum):
-    """How it is known by which strategy a group divides its queues."""
+    """How the strategy of a group is known."""
 
     REPORTED = "reported"
     ASSUMED = "assumed"
-    """RocketMQ's default, because nobody was asked."""
+    """RocketMQ's default, because no member was asked."""
 
 
 class GroupKind(StrEnum):
-    """How the members of a group come to their queues."""
+    """How the members of a group get their queues."""
 
     OWNED = "owned"
     SHARED_POP = "shared_pop"
@@ -54,7 +54,7 @@ class GroupKind(StrEnum):
 
 
 class TopicKind(StrEnum):
-    """What a topic is for."""
+    """The purpose of a topic."""
 
     NORMAL = "normal"
     RETRY = "retry"
@@ -62,8 +62,8 @@ class TopicKind(StrEnum):
 
 
 WITHDRAWN_MS: Final = 120_000
-"""After a broker was not named for so long, clients have given its queues up: they ask
-for routes every 30 s and divide anew every 20 s."""
+"""When a broker has not been named for this long, clients have given up its queues:
+they ask for routes every 30 s and divide anew every 20 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class NameServerSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class BrokerSnapshot:
-    """One broker name, and how it answered. Times are ms since the epoch, ours.
+    """One broker name, and how it answered. Times are ms since the epoch, by our clock.
 
     `answered` is true when it answered everything that it was asked. `stale` is true
     when a slave answered for its master: its offsets run behind. `missing_since_ms` is
@@ -103,19 +103,19 @@ class BrokerSnapshot:
     faults: Mapping[str, str] = field(default_factory=dict)
 
     def withdrawn(self, now_ms: int) -> bool:
-        """Say whether clients have given its queues up by now."""
+        """Return whether clients have given up its queues by now."""
         missing_ms = self.missing_since_ms
         return missing_ms is not None and now_ms - missing_ms >= WITHDRAWN_MS
 
     @property
     def whole(self) -> bool:
-        """True when the name servers name it and its master answered everything."""
+        """Whether the name servers name it and its master answered everything."""
         return self.answered and not self.stale and self.missing_since_ms is None
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBroker:
-    """What is known of a broker that was there, to tell its absence from its end.
+    """What is known of a broker that was there, to tell "missing" from "gone".
 
     `topics` are those that it last listed. `missing_since_ms` is when the name servers
     stopped naming it; None while they do.
@@ -140,7 +140,7 @@ class TopicSnapshot:
     brokers: Mapping[str, QueueData]
 
     def readable(self) -> tuple[QueueKey, ...]:
-        """Return the queues that consumers may read, which are those they divide."""
+        """Return the queues that consumers may read, which are the ones they divide."""
         reach = {
             name: data.read_queue_nums if Perm.READ in data.perm else 0
             for name, data in self.brokers.items()
@@ -164,14 +164,14 @@ class QueueTable:
         return len(self.keys)
 
     def waiting(self, row: int) -> int | None:
-        """Return a queue's lag, 0 where it is empty and was never committed."""
+        """Return a queue's lag; 0 where it is empty and was never committed."""
         lag, low, high = self.lag[row], self.min[row], self.max[row]
         empty = low is not None and high is not None and high <= low
         return 0 if lag is None and empty else lag
 
     @property
     def lag_partial(self) -> bool:
-        """True when messages may be missing from the sum of the lag."""
+        """Whether messages may be missing from the sum of the lag."""
         if self.lag.complete:
             return False
         return any(self.waiting(row) is None for row in range(len(self.keys)))
@@ -184,9 +184,10 @@ EMPTY_TABLE: Final = QueueTable((), *(Column.unknown(0, Reason.NOT_ASKED),) * 6)
 class Owners:
     """Who owns each row of a group's queue table.
 
-    `by_row` is empty when `reason` says why nothing is known. Otherwise a row without
-    a client id has no owner, and one with several is owned more than once. `source`
-    is None where there is nothing to infer from, as in a group without members.
+    `by_row` is empty when nothing is known, and `reason` says why. Otherwise a row
+    without a client id has no owner, and one with several is owned more than once.
+    `source` is None where there is nothing to infer from, as in a group without
+    members.
     """
 
     by_row: tuple[tuple[str, ...], ...] = ()
@@ -196,12 +197,12 @@ class Owners:
 
 @dataclass(frozen=True, slots=True)
 class HeldQueue:
-    """What a member says of one queue that it holds (307).
+    """A member's report about one queue that it holds (307).
 
     `committed` is the member's own view of its progress, None where it has none:
     for a broadcasting member that is the only place where progress is known at all.
-    `cached` messages wait or are worked on, from offset `first` to `last` (None when
-    there are none). `locked` counts for orderly members alone. Times are ms by the
+    `cached` messages wait or are being consumed, from offset `first` to `last` (None
+    when there are none). `locked` matters only for orderly members. Times are ms by the
     member's clock, so they compare with each other and not with ours.
     """
 
@@ -219,14 +220,14 @@ class HeldQueue:
 class MemberSnapshot:
     """One connected client of a group.
 
-    What only its running info (307) tells is None until asked, for `reason`:
-    `strategy` (RocketMQ's name, or the class name of an unknown one), its own
+    Values that only its running info (307) tells are None until asked for, and `reason`
+    says why: `strategy` (RocketMQ's name, or the class name of an unknown one), its own
     `subscriptions`, `orderly`, and `queues`, the rows it holds right now, with
-    `in_hand`, the messages pulled and not yet consumed, and `held`, what it says of
-    each. `pop_queues` are those it
-    shares with others (POP). `asked_at_ms` and `answered_at_ms` say when. `brokers`
-    are those that list the member, or listed it: `missing_since_ms` is there when none
-    of them can be heard now, or can know yet after its own restart.
+    `in_hand`, the messages pulled and not yet consumed, and `held`, its report about
+    each queue. `pop_queues` are those it shares with others (POP). `asked_at_ms` and
+    `answered_at_ms` say when. `brokers` are those that list the member, or listed it:
+    `missing_since_ms` is set when none of them can be heard now, or can know yet after
+    its own restart.
     """
 
     client_id: str
@@ -253,8 +254,8 @@ class GroupSnapshot:
     """A consumer group: members, subscriptions as the broker holds them, queues.
 
     `mode` and `consume_type` are None while no member is online. `owners` is the best
-    that is known; `inferred` stands beside it where members report, so that the two
-    can be compared. `unknown` gives reasons for fields of the group itself.
+    that is known; `inferred` is given, too, where members report, so that the two can
+    be compared. `unknown` gives reasons for fields of the group itself.
     """
 
     name: str
@@ -274,9 +275,9 @@ class GroupSnapshot:
     def read_topics(self) -> frozenset[str] | None:
         """Return the topics that members read now; None where that is not known.
 
-        A group keeps its commits of a topic long after its members gave that up, so
-        its queue table may have more. Members' own word counts; while one has not
-        told, so does what brokers hold.
+        A group keeps its committed offsets of a topic long after its members have
+        unsubscribed, so its queue table may have more topics. The members' own reports
+        count; while one has not reported, so do the subscriptions that brokers hold.
         """
         read = {key[0] for member in self.members for key in member.queues or ()}
         for member in self.members:
@@ -290,9 +291,9 @@ class GroupSnapshot:
 class ClusterSnapshot:
     """One sweep over a cluster. `taken_at_ms` is when it began, `took_ms` how long.
 
-    `brokers` are those that the name servers name, and those that they named before
-    and that nobody said are gone for good. `nameserver` is the first that answered,
-    None when none did and the brokers are those known before.
+    `brokers` are those that the name servers name, and those that they named before and
+    that nobody has declared gone. `nameserver` is the first that answered; None when
+    none did, and the brokers are those known before.
     """
 
     taken_at_ms: int
@@ -305,7 +306,7 @@ class ClusterSnapshot:
 
     @property
     def complete(self) -> bool:
-        """True when every broker there is, is named and answered everything."""
+        """Whether every known broker is named and answered everything."""
         return all(
             broker.answered and broker.missing_since_ms is None
             for broker in self.brokers
@@ -313,7 +314,7 @@ class ClusterSnapshot:
 
 
 def topic_kind(topic: str) -> TopicKind:
-    """Tell what a topic is for, by its name."""
+    """Return the purpose of a topic, by its name."""
     if topic.startswith(RETRY_PREFIX):
         return TopicKind.RETRY
     if topic.startswith(DLQ_PREFIX):

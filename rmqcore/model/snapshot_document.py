@@ -1,6 +1,6 @@
 """The JSON document of a snapshot: what `admin snapshot --json` prints.
 
-Unknown values are null, and the map `unknown` beside them names the reason of each.
+Unknown values are null, and the map `unknown` beside them gives the reason for each.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _group(group: GroupSnapshot) -> Document:
         "queues": _rows(
             group.queues,
             group.owners,
-            # Beside what members report, not beside itself.
+            # Given beside reported owners, not beside itself.
             None if group.owners is group.inferred else group.inferred,
         ),
         "retry_queues": _rows(group.retry, None, None),

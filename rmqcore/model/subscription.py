@@ -1,4 +1,4 @@
-"""What a client tells a broker about itself: groups, modes, subscriptions."""
+"""A client's report to a broker about itself: groups, modes, subscriptions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class ConsumeType(StrEnum):
 
 
 class ConsumeFromWhere(StrEnum):
-    """Where a group starts on a queue it has committed nothing for."""
+    """Where a group starts on a queue that it has committed no offset for."""
 
     LAST_OFFSET = "CONSUME_FROM_LAST_OFFSET"
     FIRST_OFFSET = "CONSUME_FROM_FIRST_OFFSET"
     TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
-    # Deprecated by RocketMQ, still sent by old clients.
+    # Deprecated by RocketMQ, but still sent by old clients.
     LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST = (
         "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST"
     )
@@ -40,9 +40,9 @@ class ConsumeFromWhere(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionData:
-    """One topic that a group subscribes, and which of its messages.
+    """One topic that a group subscribes to, and which of its messages.
 
-    `sub_version` is the time of subscribing in ms: brokers keep the newest.
+    `sub_version` is the time of subscribing, in ms; brokers keep the newest.
     """
 
     topic: str
@@ -55,7 +55,7 @@ class SubscriptionData:
 
     @property
     def takes_all(self) -> bool:
-        """True when no tag filter applies."""
+        """Whether no tag filter applies."""
         return self.sub_string == SUBSCRIBE_ALL or not self.tags
 
 
@@ -73,7 +73,7 @@ class ConsumerData:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatData:
-    """What a client sends to each broker every 30 s."""
+    """The message that a client sends to each broker every 30 s."""
 
     client_id: str
     producers: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ DEFAULT_RETRY_MAX_TIMES: Final = 16
 
 
 class Perm(IntFlag):
-    """What may be done with a topic's queues on a broker."""
+    """The permissions of a topic's queues on a broker."""
 
     NONE = 0
     INHERIT = 1
@@ -73,7 +73,7 @@ class SubscriptionGroupConfig:
 
 
 def retry_topic(group: str) -> str:
-    """Return the topic that holds a group's messages to be tried again."""
+    """Return the topic that holds a group's messages for retry."""
     return RETRY_PREFIX + group
 
 

@@ -1,4 +1,4 @@
-"""The name server: who serves which topic, learned from brokers, told to clients."""
+"""The name server: it learns from brokers who serves which topic, and tells clients."""
 
 from .server import NameServer
 

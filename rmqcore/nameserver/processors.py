@@ -1,8 +1,8 @@
-"""What a name server answers, request by request.
+"""The name server's answers, request by request.
 
 A handler takes the name server's state, the channel and the request, and returns the
-response. `HANDLERS` is the whole of it: a code that is not there is answered with
-"not supported".
+response. `HANDLERS` lists them all: a code that is not there is answered with "not
+supported".
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ from .settings_table import ORDER_TOPIC_NAMESPACE, SettingsTable
 
 @dataclass(slots=True)
 class NameServerState:
-    """Everything a name server knows, and the clock it goes by."""
+    """Everything a name server knows, and the clock it uses."""
 
     clock: Clock
     routes: RouteTable = field(default_factory=RouteTable)
     settings: SettingsTable = field(default_factory=SettingsTable)
     address: str = ""
     order_messages: bool = False
-    """Whether routes tell clients the queues set for an ordered topic."""
+    """Whether routes include the queues that are set for an ordered topic."""
 
 
 _ORDER_MESSAGES: Final = "orderMessageEnable"
@@ -153,7 +153,7 @@ def query_data_version(
 def route_of_topic(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """105: where a topic lives."""
+    """105: the route of a topic."""
     header = decode_header(GetRouteInfoRequestHeader, command.ext_fields)
     route = state.routes.route(header.topic)
     if route is None:
@@ -209,7 +209,7 @@ def topics_of_cluster(
 def system_topics(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """304: clusters and brokers, whose names are topics, too; and one broker."""
+    """304: clusters and brokers, whose names are also topics; and one broker."""
     clusters = state.routes.clusters()
     brokers = state.routes.brokers().values()
     masters = [broker.addresses.get(MASTER_ID) for broker in brokers]
@@ -240,7 +240,7 @@ def register_topic(
 def wipe_write_perm(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """205: producers leave a broker alone."""
+    """205: stop writes to a broker."""
     header = decode_header(WipeWritePermOfBrokerRequestHeader, command.ext_fields)
     count = state.routes.set_writable(header.broker_name, writable=False)
     answer = WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
@@ -250,7 +250,7 @@ def wipe_write_perm(
 def add_write_perm(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """327: producers use a broker again."""
+    """327: allow writes to a broker again."""
     header = decode_header(AddWritePermOfBrokerRequestHeader, command.ext_fields)
     count = state.routes.set_writable(header.broker_name, writable=True)
     answer = AddWritePermOfBrokerResponseHeader(add_topic_count=count)
@@ -307,7 +307,7 @@ def list_settings(
 def own_settings(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """319: how the name server itself is set up, as lines `name=value`."""
+    """319: the name server's own settings, as lines `name=value`."""
     host, _, port = state.address.rpartition(":")
     values = {
         "bindAddress": host,
@@ -322,7 +322,7 @@ def own_settings(
 def change_own_settings(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
-    """318: change how it is set up, given as lines `name=value`, until it stops."""
+    """318: change its own settings, given as lines `name=value`, until it stops."""
     lines = command.body.decode(errors="replace").splitlines()
     pairs = (line.partition("=") for line in lines if "=" in line)
     wanted = {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,16 +1,16 @@
-"""Where topics live: what brokers have registered, and for how long that holds.
+"""The routes of topics: what brokers have registered, and for how long that holds.
 
 Theory. A broker registers its name, cluster, id and address, with all of its topics and
-the data version of that table. Topics are taken over only when the version differs
-from the one seen last, or when this address registers for the first time: a broker that
+the data version of that table. Topics are accepted only when the version differs from
+the one seen last, or when this address registers for the first time: a broker that
 changes a topic and keeps its version changes nothing here.
 
 A registration holds for 120 s, or for as long as the broker asks; it also ends with the
 connection it came over, and when the broker unregisters. When the last address of a
 broker name is gone, so are its queues; a topic without queues is unknown.
 
-A first registration with exactly one topic is refused, as RocketMQ does: it looks like
-a change of one topic that arrived after the broker had expired.
+A first registration with exactly one topic is refused, as in RocketMQ: it looks like a
+change of one topic that arrived after the broker had expired.
 
 No IO and no clock: times are arguments in ms. A route costs the number of its brokers,
 an expiry scan the number of registrations.
@@ -37,7 +37,7 @@ DEFAULT_EXPIRY_MS: Final = 120_000
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
-    """Who registers: cluster, broker name, broker id and address (`host:port`)."""
+    """A registering broker: cluster, name, broker id and address (`host:port`)."""
 
     cluster: str
     broker_name: str
@@ -78,7 +78,7 @@ class RouteTable:
         ha_address: str = "",
         expiry_ms: int | None = None,
     ) -> bool:
-        """Take a broker's registration; false when it is refused."""
+        """Accept a broker's registration; return False when it is refused."""
         name = identity.broker_name
         addresses = self._addresses.get(name, {})
         if identity.broker_id not in addresses and len(topics) == 1:
@@ -110,13 +110,13 @@ class RouteTable:
         return master, "" if known is None else known.ha_address
 
     def renew(self, cluster: str, address: str, now_ms: int) -> None:
-        """Take a broker's light heartbeat."""
+        """Accept a broker's light heartbeat."""
         known = self._alive.get((cluster, address))
         if known is not None:
             known.last_update_ms = now_ms
 
     def version_of(self, cluster: str, address: str) -> DataVersion | None:
-        """Return the data version a broker has registered, None when unknown."""
+        """Return the data version that a broker has registered, None when unknown."""
         known = self._alive.get((cluster, address))
         return None if known is None else known.version
 
@@ -131,14 +131,14 @@ class RouteTable:
             self._forget_broker(name)
 
     def channel_closed(self, channel: Hashable) -> list[BrokerIdentity]:
-        """Forget who registered over a connection that is lost; return whom."""
+        """Forget and return the brokers that registered over a lost connection."""
         gone = [r.identity for r in self._alive.values() if r.channel is channel]
         for identity in gone:
             self.unregister(identity)
         return gone
 
     def expire(self, now_ms: int) -> list[BrokerIdentity]:
-        """Forget the brokers that were silent for too long; return whom."""
+        """Forget and return the brokers that were silent for too long."""
         gone = [
             registration.identity
             for registration in self._alive.values()
@@ -159,7 +159,7 @@ class RouteTable:
     # Topics
 
     def route(self, topic: str) -> TopicRoute | None:
-        """Return where a topic lives, None when no living broker has it."""
+        """Return the route of a topic, None when no living broker has it."""
         queues = self._topics.get(topic)
         if not queues:
             return None
@@ -200,7 +200,7 @@ class RouteTable:
     def set_writable(self, broker_name: str, writable: bool) -> int:
         """Take away or give back the write permission of a broker's topics.
 
-        Return how many topics it has. The broker's next change undoes it.
+        Return how many topics the broker has. The broker's next change undoes this.
         """
         count = 0
         for queues in self._topics.values():

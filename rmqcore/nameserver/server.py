@@ -27,9 +27,9 @@ _SCAN_S: Final = 5.0
 
 
 class NameServer:
-    """Answers where topics live. Not reusable after `stop`.
+    """Answers requests for routes. Not reusable after `stop`.
 
-    Routes are what brokers say; only settings are kept, in `store` where it is given.
+    Routes are learned from brokers; only settings are kept, in `store` if given.
     """
 
     def __init__(

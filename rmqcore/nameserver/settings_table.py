@@ -1,7 +1,7 @@
 """Keys and values by namespace, which a name server keeps for brokers and clients.
 
-They are on the disk, where the name server has one, before a change is answered: in
-one file that is replaced as a whole, in the form of RocketMQ's own `kvConfig.json`.
+If the name server has a store, they are on disk before a change is answered: in one
+file that is replaced as a whole, in the format of RocketMQ's own `kvConfig.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from rmqcore.store import ConfigFile
 
 ORDER_TOPIC_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"
-"""Topic → `broker:queues;…`, for topics whose queues must not depend on who lives."""
+"""Topic → `broker:queues;…`, for topics with queues independent of living brokers."""
 
 
 class _Stored(msgspec.Struct, rename="camel"):
@@ -34,7 +34,7 @@ class SettingsTable:
         self._namespaces = stored or {}
 
     def put(self, namespace: str, key: str, value: str) -> None:
-        """Set a value; it is on the disk when this returns."""
+        """Set a value; it is on disk when this returns."""
         self._namespaces.setdefault(namespace, {})[key] = value
         self._save()
 

@@ -1,4 +1,4 @@
-"""Where progress is kept: the table of offsets, and the file of broadcasting members.
+"""Storage of progress: the table of offsets, and the file of broadcasting members.
 
 The store of clustering members asks brokers, so it is in `client`.
 """

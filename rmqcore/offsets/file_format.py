@@ -10,8 +10,8 @@
         }
     }
 
-with tabs for indents. The keys are objects, so it is not JSON. What is written here has
-the shape of Java client 5.5; 4.9 breaks its lines elsewhere, and both read either.
+with tabs for indents. The keys are objects, so it is not JSON. The files written here
+have the shape of Java client 5.5; 4.9 breaks its lines elsewhere, and both read either.
 Java's order is that of its hash table; ours is sorted, so that equal offsets are equal
 bytes.
 """
@@ -42,7 +42,7 @@ def encode_offsets(offsets: Mapping[MessageQueue, int]) -> bytes:
 
 
 def decode_offsets(data: bytes) -> dict[MessageQueue, int]:
-    """Return the offsets that a file holds, in whichever spelling.
+    """Return the offsets that a file holds, in either format.
 
     Raises `BodyError` naming the entry that cannot be read.
     """
@@ -54,7 +54,7 @@ def decode_offsets(data: bytes) -> dict[MessageQueue, int]:
 
 
 def _queue(key: Any) -> MessageQueue:
-    # A key may also be a string that holds the object; Java reads that, too.
+    # A key may also be a string that holds the object, which Java also reads.
     members = loads(key) if isinstance(key, str) else key
     match members:
         case {"brokerName": str(broker), "queueId": int(number), "topic": str(topic)}:

@@ -1,15 +1,15 @@
 """Offsets of a broadcasting member, in a file on its own host (behaviour D2, A3).
 
 The file is root / client id / group / `offsets.json`; it is replaced as a whole, and
-the version before stays beside it as `offsets.json.bak`. Loading takes the backup when
+the previous version stays beside it as `offsets.json.bak`. Loading uses the backup when
 the main file is missing, empty or broken. With neither, the member knows nothing and
-starts where its start position says: at the tail by default (A6). With both broken it
+starts where its start position says: at the tail by default (A6). With both broken, it
 refuses to start rather than lose its place silently.
 
 Invariant: at every instant at least one of the two files is whole. Each is written
-beside, flushed to the disk and renamed; a main file that cannot be read never becomes
-the backup. Two members with one client id share the file (A5): a write keeps entries
-of queues that it does not know itself, and the last writer of a queue wins.
+under another name, flushed to disk and renamed; a main file that cannot be read never
+becomes the backup. Two members with one client id share the file (A5): a write keeps
+entries of queues that it does not know itself, and the last writer of a queue wins.
 
 Cost: one read and two small writes with flush per call, in a thread.
 """
@@ -54,7 +54,7 @@ class LocalOffsets:
 
 
 def default_offsets_directory() -> Path:
-    """Return where Java clients keep their offsets too: a folder in the user's home."""
+    """Return the folder in the user's home that Java clients use for offsets, too."""
     return Path.home() / DEFAULT_DIRECTORY
 
 
@@ -72,13 +72,13 @@ class LocalFileOffsetStore(OffsetStore):
 
     @property
     def backup_path(self) -> Path:
-        """Where the version before the current one is kept."""
+        """Where the previous version is kept."""
         return self.path.with_name(FILE_NAME + BACKUP_SUFFIX)
 
     async def load(self) -> None:
-        """Read the files into memory; `loaded` then tells what was found where.
+        """Read the files into memory; `loaded` then says what was found where.
 
-        Raises `StoreError` when there is a file, but none that can be read.
+        Raises `StoreError` when there are files, but none that can be read.
         """
         self.loaded = await asyncio.to_thread(self._read_files)
         self._offsets.update(self.loaded.offsets)
@@ -88,7 +88,7 @@ class LocalFileOffsetStore(OffsetStore):
         await self.persist_all((queue,))
 
     async def persist_all(self, queues: Collection[MessageQueue]) -> None:
-        """Persist the offsets of these queues; raises `StoreError`."""
+        """Persist the offsets of these queues; raise `StoreError` on failure."""
         if wanted := self._known(queues):
             async with self._writing:
                 await asyncio.to_thread(self._write_files, wanted)

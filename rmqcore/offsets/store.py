@@ -1,10 +1,10 @@
-"""The offset store: a group's progress in memory, and what keeps it (behaviour D1).
+"""The offset store: a group's progress in memory, and its storage (behaviour D1).
 
-Owns the table of offsets. Where they are persisted is the business of the two kinds:
-the local file of broadcasting members, and the brokers of clustering ones.
+It owns the table of offsets. The two kinds decide where offsets are persisted: in the
+local file of broadcasting members, or at the brokers of clustering ones.
 
 An update may be limited to increases: results of concurrent listeners arrive in any
-order, and a late one must not turn the progress back. A frozen offset ignores updates
+order, and a late one must not set the progress back. A frozen offset ignores updates
 until it is removed: after a reset, listeners still at work must not undo it.
 """
 
@@ -29,8 +29,8 @@ class OffsetStore(ABC):
     """Progress of one group on one client, in memory and persisted.
 
     An offset is that of the next message to consume. None means that nothing was ever
-    committed for the queue; whatever keeps a store from knowing raises `RmqError`, and
-    must not be taken for None: the group would start anew.
+    committed for the queue. When a store cannot know, it raises `RmqError`, which must
+    not be taken for None: the group would start anew.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class OffsetStore(ABC):
         self._frozen.add(queue)
 
     def remove_offset(self, queue: MessageQueue) -> None:
-        """Forget a queue that is no longer owned, its frozen state included."""
+        """Forget a queue that is no longer owned, including its frozen state."""
         self._offsets.pop(queue, None)
         self._frozen.discard(queue)
 
@@ -82,7 +82,7 @@ class OffsetStore(ABC):
 
     @abstractmethod
     async def load(self) -> None:
-        """Read what was persisted into memory."""
+        """Read the persisted offsets into memory."""
 
     @abstractmethod
     async def persist(self, queue: MessageQueue) -> None:
@@ -94,7 +94,7 @@ class OffsetStore(ABC):
 
     @abstractmethod
     async def _read(self, queue: MessageQueue) -> int | None:
-        """Return what was persisted of one queue."""
+        """Return the persisted offset of one queue."""
 
     def _known(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         offsets = self._offsets

@@ -363,7 +363,7 @@ def _decode_binary_ext(ext: bytes) -> dict[str, str]:
         key, position = _slice(ext, position, key_length, "ext field name")
         value_length, position = _read(ext, position, _INT32, "ext field length")
         value, position = _slice(ext, position, value_length, "ext field value")
-        # Java reads a zero length as null, and a null key or value is no field.
+        # Java reads a zero length as null, and a null key or value is not a field.
         if key and value:
             fields[_text(key, "ext field name")] = _text(value, "ext field value")
     return fields

@@ -1,7 +1,7 @@
 """Files of a broker: commit log, consume queues, key index, checkpoint, recovery.
 
 Nothing here reads a clock, waits for a socket or knows the event loop: times are
-arguments, and what takes long may be run in a thread by whoever owns the loop.
+arguments, and the owner of the loop may run slow calls in a thread.
 """
 
 from .block import BlockItem, Envelope, MessageColumns

@@ -1,9 +1,9 @@
 """Messages of one send, encoded together: one queue, one sender, one moment.
 
-What a producer sends in one request, one message or a batch, shares topic, queue, times
-and hosts. A batch is handled by column, not by message: all flags, all bodies, all
-properties. What must be done for each message is then one call of a compiled function,
-made by `map` or `zip`, and nothing is interpreted per message but one sum.
+The messages of one request, one or a batch, share topic, queue, times and hosts. A
+batch is handled by column, not by message: all flags, all bodies, all properties. The
+work for each message is then one call of a compiled function, made by `map` or `zip`,
+and only one sum is interpreted per message.
 
 A record contains its own place, so the order is: sizes, place in the log, bytes.
 """
@@ -34,16 +34,16 @@ from .record import LONGEST_V1_TOPIC
 _INT16: Final = struct.Struct(">h")
 
 BlockItem = tuple[int, bytes, bytes, Mapping[bytes, bytes]]
-"""Flag, body, properties as stored, and the properties taken apart."""
+"""Flag, body, properties as stored, and the parsed properties."""
 
 
 class MessageColumns(NamedTuple):
     """The messages of one send, by column; all columns are equally long.
 
     `properties` are as stored. `unique_keys`, `keys` and `tags` are the values of
-    UNIQ_KEY, KEYS and TAGS, empty bytes where a message has none, and an empty column
-    where no message has any. `lengths` are the bytes of a body and of properties, where
-    they are known to be those of every message.
+    UNIQ_KEY, KEYS and TAGS: empty bytes where a message has none, and an empty column
+    where no message has any. `lengths` are the sizes of body and properties in bytes,
+    where every message is known to have the same.
     """
 
     flags: Sequence[int]
@@ -56,7 +56,7 @@ class MessageColumns(NamedTuple):
 
     @classmethod
     def of(cls, items: Iterable[BlockItem]) -> MessageColumns:
-        """Return the columns of messages that are there one by one."""
+        """Return the columns of messages that are given one by one."""
         flags, bodies, properties, values = zip(*items, strict=True)
         return cls(
             flags,
@@ -69,7 +69,7 @@ class MessageColumns(NamedTuple):
 
 
 class Envelope:
-    """What the messages of one send share; hosts are 8 or 20 packed bytes.
+    """The common part of the messages of one send; hosts are 8 or 20 packed bytes.
 
     The sys flag's two host bits are set here. Raises `ArgumentError` for a topic that
     a record cannot hold.
@@ -108,7 +108,7 @@ class Envelope:
 
 
 class TopicForm(NamedTuple):
-    """How records of a topic look between hosts of these sizes."""
+    """The form of a topic's records between hosts of these sizes."""
 
     magic: int
     topic_part: bytes
@@ -130,7 +130,7 @@ def encode_one(
     log_offset: int,
     store_timestamp: int,
 ) -> bytes:
-    """Return the record of one message at its place; `size` is the record's."""
+    """Return the record of one message at its place; `size` is that of the record."""
     flag, body, properties, _ = item
     form = envelope.form
     head = form.head.pack(
@@ -175,8 +175,8 @@ def encode_block(
 ) -> bytes:
     """Return the records of a batch, one behind another, at their places.
 
-    `queue_offset` is the first message's. Raises `struct.error` for a number beyond
-    its field.
+    `queue_offset` is that of the first message. Raises `struct.error` for a number
+    beyond its field.
     """
     form, (flags, bodies, properties, *_) = envelope.form, columns
     body_lengths: Iterable[int]
@@ -218,12 +218,12 @@ def key_entries(
 ) -> Sequence[int]:
     """Return a hash and a distance in turn for every key, in the order of messages.
 
-    `distances` says where in its log file each message's record begins.
+    `distances` are the positions of the messages' records in their log file.
     """
     seed, crc32 = envelope.form.key_seed, zlib.crc32
     unique_keys, keys = columns.unique_keys, columns.keys
     hashed: list[Iterable[int]] = []
-    # A column with exactly one key for each message needs no look at each.
+    # A column with exactly one key for each message need not be checked one by one.
     if all(unique_keys) and b" ".join(keys).split() == list(keys):
         for column in filter(None, (unique_keys, keys)):
             hashed += (map(crc32, column, repeat(seed)), distances)

@@ -1,8 +1,8 @@
-"""The checkpoint: up to where the derived data is on the disk, and how it gets there.
+"""The checkpoint: up to where the derived data is on disk, and how it gets there.
 
-The order of writing is what recovery relies on: first the log, then queues and index,
-last the small file that says so. A checkpoint that fails halfway leaves the old one
-standing, and everything behind the old one is read from the log again.
+Recovery relies on the order of writing: first the log, then queues and index, last the
+small file that says so. A checkpoint that fails halfway leaves the old one in place,
+and everything behind the old one is read from the log again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .key_index import KeyIndex, UnsavedKeys
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Up to where everything is on the disk.
+    """Up to where everything is on disk.
 
     `entries` is the sum over all queues of the number their next entry gets,
-    `key_bytes` the size of the key index: if either is less, something was lost.
+    `key_bytes` the size of the key index: if either is smaller, something was lost.
     """
 
     log_offset: int
@@ -34,12 +34,12 @@ class Checkpoint:
     def of(
         cls, log_offset: int, queues: Iterable[ConsumeQueue], index: KeyIndex
     ) -> Checkpoint:
-        """Return the checkpoint of queues and index that reach to `log_offset`."""
+        """Return the checkpoint of queues and index that reach up to `log_offset`."""
         return cls(log_offset, sum(queue.max for queue in queues), index.total_bytes)
 
     @classmethod
     def parse(cls, data: bytes) -> Checkpoint:
-        """Read what `dump` wrote; raise `ValueError` when it is something else."""
+        """Read the output of `dump`; raise `ValueError` when it is something else."""
         members = json.loads(data)
         try:
             return cls(*(int(members[field.name]) for field in fields(cls)))
@@ -53,7 +53,7 @@ class Checkpoint:
 
 @dataclass(slots=True)
 class CheckpointWork:
-    """What a checkpoint writes; `run` may be called in a thread, once."""
+    """The writes of a checkpoint; `run` may be called in a thread, once."""
 
     log: CommitLog
     file: ConfigFile
@@ -62,7 +62,7 @@ class CheckpointWork:
     keys: list[UnsavedKeys]
     lock: threading.Lock
     dropped: set[int] = field(default_factory=set)
-    """Ids of queues that were deleted since; they are not written."""
+    """Ids of queues that have been deleted since then; they are not written."""
 
     def run(self) -> None:
         """Write log, queues and index to the disk, then the checkpoint."""

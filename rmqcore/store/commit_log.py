@@ -10,12 +10,12 @@ Appending is two steps, because a record contains its own offset: `place` finds 
 records placed together are written together and become visible together.
 
 A torn tail is what a crash leaves behind the last whole record. `scan` yields whole
-records and stops at the first bytes that are none; the caller judges whether the rest
-is a torn tail or damage, and `cut` removes it. Nothing is ever skipped over.
+records and stops at the first bytes that are not one; the caller decides whether the
+rest is a torn tail or damage, and `cut` removes it. Nothing is ever skipped.
 
 Cost: an append is one copy into mapped memory, a read one copy out of it. `flush` is
-the only call that waits for the disk, and may run in a thread beside everything else.
-No clock and no configuration is read here.
+the only call that waits for the disk, and may run in a thread while other calls are
+made. No clock and no configuration is read here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SIZE_MAGIC: Final = struct.Struct(">iI")
 
 
 class CommitLog:
-    """Files of `segment_bytes` each in `directory`, which is made when missing."""
+    """Files of `segment_bytes` each in `directory`, which is created when missing."""
 
     def __init__(self, directory: Path, segment_bytes: int) -> None:
         if segment_bytes < SMALLEST_SEGMENT_BYTES:
@@ -71,12 +71,12 @@ class CommitLog:
 
     @property
     def flushed_offset(self) -> int:
-        """Everything before this is on the disk."""
+        """The offset before which everything is on disk."""
         return self._flushed
 
     @property
     def largest_record(self) -> int:
-        """The size of the largest record that a file takes, in bytes."""
+        """The size in bytes of the largest record that fits a file."""
         return self._segment_bytes - BLANK_BYTES
 
     @property
@@ -96,7 +96,7 @@ class CommitLog:
     def place(self, size: int) -> int:
         """Return where `size` bytes go, after rolling over if they do not fit.
 
-        Raises `StoreError` when no file takes them, or no further file can be made.
+        Raises `StoreError` when they fit no file, or no further file can be made.
         """
         segments = self._segments
         if segments and self._end + size + BLANK_BYTES <= segments[-1].end:
@@ -115,7 +115,7 @@ class CommitLog:
         self._end = log_offset + len(data)
 
     def read(self, log_offset: int, size: int) -> bytes:
-        """Return `size` bytes, or fewer where the log or the file ends before."""
+        """Return `size` bytes, or fewer where the log or the file ends earlier."""
         segment = self._segment_at(log_offset)
         if segment is None:
             return b""
@@ -136,10 +136,10 @@ class CommitLog:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def record_at(self, log_offset: int) -> bytes | None:
-        """Return the whole record at an offset given from outside, None if none is.
+        """Return the whole record at an offset given from outside, or None.
 
-        The offset may be anything: only bytes that check as a record which says to
-        be at this very place are returned.
+        The offset may be anything: only bytes that check as a record with this very
+        offset in it are returned.
         """
         size, magic = self._head_at(log_offset)
         if size < SMALLEST_RECORD or magic == MAGIC_BLANK:
@@ -156,7 +156,7 @@ class CommitLog:
         return LogScan(self._segments, log_offset)
 
     def cut(self, log_offset: int) -> None:
-        """Make `log_offset` the end: later files go, the rest of its file is zero."""
+        """End the log at `log_offset`: drop later files, zero the rest of its file."""
         while self._segments and self._segments[-1].start >= max(log_offset, 1):
             if self._segments[-1].start == log_offset and len(self._segments) == 1:
                 break
@@ -168,9 +168,9 @@ class CommitLog:
         self._flushed = min(self._flushed, log_offset)
 
     def flush(self) -> int:
-        """Put everything on the disk and return the offset up to which that is done.
+        """Write everything to disk and return the offset up to which that is done.
 
-        May run in a thread while appends go on; what is appended meanwhile is part of
+        May run in a thread while appends go on; records appended meanwhile are part of
         the next flush.
         """
         end, flushed = self._end, self._flushed
@@ -229,7 +229,7 @@ class CommitLog:
 class LogScan:
     """Iterates over whole records; then says where it stopped, and why.
 
-    `end` is where the last whole record ends, `reason` what is wrong with the bytes
+    `end` is where the last whole record ends; `reason` is what is wrong with the bytes
     there, None when nothing was ever written there.
     """
 
@@ -257,7 +257,7 @@ class LogScan:
 
 
 def _remove_unused(directory: Path) -> None:
-    """Remove a last file that was made but never got its size: nothing is in it."""
+    """Remove a last file that was created but never got its size: it is empty."""
     starts = segment_starts(directory)
     if starts:
         last = directory / segment_name(starts[-1])
@@ -278,5 +278,5 @@ def _record_in(segment: Segment, log_offset: int, size: int) -> StoredRecord:
         raise StoreError(f"a record of {size} bytes cannot be here")
     stored = record.parse(segment.read(log_offset, size))
     if stored.log_offset != log_offset:
-        raise StoreError(f"the record says to be at {stored.log_offset}")
+        raise StoreError(f"the record has the offset {stored.log_offset}")
     return stored

@@ -1,9 +1,9 @@
 """A small file that is replaced as a whole, with the previous one kept beside it.
 
-At every moment the file or its `.bak` is complete: the new content is written and on
-the disk under another name before it takes the place of the old. The content is read
-through the caller's parser, so that a file which was damaged falls back to its `.bak`
-instead of being taken for empty.
+At every moment the file or its `.bak` is complete: the new content is on disk under
+another name before it takes the place of the old. The content is read through the
+caller's parser, so that the `.bak` is read in place of a damaged file, which is not
+mistaken for an empty one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ConfigFile:
     def load(self, parse: Callable[[bytes], T]) -> T | None:
         """Return the parsed content; None when neither file nor backup was ever made.
 
-        Raises `StoreError` naming the file and the reason when neither can be read.
+        Raises `StoreError`, naming the file and the reason, when neither can be read.
         """
         reasons = []
         for path in (self.path, self._backup):
@@ -50,7 +50,7 @@ class ConfigFile:
         return None
 
     def save(self, data: bytes) -> None:
-        """Replace the content; nothing is written when it is the same as before."""
+        """Replace the content; write nothing when it is the same as before."""
         if data == self._last:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

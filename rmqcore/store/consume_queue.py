@@ -4,15 +4,15 @@ An entry is 20 bytes: log offset, record size, tags code. Entries are numbered w
 gaps from `min_offset` to `max_offset`; the numbers are the queue offsets that clients
 see.
 
-Theory. The queue is derived data: the log can always tell it again. So appending only
-changes memory, and `unsaved` hands the new entries to whoever writes them to the files,
-in a thread if need be; `mark_saved` is told when that is done. The newest entries stay
+Theory. The queue is derived data: it can always be rebuilt from the log. So appending
+only changes memory, and `unsaved` returns the new entries for writing to the files, in
+a thread if need be; `mark_saved` is called when that is done. The newest entries stay
 in memory, because consumers at the head of a queue read nothing else; older ones are
 read from the files. The name of a file is the number of its first entry, and a file is
 only ever appended to.
 
-Cost: 20 bytes of memory per entry that is new or unsaved, one file read per look at old
-ones, a binary search for a time. An empty queue costs no file.
+Cost: 20 bytes of memory per entry that is new or unsaved, one file read per access to
+old ones, a binary search for a time. An empty queue costs no file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ENTRY_BYTES: Final = ENTRY.size
 
 _ENTRIES_PER_FILE: Final = 300_000
 _KEPT_ENTRIES: Final = 2_048
-"""So many of the newest entries stay in memory after they were saved."""
+"""This many of the newest entries stay in memory after they were saved."""
 
 Entry = tuple[int, int, int]
 
@@ -48,7 +48,7 @@ def _entries(count: int) -> struct.Struct:
 
 @dataclass(frozen=True, slots=True)
 class UnsavedEntries:
-    """Entries that must be appended to a queue's files, and up to where they reach."""
+    """Entries that must be appended to a queue's files, and where they end."""
 
     directory: Path
     first: int
@@ -110,11 +110,11 @@ class ConsumeQueue:
 
     @property
     def is_empty(self) -> bool:
-        """True when no entry is left, or none was ever there."""
+        """Whether no entry is left, or none was ever there."""
         return self.min >= self.max
 
     def append(self, log_offset: int, size: int, tags_code: int) -> None:
-        """Add the entry of number `max`."""
+        """Add the entry with the number `max`."""
         self._recent += ENTRY.pack(log_offset, size, tags_code)
 
     def append_block(
@@ -125,17 +125,17 @@ class ConsumeQueue:
         self._recent += _entries(len(sizes)).pack(*numbers)
 
     def begin_at(self, number: int) -> None:
-        """Forget everything, also on disk, and give the next entry this number."""
+        """Forget everything, on disk as well, and give the next entry this number."""
         self.delete()
         self.min = self._first_in_memory = self._saved = number
         if number:
-            # A file without entries remembers the number over a restart.
+            # A file without entries keeps the number across a restart.
             self.directory.mkdir(parents=True)
             (self.directory / segment_name(number)).touch()
             self._starts = [number]
 
     def entries(self, first: int, count: int) -> Iterator[Entry]:
-        """Return up to `count` entries from `first` on; the caller minds the bounds."""
+        """Return up to `count` entries from `first` on; callers check the bounds."""
         return ENTRY.iter_unpack(self._raw(first, min(count, self.max - first)))
 
     def entry(self, number: int) -> Entry | None:
@@ -147,7 +147,7 @@ class ConsumeQueue:
     def search(self, target: int, value_of: Callable[[Entry], int]) -> int:
         """Return the first number whose value is not below `target`, else `max`.
 
-        `value_of` must not fall from entry to entry.
+        `value_of` must not decrease from entry to entry.
         """
         low, high = self.min, self.max
         while low < high:
@@ -166,7 +166,7 @@ class ConsumeQueue:
             (self.directory / segment_name(self._starts.pop(0))).unlink()
 
     def drop_from_log_offset(self, log_offset: int) -> None:
-        """Remove every entry of a record at or behind `log_offset`; nothing unsaved."""
+        """Remove entries of records at or behind `log_offset`; all must be saved."""
         end = self.search(log_offset, lambda entry: entry[0])
         while self._starts and self._starts[-1] > end:
             (self.directory / segment_name(self._starts.pop())).unlink()
@@ -184,7 +184,7 @@ class ConsumeQueue:
         return UnsavedEntries(self.directory, self._saved, bytes(self._recent[at:]))
 
     def mark_saved(self, written: UnsavedEntries) -> None:
-        """Take note that entries are in the files, and let go of old ones in memory."""
+        """Note that entries are in the files, and drop old ones from memory."""
         if written.first != self._saved:
             return
         self._saved = written.end

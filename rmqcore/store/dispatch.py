@@ -1,7 +1,7 @@
-"""What consume queues and key index need to know of a record's properties.
+"""The parts of a record's properties that consume queues and key index need.
 
-The same functions serve the append and the recovery, so that what is rebuilt from the
-log is what was there before.
+The same functions serve append and recovery, so that the data rebuilt from the log is
+the same as before.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ DELAY_LEVELS_MS: Final = (
     *(1_000, 5_000, 10_000, 30_000),
     *(minutes * 60_000 for minutes in _MINUTES),
 )
-"""How long levels 1 to 18 wait, by RocketMQ's default."""
+"""The delays of levels 1 to 18, by RocketMQ's default."""
 
 
 def property_values(properties: bytes) -> dict[bytes, bytes]:
-    """Take a properties string apart; pieces that are no pair are passed over."""
+    """Parse a properties string; pieces that are not a pair are skipped."""
     pairs = properties.split(b"\x02")
     if not pairs[-1]:
         pairs.pop()
@@ -45,11 +45,11 @@ def property_values(properties: bytes) -> dict[bytes, bytes]:
 
 
 def property_columns(properties: Sequence[bytes]) -> dict[bytes, list[bytes]] | None:
-    """Take the properties of several messages apart, by name: one value for each.
+    """Parse the properties of several messages, by name: one value for each.
 
-    None where that cannot be said: names or their order differ from message to
-    message, or a string is not whole pairs, each ended. One pass over all of them
-    together takes a quarter of the time of one after another.
+    Return None where that is not possible: names or their order differ from message to
+    message, or a string is not a sequence of terminated pairs. One pass over all of
+    them together takes a quarter of the time of parsing one after another.
     """
     joined = b"\0".join(properties)
     width = properties[0].count(b"\x02")
@@ -71,7 +71,7 @@ def property_columns(properties: Sequence[bytes]) -> dict[bytes, list[bytes]] | 
 
 
 def enters_queue(sys_flag: int) -> bool:
-    """Tell whether consumers may see the record: not half and rolled-back messages."""
+    """Tell whether consumers may see the record: it is not half or rolled back."""
     return sys_flag & _TRANSACTION_MASK not in (PREPARED, ROLLBACK)
 
 
@@ -106,7 +106,7 @@ def key_hashes(topic: bytes, values: Mapping[bytes, bytes]) -> list[int]:
 
 
 def seeded_hashes(seed: int, values: Mapping[bytes, bytes]) -> list[int]:
-    """Return the same, given `topic_seed` of the topic."""
+    """Return the same hashes, given the `topic_seed` of the topic."""
     hashes = []
     unique = values.get(b"UNIQ_KEY")
     if unique:

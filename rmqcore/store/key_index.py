@@ -1,4 +1,4 @@
-"""Where messages with a key are: for every key of a record, a hash and a place.
+"""The places of messages by key: for every key of a record, a hash and a place.
 
 Theory. An entry is eight bytes: the CRC-32 of `topic#key`, and the record's distance
 from the beginning of its commit log file. There is one list of entries per log file, in
@@ -6,7 +6,7 @@ the order of the log, in memory while the log file is new and in a file of the s
 later. A look-up searches the bytes for the hash, which costs about 1 ms per million
 messages and needs nothing sorted or rewritten when a message is appended.
 
-Hashes collide, so a found place is a candidate: whoever asks compares the real key.
+Hashes collide, so a found place is a candidate: the caller compares the real key.
 
 The index is derived data, like the consume queues: `unsaved` and `mark_saved` work as
 they do there.
@@ -37,13 +37,13 @@ def key_hash(topic: bytes, key: bytes) -> int:
 
 @lru_cache(maxsize=4096)
 def topic_seed(topic: bytes) -> int:
-    """Return what the CRC-32 of a key goes on from, for keys of this topic."""
+    """Return the value that the CRC-32 of a key starts from, for keys of this topic."""
     return zlib.crc32(topic + b"#")
 
 
 @dataclass(frozen=True, slots=True)
 class UnsavedKeys:
-    """Index entries that must be in the file of one log file, from `at` on."""
+    """Index entries that belong in the file of one log file, from `at` on."""
 
     path: Path
     at: int
@@ -93,7 +93,7 @@ class KeyIndex:
             entries += _ENTRY.pack(hashed, distance)
 
     def append_block(self, segment_start: int, numbers: Sequence[int]) -> None:
-        """Add keys of several records: a hash and the record's distance in turn."""
+        """Add keys of several records: hash and record's distance, alternating."""
         entries = self._recent.get(segment_start)
         if entries is None:
             entries = self._open(segment_start)
@@ -111,7 +111,7 @@ class KeyIndex:
                 at = entries.rfind(wanted, 0, at + _HASH.size - 1)
 
     def drop_before(self, log_offset: int) -> None:
-        """Forget the log files that end at or before `log_offset`, also on disk."""
+        """Forget the log files that end at or before `log_offset`, on disk as well."""
         while len(self._starts) > 1 and self._starts[1] <= log_offset:
             self._forget(self._starts[0])
 
@@ -130,7 +130,7 @@ class KeyIndex:
         self._saved[start] = min(self._saved[start], kept)
 
     def unsaved(self) -> list[UnsavedKeys]:
-        """Return what is not in the files yet."""
+        """Return the entries that are not in the files yet."""
         return [
             UnsavedKeys(self._path(start), saved, bytes(self._recent[start][saved:]))
             for start, saved in self._saved.items()
@@ -138,7 +138,7 @@ class KeyIndex:
         ]
 
     def mark_saved(self, written: UnsavedKeys) -> None:
-        """Take note that entries are in a file; older log files leave the memory."""
+        """Note that entries are in a file, and drop older log files from memory."""
         start = int(written.path.name)
         if self._saved.get(start) != written.at:
             return
@@ -153,7 +153,7 @@ class KeyIndex:
         entries = self._recent.get(start)
         if entries is None:
             entries = self._recent[start] = bytearray(self._entries(start))
-            # An entry torn by a crash is no entry.
+            # An entry torn by a crash does not count.
             del entries[len(entries) // _ENTRY.size * _ENTRY.size :]
             self._saved[start] = len(entries)
             if start not in self._starts:

@@ -2,13 +2,13 @@
 
 Theory. Appending puts a record into the log and its entry into consume queue and key
 index in one step, so a message can be read as soon as `append` returns, and it survives
-the death of the process. It survives the death of the machine once `flush` has passed
-its offset; who needs that waits for `flushed_offset`.
+the death of the process. It survives a crash of the machine once `flush` has passed its
+offset; callers that need that wait for `flushed_offset`.
 
-Queues, index and checkpoint are written behind, by `begin_checkpoint`, whose work may
+Queues, index and checkpoint are written later, by `begin_checkpoint`, whose work may
 run in a thread, and `end_checkpoint`. Everything else belongs to one thread. Times are
-arguments in ms; a store time never falls from record to record, also when the caller's
-clock does, because queues are searched by it.
+arguments in ms; store times never decrease from record to record, even when the
+caller's clock does, because queues are searched by them.
 
 Cost: an append is one encode and two copies, some 5 µs alone and 3 µs in a block; a
 read of 32 messages is one pass over 32 entries and as few copies as the log has
@@ -61,7 +61,7 @@ DEFAULT_KEEP_MS: Final = 72 * HOUR_MS
 
 
 class Appended(NamedTuple):
-    """Where and when a record was stored; `flushed` asks for `end`."""
+    """Where and when a record was stored; on disk once flushed up to `end`."""
 
     queue_offset: int
     log_offset: int
@@ -75,7 +75,7 @@ class Appended(NamedTuple):
 
 
 class AppendedBlock(NamedTuple):
-    """Where and when messages of one send were stored; `flushed` asks for `end`."""
+    """Where and when a send's messages were stored; on disk if flushed up to `end`."""
 
     queue_offset: int
     log_offsets: list[int]
@@ -87,7 +87,7 @@ class MessageStore:
     """The store of one broker in `directory`; opening it recovers it.
 
     Raises `StoreError` when another process has it open, or when its files are damaged
-    in a way that recovery must not mend by itself.
+    in a way that recovery must not repair by itself.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class MessageStore:
     def append_all(
         self, pending: Sequence[PendingRecord], now_ms: int
     ) -> list[Appended]:
-        """Store records one behind another, all of them or, at a crash, none.
+        """Store records one behind another: all of them or, in a crash, none.
 
         Records of one queue get consecutive queue offsets.
         """
@@ -161,8 +161,8 @@ class MessageStore:
     def append_one(self, envelope: Envelope, item: BlockItem, now_ms: int) -> Appended:
         """Store the one message of a send at the end of its queue.
 
-        Raises `StoreError` when the disk is full or no file takes it, `struct.error`
-        for a number beyond its field.
+        Raises `StoreError` when the disk is full or no file can hold it, and
+        `struct.error` for a number beyond its field.
         """
         topic, form = envelope.topic, envelope.form
         key = (topic, envelope.queue_id)
@@ -196,10 +196,10 @@ class MessageStore:
     def append_block(
         self, envelope: Envelope, columns: MessageColumns, now_ms: int
     ) -> AppendedBlock:
-        """Store the messages of a batch, all of them or, at a crash, none.
+        """Store the messages of a batch: all of them or, in a crash, none.
 
-        They get consecutive queue offsets. Raises as `append_one`, and `ArgumentError`
-        for the schedule topic: delayed messages come one by one.
+        They get consecutive queue offsets. Raises the errors of `append_one`, and
+        `ArgumentError` for the schedule topic: delayed messages are stored one by one.
         """
         if envelope.topic == SCHEDULE_TOPIC:
             raise ArgumentError(f"a batch cannot go to {SCHEDULE_TOPIC}")
@@ -254,7 +254,7 @@ class MessageStore:
     def find_by_key(
         self, topic: str, key: str, limit: int, begin_ms: int, end_ms: int
     ) -> list[bytes]:
-        """Return the newest records of a topic with a key, oldest of them first.
+        """Return the newest records of a topic with a key, the oldest of them first.
 
         `key` is one of the message's keys or its unique key; store times outside
         [begin_ms, end_ms] are left out.
@@ -287,12 +287,12 @@ class MessageStore:
         return 0 if queue is None else queue.max
 
     def entry(self, topic: str, queue_id: int, offset: int) -> Entry | None:
-        """Return log offset, size and tags code of one message, None if not there."""
+        """Return log offset, size and tags code of one message, or None."""
         queue = self._queues.get((topic, queue_id))
         return None if queue is None else queue.entry(offset)
 
     def store_timestamp(self, topic: str, queue_id: int, offset: int) -> int | None:
-        """Return when a message was stored in ms, None when it is not there."""
+        """Return when a message was stored, in ms; None when it is not there."""
         entry = self.entry(topic, queue_id, offset)
         return None if entry is None else self._timestamp(entry)
 
@@ -316,7 +316,7 @@ class MessageStore:
 
     @property
     def newest_timestamp(self) -> int:
-        """When the newest record was stored in ms, 0 when there never was one."""
+        """When the newest record was stored, in ms; 0 when there never was one."""
         return self._last_timestamp
 
     @property
@@ -335,15 +335,15 @@ class MessageStore:
 
     @property
     def flushed_offset(self) -> int:
-        """Everything before this log offset is on the disk."""
+        """The log offset before which everything is on disk."""
         return self._log.flushed_offset
 
     def flush(self) -> int:
-        """Put the log on the disk, return up to where. May run in a thread."""
+        """Write the log to disk and return up to where. May run in a thread."""
         return self._log.flush()
 
     def begin_checkpoint(self) -> CheckpointWork | None:
-        """Return what must be written, None while another checkpoint is at work."""
+        """Return the writes to be done, None while another checkpoint is at work."""
         if self._working is not None:
             return None
         unsaved = ((queue, queue.unsaved()) for queue in self._queues.values())
@@ -358,7 +358,7 @@ class MessageStore:
         return self._working
 
     def end_checkpoint(self, work: CheckpointWork, *, done: bool = True) -> None:
-        """Take note that the work was run; with `done` false, that it failed."""
+        """Note that the work was run or, with `done` false, that it failed."""
         self._working = None
         if not done:
             return
@@ -391,8 +391,8 @@ class MessageStore:
     def expire(self, now_ms: int, keep_ms: int, max_bytes: int | None = None) -> int:
         """Remove whole log files of old records; return how many.
 
-        A file goes when its last record is older than `keep_ms`, or while the log is
-        larger than `max_bytes`. The file being written always stays.
+        A file is removed when its last record is older than `keep_ms`, or while the log
+        is larger than `max_bytes`. The file being written is always kept.
         """
         removed = 0
         while len(starts := self._log.segment_starts) > 1:
@@ -415,7 +415,7 @@ class MessageStore:
         return removed
 
     def abandon(self) -> None:
-        """Release the directory without writing anything, as a death would.
+        """Release the directory without writing anything, as if the process had died.
 
         May be called again, and after `close`.
         """

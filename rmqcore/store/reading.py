@@ -1,9 +1,9 @@
-"""Reading a queue from an offset on: what a pull finds.
+"""Reading a queue from an offset on, for a pull.
 
 The batch ends at `max_messages`, at 32 messages, or before the message that would pass
 256 KiB, whichever is first; the first message is always returned. At most 800 entries
-are looked at (more when more messages are asked), so a filter that matches nothing
-makes progress without holding up everybody else.
+are checked (more when more messages are asked for), so a filter that matches nothing
+makes progress without holding up other requests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SCANNED_ENTRIES: Final = 800
 
 
 class ReadStatus(Enum):
-    """How a read ended; the names are RocketMQ's, they travel as remarks."""
+    """How a read ended; the names are RocketMQ's and are sent as remarks."""
 
     FOUND = "FOUND"
     NO_MATCHED_MESSAGE = "NO_MATCHED_MESSAGE"
@@ -35,7 +35,7 @@ class ReadStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What was found, and where to go on; `body` is whole records, as stored."""
+    """The records found, and where to go on; `body` is whole records, as stored."""
 
     status: ReadStatus
     next_offset: int
@@ -57,7 +57,7 @@ def read_queue(
     """Return the messages from `offset` on whose tags code is in `codes` (None: all).
 
     `next_offset` is where the next read should begin, whatever the status: behind the
-    last entry looked at, or the nearest offset that exists.
+    last entry checked, or the nearest offset that exists.
     """
     if queue is None or queue.max == 0:
         return ReadResult(ReadStatus.NO_MESSAGE_IN_QUEUE, 0, 0, 0)

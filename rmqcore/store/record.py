@@ -1,4 +1,4 @@
-"""The stored record: how it is laid out for appending, and how it is read back.
+"""The stored record: its layout for appending, and how it is read back.
 
 Bytes are RocketMQ's message record, so that a pull hands them out exactly as stored:
 
@@ -64,8 +64,8 @@ class PendingRecord:
     """A message that is ready to be appended, but has no place and no time yet.
 
     `properties` is the properties string as bytes; hosts are 8 or 20 packed bytes, the
-    sys flag's two host bits are set here. `values` is the same properties taken
-    apart, where the caller has done that already.
+    sys flag's two host bits are set here. `values` is the same properties parsed, where
+    the caller has done that already.
     """
 
     topic: str
@@ -134,7 +134,7 @@ def encode(
 
 
 def blank(size: int) -> bytes:
-    """Return the blank record that says: `size` bytes to the end of the file."""
+    """Return the blank record that says that the file ends after `size` bytes."""
     return _SIZE_MAGIC.pack(size, MAGIC_BLANK)
 
 
@@ -162,10 +162,10 @@ class StoredRecord(NamedTuple):
 def parse(data: bytes) -> StoredRecord:
     """Read and check a whole record.
 
-    Raises `StoreError` naming what is wrong: every length must add up, the body must
-    have its CRC, the topic must be UTF-8, and properties that are there must end with
-    their separator and hold no zero byte, which is what a page that never reached the
-    disk consists of.
+    Raises `StoreError`, naming what is wrong: every length must add up, the body must
+    match its CRC, the topic must be UTF-8, and properties, if any, must end with their
+    separator and hold no zero byte: a page that never reached the disk consists of
+    these.
     """
     size, magic, crc, queue_id, _, queue_offset, log_offset, sys_flag = (
         struct.unpack_from(">iIiiiqqi", data, 0)
@@ -182,7 +182,7 @@ def parse(data: bytes) -> StoredRecord:
     if body_bytes < 0 or topic_at + 3 > size:
         raise StoreError(f"body length {body_bytes} does not fit record of {size}")
     if zlib.crc32(data[head.size : topic_at]) & CRC_MASK != crc:
-        raise StoreError("the body does not have its CRC")
+        raise StoreError("the body does not match its CRC")
     topic, properties = _tail(data, topic_at, 2 if magic == MAGIC_V2 else 1)
     return StoredRecord(
         size,

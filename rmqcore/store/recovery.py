@@ -1,7 +1,7 @@
 """Opening a store: trust what the checkpoint covers, read the rest, never guess.
 
-The checkpoint says up to which log offset the consume queues and the key index were
-on the disk, and how many entries the queues had then. Recovery goes in three steps:
+The checkpoint says up to which log offset the consume queues and the key index were on
+disk, and how many entries the queues had then. Recovery goes in three steps:
 
 1. Entries behind the checkpoint are dropped from queues and index. If now every
    queue's last entry names the right record and the numbers add up, the derived data
@@ -12,8 +12,9 @@ on the disk, and how many entries the queues had then. Recovery goes in three st
    the offset that was already on the disk, or whole records follow in a later file:
    that is damage, and an error names the place.
 
-Reading costs about 5 µs a record, so a clean stop opens at once, a kill costs the
-records of the last seconds, and lost derived data some 20 s per gigabyte.
+Reading costs about 5 µs per record, so a store stopped cleanly opens at once, a kill
+costs the records of the last seconds, and lost derived data costs some 20 s per
+gigabyte.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Recovery:
         self.index = self._open_index()
 
     def run(self) -> None:
-        """Bring queues and index up to the last whole record and cut the rest."""
+        """Bring queues and index up to the last whole record, and cut the rest."""
         checkpoint = self._checkpoint
         if checkpoint is None:
             self._rebuild()
@@ -69,7 +70,7 @@ class Recovery:
             self._rebuild()
 
     def queue(self, topic: str, queue_id: int) -> ConsumeQueue:
-        """Return the queue, made when it is not there."""
+        """Return the queue; create it when it is not there."""
         queue = self.queues.get((topic, queue_id))
         if queue is None:
             directory = self._queues_directory / topic / str(queue_id)
@@ -82,7 +83,7 @@ class Recovery:
         try:
             return self.checkpoint_file.load(Checkpoint.parse)
         except StoreError as error:
-            # Only time is lost without it: everything is read from the log.
+            # Without it only time is lost: everything is read from the log.
             logger.warning("checkpoint ignored: %s", error)
             return None
 
@@ -98,7 +99,7 @@ class Recovery:
             )
 
     def _require_derived_data(self, checkpoint: Checkpoint) -> None:
-        """Drop what is behind the checkpoint; raise unless the rest is as it was."""
+        """Drop what is behind the checkpoint; raise unless the rest is unchanged."""
         at = checkpoint.log_offset
         if at < self._log.min_offset:
             raise StoreError(f"the checkpoint at {at} is older than the log")
@@ -135,7 +136,7 @@ class Recovery:
         return number == queue.max - 1
 
     def _rebuild(self) -> None:
-        # The log no longer knows how far a queue was whose records have all expired.
+        # The log no longer tells where a queue ended whose records have all expired.
         numbers = {key: queue.max for key, queue in self.queues.items()}
         self.queues.clear()
         for directory in (self._queues_directory, self._index_directory):
@@ -176,10 +177,10 @@ class Recovery:
         )
 
     def _begin_again(self, queue: ConsumeQueue, stored: StoredRecord) -> None:
-        """Start a queue at another number than its next, where that has a reason.
+        """Start a queue at another number than its next one, where there is a reason.
 
         Its earlier records may have been deleted with their log file, or its topic may
-        have been deleted and made again, which begins at 0.
+        have been deleted and created again, which begins at 0.
         """
         if not queue.is_empty and stored.queue_offset != 0:
             raise StoreError(

@@ -1,9 +1,9 @@
 """One file of the commit log: fixed size, mapped into memory.
 
 The whole size is reserved when the file is made, so a full disk is an error there and
-not a fault in the middle of a record. What is written to the mapping belongs to the
-operating system at once: it survives the process being killed, and is on the disk
-after `flush`.
+not a fault in the middle of a record. Data written to the mapping belongs to the
+operating system at once: it survives a kill of the process, and is on disk after
+`flush`.
 
 A write becomes visible by its first four bytes, the record's size, which are stored
 last: a process killed inside a write leaves a size of zero, the end of the log.
@@ -62,7 +62,7 @@ class Segment:
         return self._map[at : at + size]
 
     def clear_from(self, log_offset: int) -> None:
-        """Make everything from `log_offset` to the end zero again."""
+        """Zero everything from `log_offset` to the end again."""
         at = log_offset - self.start
         if self._map[at:].count(0) == self.size_bytes - at:
             return
@@ -71,8 +71,8 @@ class Segment:
         _, self._map = _map_file(self.path, self.size_bytes)
 
     def flush(self) -> None:
-        """Wait until what was written so far is on the disk. May run in a thread."""
-        # Not the map's own flush: that one holds the interpreter's lock meanwhile.
+        """Wait until all data written so far is on disk. May run in a thread."""
+        # Not the map's own flush, which holds the interpreter's lock meanwhile.
         descriptor = os.open(self.path, os.O_RDWR)
         try:
             os.fdatasync(descriptor)
@@ -80,7 +80,7 @@ class Segment:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Unmap the file; it is not flushed by this."""
+        """Unmap the file, without flushing it."""
         self._map.close()
 
     def delete(self) -> None:

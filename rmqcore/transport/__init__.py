@@ -1,6 +1,6 @@
 """The asyncio driver of `protocol.connection`: channels, servers, pools, TLS, time.
 
-Everything above this room talks to peers through it and to no socket of its own.
+All packages above this one talk to peers through it and use no sockets of their own.
 """
 
 from .address import format_address, parse_address

@@ -10,9 +10,9 @@ MAX_PORT: Final = 65_535
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Return host and port of `host:port`; raise `ArgumentError` naming what is wrong.
+    """Return host and port of `host:port`; raise `ArgumentError`, naming what is wrong.
 
-    A bare IPv6 address keeps its colons: the port is what follows the last one.
+    A bare IPv6 address keeps its colons: the port follows the last one.
     """
     host, separator, port_text = address.strip().rpartition(":")
     if not separator or not host:

@@ -7,8 +7,8 @@ command), later (returns an awaitable) or not at all (returns None).
 
 Invariants: every request future ends, with a response, `RequestTimeoutError` or
 `ChannelClosedError`; a one-way request is never answered, whatever the handler does;
-bytes that cannot be read close the channel, with the reason in the log and in the
-error of whoever waits.
+bytes that cannot be read close the channel, with the reason in the log and in the error
+of each waiting caller.
 
 Cost: one future and one entry of a heap per request, one timer per channel, one system
 call per turn of the loop.
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 Answer = RemotingCommand | None
 Handler = Callable[["Channel", RemotingCommand], Answer | Awaitable[Answer]]
-"""What answers a peer's request: a command now, an awaitable of one, or None."""
+"""Answers a peer's request: with a command, an awaitable of one, or None."""
 
 DEFAULT_TIMEOUT_S = 3.0
 """RocketMQ's default for API calls and for connecting."""
@@ -86,7 +86,7 @@ class Channel(asyncio.Protocol):
         self._connection = Connection(max_frame_bytes)
         self._transport: asyncio.Transport | None = None
         self._waiting: dict[int, asyncio.Future[RemotingCommand]] = {}
-        # Deadlines of requests, answered ones included until they are due: one timer
+        # Deadlines of requests, including answered ones until they are due: one timer
         # for the earliest costs far less than one for each request.
         self._deadlines: list[tuple[float, int, int, float]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -101,7 +101,7 @@ class Channel(asyncio.Protocol):
 
     @property
     def closed(self) -> bool:
-        """True once the connection has ended, whichever side ended it."""
+        """Whether the connection has ended, whichever side ended it."""
         return self._transport is None or self._transport.is_closing()
 
     @property
@@ -116,8 +116,8 @@ class Channel(asyncio.Protocol):
     ) -> RemotingCommand:
         """Send a request and return its response, whatever its code.
 
-        Raises `RequestTimeoutError` after `timeout` seconds, `ChannelClosedError`
-        when the connection ends first, `LocalProtocolError` when it cannot be framed.
+        Raises `RequestTimeoutError` after `timeout` seconds, `ChannelClosedError` when
+        the connection ends first, and `LocalProtocolError` when it cannot be framed.
         """
         return await self.send_request_nowait(command, timeout)
 
@@ -134,7 +134,7 @@ class Channel(asyncio.Protocol):
         return future
 
     def send_oneway(self, command: RemotingCommand) -> None:
-        """Send a request that is never answered; raise `ChannelClosedError` if over."""
+        """Send a request that is never answered; `ChannelClosedError` if closed."""
         self._ensure_open()
         self._write(self._connection.send_request(command))
 
@@ -152,7 +152,7 @@ class Channel(asyncio.Protocol):
         self._write(frame)
 
     async def drain(self) -> None:
-        """Wait until the socket takes more; call it when writing without answers."""
+        """Wait until the socket accepts more; call it when writing without answers."""
         await self._writable.wait()
 
     async def close(self) -> None:
@@ -176,7 +176,7 @@ class Channel(asyncio.Protocol):
             self._connection.forget(opaque)
             if not future.done():
                 future.set_exception(error)
-                # A caller that gave up must not make the loop complain.
+                # Read it, or the loop complains when the caller has given up.
                 future.exception()
 
     # Callbacks of asyncio
@@ -191,7 +191,7 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Complete open requests and hand the peer's requests to the handler."""
-        # Answers that are known at once leave when all of them are, in this turn.
+        # Answers that are known at once are sent together, at the end of this turn.
         self._is_receiving = True
         try:
             events = self._connection.receive_data(data)
@@ -212,10 +212,10 @@ class Channel(asyncio.Protocol):
                 self._flush()
 
     def pause_writing(self) -> None:
-        """The socket's buffer is full: a server takes no more requests meanwhile.
+        """The socket's buffer is full: a server reads no more requests meanwhile.
 
-        A peer that asks and does not read the answers would fill the memory. A
-        client goes on reading, or two full buffers would wait for each other.
+        A peer that sends requests and does not read the answers would fill the memory.
+        A client goes on reading, or two full buffers would wait for each other.
         """
         self._writable.clear()
         if self._waits_for_reader and not self.closed:
@@ -228,7 +228,7 @@ class Channel(asyncio.Protocol):
             cast(asyncio.Transport, self._transport).resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End whoever waits, and tell the owner once."""
+        """End all waiting requests, and tell the owner once."""
         reason = self._reason or exc
         self._writable.set()
         self.abort_waiting(
@@ -374,8 +374,8 @@ async def connect(
 ) -> Channel:
     """Open a channel to `host:port`.
 
-    Raises `ConnectError` naming address and reason, `ArgumentError` for a malformed
-    address.
+    Raises `ConnectError`, naming address and reason, and `ArgumentError` for a
+    malformed address.
     """
     host, port = parse_address(address)
     loop = asyncio.get_running_loop()
@@ -393,7 +393,7 @@ async def connect(
         raise ConnectError(f"{address}: no connection within {timeout:g} s") from None
     except OSError as error:
         raise ConnectError(f"{address}: {error.strerror or error}") from error
-    # Routes and logs name peers as they were asked for.
+    # Routes and logs name peers by the address that was asked for.
     channel.remote_address = address
     return channel
 

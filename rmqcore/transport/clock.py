@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What code that waits or stamps needs to know about time."""
+    """The clock for code that waits or takes timestamps."""
 
     def monotonic(self) -> float:
         """Return seconds since an arbitrary point; never goes back."""
@@ -69,8 +69,8 @@ class ManualClock:
     async def advance(self, seconds: float) -> None:
         """Move time forward, waking each sleeper at its own time.
 
-        Between two sleepers the loop runs until what the first one woke has settled,
-        so that it may go to sleep again within the same call.
+        Between two sleepers the loop runs until the first one's work has settled, so
+        that it may go to sleep again within the same call.
         """
         end = self._now + seconds
         await _settle()

@@ -1,7 +1,7 @@
-"""The name servers of one cluster: any of them answers, so the first that does is used.
+"""The name servers of one cluster: the first that answers is used.
 
 They hold the same routes and do not know of each other. One is kept while it answers;
-when it does not, the next is asked at once and kept from then on.
+when it does not, the next one is asked at once and kept from then on.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def parse_nameservers(addresses: str | Iterable[str]) -> tuple[str, ...]:
 class NameServers:
     """Asks one of several name servers over a shared pool.
 
-    `first` is the place of the one to begin with: clients begin by chance, so that they
-    spread. `timeout` is in seconds.
+    `first` is the index of the one to begin with: clients begin at a random one, to
+    spread the load. `timeout` is in seconds.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class NameServers:
     async def request(
         self, command: RemotingCommand, timeout: float | None = None
     ) -> tuple[str, RemotingCommand]:
-        """Return who answered, and the response, whatever its code.
+        """Return the address that answered, and the response, whatever its code.
 
-        Raises `ConnectError` naming every address and what went wrong there.
+        Raises `ConnectError`, naming every address and what went wrong there.
         """
         problems = []
         for _ in self.addresses:
@@ -91,14 +91,14 @@ class NameServers:
         raise ConnectError(f"no name server answers: {'; '.join(problems)}")
 
     async def request_all(self, command: RemotingCommand) -> dict[str, RemotingCommand]:
-        """Ask every one, as changes must reach all; raise at the first fault."""
+        """Ask all of them, as changes must reach all; raise at the first fault."""
         return {
             address: await self._pool.request(address, copy(command), self._timeout)
             for address in self.addresses
         }
 
     async def route(self, topic: str) -> TopicRoute | None:
-        """Return where a topic lives, or None where nobody has it."""
+        """Return the route of a topic, or None where no broker has it."""
         code = RequestCode.GET_ROUTEINFO_BY_TOPIC
         header = GetRouteInfoRequestHeader(topic=topic, accept_standard_json_only=True)
         address, answer = await self.request(

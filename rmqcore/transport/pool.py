@@ -1,8 +1,8 @@
-"""One shared channel per address, made when first asked for.
+"""One shared channel per address, opened when first asked for.
 
-Callers that ask for the same address at the same time share one connect. A channel
-that ended is replaced at the next call. Hooks see every request before it is framed
-(credentials are signed there, after everything else has been added).
+Callers that ask for the same address at the same time share one connection attempt. A
+channel that has ended is replaced at the next call. Hooks see every request before it
+is framed (credentials are signed there, after everything else has been added).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ChannelPool:
         )
 
     async def channel(self, address: str) -> Channel:
-        """Return the open channel to `address`, connecting when there is none.
+        """Return the open channel to `address`; connect when there is none.
 
         Raises `ConnectError`; `StateError` after `close`.
         """
@@ -61,12 +61,12 @@ class ChannelPool:
         connecting = self._connecting.get(address)
         if connecting is None:
             connecting = asyncio.get_running_loop().create_task(self._connect(address))
-            # Read even when every caller has gone, or the loop complains of it.
+            # Read it even when every caller has gone, or the loop complains.
             connecting.add_done_callback(
                 lambda task: task.cancelled() or task.exception()
             )
             self._connecting[address] = connecting
-        # Shielded: one caller's time-out must not end the connect of the others.
+        # Shielded: one caller's time-out must not end the attempt of the others.
         return await asyncio.shield(connecting)
 
     async def request(
@@ -105,7 +105,7 @@ class ChannelPool:
             await channel.close()
 
     async def close(self) -> None:
-        """Close every channel; the pool takes no further calls."""
+        """Close every channel; the pool accepts no further calls."""
         self._closed = True
         connecting = list(self._connecting.values())
         for task in connecting:

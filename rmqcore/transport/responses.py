@@ -1,4 +1,4 @@
-"""From a response's code to an error that says who answered what."""
+"""Turns a response's code into an error that says who answered what."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def raise_for_code(
 ) -> None:
     """Raise unless the response's code is in `ok`.
 
-    `BusyError` for 2 and 215, `AccessDeniedError` for 16 and for the ACL's form of 1,
-    else `ResponseError`.
+    Raises `BusyError` for 2 and 215, `AccessDeniedError` for 16 and for the ACL's form
+    of 1, and `ResponseError` for other codes.
     """
     code = response.code
     if code in ok:

@@ -2,7 +2,7 @@
 
 With TLS the first byte decides, as in RocketMQ: 0x16 begins a handshake, anything
 else is a plain frame (whose first byte is 0, frames being below 16 MiB). The byte is
-peeked at before asyncio owns the socket, so nothing has to be replayed.
+peeked before asyncio owns the socket, so nothing has to be replayed.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Server:
             try:
                 accepted, _ = await loop.sock_accept(self._listener)
             except OSError as error:
-                # Out of descriptors: the listener stays good, so wait for some.
+                # Out of descriptors: the listener still works, so wait for some.
                 logger.warning("accept failed: %s", error)
                 await asyncio.sleep(0.1)
                 continue

@@ -1,4 +1,4 @@
-"""Signing a client's requests, where its cluster checks who asks."""
+"""Signing a client's requests, where its cluster checks credentials."""
 
 from __future__ import annotations
 

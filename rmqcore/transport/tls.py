@@ -1,7 +1,7 @@
-"""TLS of a server: its certificate, and which connections it takes.
+"""TLS of a server: its certificate, and the connections it accepts.
 
-The modes are RocketMQ's. A disabled server takes plain connections only, a permissive
-one takes both on one port, an enforcing one takes encrypted ones only.
+The modes are RocketMQ's. A disabled server accepts only plain connections, a permissive
+one accepts both on one port, and an enforcing one accepts only encrypted ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rmqcore.errors import ArgumentError
 
 
 class TlsMode(StrEnum):
-    """Which connections a server with a certificate takes."""
+    """The connections that a server with a certificate accepts."""
 
     DISABLED = "disabled"
     PERMISSIVE = "permissive"
@@ -26,8 +26,8 @@ class TlsMode(StrEnum):
 class ServerTls:
     """PEM files of a server, and its mode.
 
-    `trust` holds the certificates that its own connections to other servers believe;
-    without it they believe `certificate`, which suits servers that share one.
+    `trust` holds the certificates that its own connections to other servers trust;
+    without it they trust `certificate`, which suits servers that share one.
     """
 
     certificate: Path
@@ -36,9 +36,9 @@ class ServerTls:
     trust: Path | None = None
 
     def server_context(self) -> ssl.SSLContext | None:
-        """Return what the listening side needs, None when it is disabled.
+        """Return the context of the listening side, None when it is disabled.
 
-        Raises `ArgumentError` naming the files and what is wrong with them.
+        Raises `ArgumentError`, naming the files and what is wrong with them.
         """
         if self.mode is TlsMode.DISABLED:
             return None
@@ -52,9 +52,9 @@ class ServerTls:
         return context
 
     def client_context(self) -> ssl.SSLContext | None:
-        """Return what connections to other servers need, None where plain ones do.
+        """Return the context for connections to other servers, None for plain ones.
 
-        The certificate is checked, the host name is not: RocketMQ's addresses are
+        The certificate is checked, but not the host name: RocketMQ's addresses are
         numbers that certificates seldom name.
         """
         if self.mode is not TlsMode.ENFORCING:
@@ -62,7 +62,7 @@ class ServerTls:
         trust = self.trust or self.certificate
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
-        # A server's own certificate is no authority, but is to be believed here.
+        # A server's own certificate is not an authority, but is to be trusted here.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         try:
             context.load_verify_locations(trust)

@@ -81,7 +81,7 @@ def test_stop_cancels_what_runs_and_refuses_more() -> None:
     thread.stop()
     assert not thread.running
     assert future.cancelled()
-    with pytest.raises(StateError, match="bridge-test does not run"):
+    with pytest.raises(StateError, match="bridge-test is not running"):
         thread.submit(forever())
     thread.call_soon(print)
     thread.stop()

@@ -51,7 +51,7 @@ class PushSettings:
         return UNLIMITED_TIMES if orderly else DEFAULT_RETRY_MAX_TIMES
 
     def limits(self, orderly: bool) -> QueueLimits:
-        """Return the limits of flow control; in order, there is no span limit (C6)."""
+        """Return the limits of flow control, without a span limit if `orderly` (C6)."""
         given = self.pull.limits
         if not orderly:
             return given

@@ -94,7 +94,7 @@ def test_a_record_elsewhere_than_it_says_is_none(log: CommitLog) -> None:
     assert log.record_at(at) is None
     scan = log.scan(0)
     assert list(scan) == []
-    assert scan.reason == "the record says to be at 1"
+    assert scan.reason == "the record has the offset 1"
 
 
 def test_flush_says_up_to_where_the_disk_has_it(log: CommitLog) -> None:

@@ -76,7 +76,7 @@ def _changed(at: int, value: bytes) -> bytes:
         (_changed(0, struct.pack(">i", 131)), "record size 131 does not fit 130"),
         (_changed(84, struct.pack(">i", -1)), "body length -1 does not fit"),
         (_changed(84, struct.pack(">i", 40)), "body length 40 does not fit|CRC"),
-        (_changed(88, b"j"), "does not have its CRC"),
+        (_changed(88, b"j"), "does not match its CRC"),
         (_changed(93, b"\x7f"), "topic's length passes the record's end"),
         (_changed(93, b"\x00"), "properties' length does not add up"),
         (_changed(103, b"\x00\x18"), "properties' length does not add up"),

@@ -166,7 +166,7 @@ def test_a_torn_tail_is_reported(
     overwrite(log_file(tmp_path), end + 95, b"?")
     with caplog.at_level(logging.WARNING):
         opened(tmp_path).abandon()
-    assert f"log cut at {end}: the body does not have its CRC" in caplog.text
+    assert f"log cut at {end}: the body does not match its CRC" in caplog.text
 
 
 def opened_record(directory: Path) -> bytes:
