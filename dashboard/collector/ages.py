@@ -1,12 +1,12 @@
-"""How old the first unconsumed message of each queue is, whoever watches.
+"""The age of the first unconsumed message of each queue, watched or not.
 
-Sweeps of all groups do not ask for it: a broker reads a message to tell (303). A broker
-that has told once has told for as long as nothing is committed, since the same message
-then only grows older. Where something is committed a new measure is needed, and the one
-before stands for a minute. So after each sweep a bounded number of questions goes out:
-half of them for the groups that lag most, half for those that have waited longest.
+Sweeps of all groups do not ask for it, since a broker has to read a message to tell
+(303). One answer holds for as long as nothing is committed, since the same message then
+only grows older. After a commit a new measure is needed, and the old one stays valid
+for a minute. So after each sweep a bounded number of questions goes out: half of them
+for the groups that lag most, half for those that have waited longest.
 
-A queue without lag has an age of 0, and nobody needs to be asked.
+A queue without lag has an age of 0, and no broker needs to be asked.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import QueueTable
 
 STANDS_MS: Final = 60_000
-"""How long an age counts after other messages became the first."""
+"""How long an age counts after another message has become the first."""
 
 ASKED_AGAIN_MS: Final = 45_000
-"""How long a measure is left, so that the next one comes before it counts no more."""
+"""When a measure is repeated, so that the next one arrives before it expires."""
 
 QUESTIONS: Final = 200
-"""Asked after a sweep of all groups; each is a group, a topic and a broker."""
+"""Questions asked after a sweep of all groups: each a group, a topic and a broker."""
 
 
 class _Measure(NamedTuple):
-    """An age, when it was told, and what was committed then."""
+    """An age, when it was told, and the committed offset at that time."""
 
     at_ms: int
     age_ms: int
@@ -48,7 +48,7 @@ class Ages:
         self._asked: dict[tuple[str, str], int] = {}
 
     def tell(self, table: QueueTable, told: Mapping[QueueKey, int], at_ms: int) -> None:
-        """Take the ages that brokers told; `table` is what was committed then.
+        """Take the ages that brokers told; `table` holds the offsets committed then.
 
         Where nothing waited there was no message, and the next one begins at 0.
         """
@@ -60,7 +60,7 @@ class Ages:
     def fill(self, table: QueueTable, at_ms: int) -> QueueTable:
         """Return the table with all ages that are known at that time.
 
-        Ages that it has itself are measures.
+        Ages already in the table are measures.
         """
         if not any(table.lag):
             self._known.clear()
@@ -121,7 +121,7 @@ class Ages:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A group's topic on a broker whose ages are due; what speaks for it."""
+    """A group's topic on a broker whose ages are due, with its claims to be asked."""
 
     group: str
     topic: str

@@ -1,4 +1,4 @@
-"""Whose members are asked what they hold (307), and how many groups at a time.
+"""Choose the groups whose members are asked what they hold (307), and how many.
 
 Asking costs each member's client a round trip through a broker's admin thread, so it
 is done for groups that somebody watches, and after each sweep of all groups for a
@@ -18,13 +18,13 @@ WATCHED_GROUPS: Final = 200
 ASKED_PER_SWEEP: Final = 50
 
 NEWCOMERS: Final = 20
-"""Watched names not met so far that are looked for each second; the sweep of all finds
-the others. A name that somebody made up costs one request a second to each broker."""
+"""How many watched names not yet met are looked for each second; the sweep of all finds
+the others. A made-up name costs one request a second to each broker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A group that may be asked: what speaks for it."""
+    """A group that may be asked, with its claims to be asked."""
 
     group: str
     members: int
@@ -38,9 +38,9 @@ def choose_watched(
 ) -> tuple[frozenset[str], int]:
     """Return the groups of the 1 s list, and how many watched ones did not fit.
 
-    The list belongs to those watched for the longest future: whose page is open. A
-    few names that are not known yet are on it: a group made a moment ago is shown
-    before the next sweep of all finds it.
+    Groups watched for the longest time to come, whose page is open, go first. A few
+    names that are not known yet are included, so that a group made a moment ago is
+    shown before the next sweep of all finds it.
     """
     ordered = sorted(watched, key=lambda name: (-watched[name], name))
     there = [name for name in ordered if name in known]
@@ -52,7 +52,7 @@ def choose_watched(
 def choose_asked(
     candidates: Iterable[Candidate], limit: int = ASKED_PER_SWEEP
 ) -> frozenset[str]:
-    """Return the groups to ask after a sweep of all; those without members never."""
+    """Return the groups to ask after a sweep of all; never those without members."""
     ordered = sorted(
         (each for each in candidates if each.members),
         key=lambda each: (not each.changed, -each.lag, each.asked_at_ms or 0),

@@ -1,10 +1,10 @@
-"""What a reader of one document needs to have the next: the body of an update.
+"""The body of an update: the changes that turn one document into the next.
 
-Top-level members that differ are replaced whole, except the queues: of those only the
-rows that differ are sent, under the key topic|broker|id. What is gone is null, a queue
-or a member that the new document does not have.
-Rows new to the reader go where (topic, broker, id) puts them. Names may have a bar of
-their own: where two queues have one key, all queues are sent, as a list.
+Top-level members that differ are replaced whole, except the queues, of which only the
+rows that differ are sent, under the key topic|broker|id. A queue or a member that the
+new document does not have is null. Rows new to the reader go where (topic, broker, id)
+puts them. Names may contain a bar themselves: where two queues have the same key, all
+queues are sent, as a list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ IDENTITY: Final = frozenset({"run", "seq", "cluster", "group"})
 
 
 def changes_between(before: GroupState, after: GroupState) -> dict[str, Any]:
-    """Return the changes that turn `before` into `after`, numbers and names apart."""
+    """Return the changes from `before` to `after`, except numbers and names."""
     changes: dict[str, Any] = {
         name: value
         for name, value in after.items()
@@ -46,7 +46,7 @@ def update_message(after: GroupState, changes: Mapping[str, Any]) -> dict[str, A
 def _queue_changes(
     before: list[Queue], after: list[Queue]
 ) -> dict[str, Queue | None] | list[Queue] | None:
-    """Return what differs between two lists of queues, None where nothing does."""
+    """Return what differs between two lists of queues, None when nothing does."""
     if before == after:
         return None
     old, new = _by_key(before), _by_key(after)

@@ -1,15 +1,16 @@
 """Collects one cluster, as its leader: when to look, and at what.
 
-Three things make it look at the cluster: the tick of the watched groups (1 s), the
-tick of all groups (10 s), and notices that a group changed (a fleet member's word, or
-a changed group's turn to be looked at again). A look that hears a broker which the
-list shows as away makes it look at all groups at once. A sweep that would overlap the
-last of its kind is skipped and counted. Whatever fails outside is logged, counted and
-over with that sweep; the next one starts afresh.
+Three things make it look at the cluster: the tick of the watched groups (1 s), the tick
+of all groups (10 s), and notices that a group changed (a fleet member's report, or a
+changed group that is due for another look). A look that hears a broker which the list
+shows as away triggers a sweep of all groups at once. A sweep that would overlap the
+last of its kind is skipped and counted. A failure outside the collector is logged and
+counted and ends with that sweep; the next one starts afresh.
 
-Sweeps look at the lease without asking for it (`lease.Renewals` keeps it). A write that
-is refused ends its sweep. Then the lease is asked for, and only where another collector
-has led meanwhile is what is known dropped, for what that one left.
+Sweeps check the lease without asking the cache (`lease.Renewals` keeps it). A write
+that is refused ends its sweep. Then the lease is asked for, and only if another
+collector has led meanwhile is the known state dropped, in favour of what that collector
+left.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ ALL: Final = "all"
 WATCHED: Final = "watched"
 
 COALESCE_SECONDS: Final = 0.02
-"""Notices of several members of a group lead to one look."""
+"""How long notices are gathered: those of a group's members lead to one look."""
 
 
 class Source(Protocol):
@@ -73,13 +74,13 @@ class Source(Protocol):
         """
 
     def known_brokers(self) -> Sequence[KnownBroker]:
-        """Return the brokers that were seen, those that are missing among them."""
+        """Return the brokers that were seen, including those that are missing."""
 
     def remember_brokers(self, brokers: Sequence[KnownBroker]) -> None:
-        """Take brokers that were there before."""
+        """Take brokers that were known before."""
 
     def forget_broker(self, name: str) -> bool:
-        """Take a missing broker for gone; False when it is not missing."""
+        """Treat a missing broker as gone; False when it is not missing."""
 
 
 @dataclass(slots=True)
@@ -130,7 +131,7 @@ class ClusterCollector:
         self._chance = chance
         self._lead: Lead | None = None
         self._token = ""
-        """Of the lease when the lead began."""
+        """The lease's token when the lead began."""
         self._leading = asyncio.Lock()
         self._running: set[str] = set()
         self._skipped_since = 0
@@ -138,7 +139,7 @@ class ClusterCollector:
         self._notice = asyncio.Event()
         self._keeping: asyncio.Future[None] | None = None
         self._early: asyncio.Task[None] | None = None
-        """The sweep of all that came before its tick; one at most between two."""
+        """The sweep of all that ran before its tick; at most one between two ticks."""
 
     async def sweep_all(self, late: Lateness | None = None) -> None:
         """Look at every group, write the overview, and ask some members.
@@ -146,7 +147,7 @@ class ClusterCollector:
         `late` says how far behind its time this sweep is, if it is.
         """
         if self._early is not None and not self._early.done():
-            return  # it does what this tick is for
+            return  # that sweep does the work of this tick
         self._early = None
         await self._once(ALL, lambda: self._sweep_all(late))
 
@@ -155,7 +156,7 @@ class ClusterCollector:
         await self._once(WATCHED, self._sweep_watched)
 
     def take_holding(self, text: bytes) -> None:
-        """Take a fleet member's word, and have its group looked at if it changed."""
+        """Take a fleet member's report, and have its group looked at if it changed."""
         if self._lead is None:
             return
         try:
@@ -167,12 +168,12 @@ class ClusterCollector:
             self.notice(holding.group)
 
     def notice(self, group: str) -> None:
-        """Have a group looked at as soon as can be."""
+        """Have a group looked at as soon as possible."""
         self._noticed.add(group)
         self._notice.set()
 
     async def follow_notices(self) -> None:
-        """Look at noticed groups, for ever; several notices become one look."""
+        """Look at noticed groups, forever; several notices become one look."""
         while True:
             await self._notice.wait()
             await asyncio.sleep(COALESCE_SECONDS)
@@ -182,7 +183,7 @@ class ClusterCollector:
             await self._guarded("noticed", self._look_at(names))
 
     async def at_rest(self) -> None:
-        """Wait for the looks that were begun beside others."""
+        """Wait for the looks that were started in the background."""
         if self._early is not None:
             await asyncio.wait({self._early})
 
@@ -256,12 +257,12 @@ class ClusterCollector:
         self.figures.faulty_groups = len(lead.faults)
         self.figures.groups = len(snapshot.groups)
         self.figures.sweep_ms = self._now_ms() - began
-        # The sweep is done: what comes after it must not undo that.
+        # The sweep is done: a later failure must not undo it.
         await self._guarded("memory", lead.publish_memory(snapshot))
         await self._guarded("ages", self._ask_ages(lead))
 
     async def _forget_gone(self) -> None:
-        """Take the brokers for gone that are: by a person's word, or after a day."""
+        """Drop the brokers that are gone: because a person said so, or after a day."""
         state = LeaderState(self._client, self.cluster, self._token)
         said = await state.gone_brokers()
         known = self._source.known_brokers()
@@ -289,15 +290,15 @@ class ClusterCollector:
         snapshot = await self._source.groups(names)
         found = [name for name in names if name in snapshot.groups]
         changed = await lead.apply(snapshot, found, asked=True, watched=names)
-        # Who watches sees the timeline move now, not after the next sweep of all.
-        # Not waited for: a slow database must not hold up the next look.
+        # Watchers see the timeline move now, not after the next sweep of all. Not
+        # waited for: a slow database must not hold up the next look.
         if self._keeping is None or self._keeping.done():
             work = self._guarded("keep", self.keeper.keep_turns(self._now_ms()))
             self._keeping = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)
-        # The list would tell of a broker's silence for up to ten seconds after its end.
+        # Otherwise the list would show a broker's silence up to ten seconds too long.
         if lead.list_is_behind and self._early is None and ALL not in self._running:
             self._early = asyncio.create_task(
                 self._once(ALL, lambda: self._sweep_all(None))
@@ -328,7 +329,7 @@ class ClusterCollector:
             await lead.apply(answers, found, asked=True, watched=watched)
 
     async def _ask_ages(self, lead: Lead) -> None:
-        """Ask how old the first unconsumed messages are, a bounded number of times."""
+        """Ask for the ages of first unconsumed messages, a bounded number of times."""
         questions = choose_questions(lead.ages_due())
         if not questions:
             return
@@ -348,7 +349,7 @@ class ClusterCollector:
     # The lead
 
     async def _hold_lead(self) -> Lead | None:
-        """Return the lead, going on with it or taking it; None while another leads."""
+        """Return the lead, continued or newly taken; None while another leads."""
         async with self._leading:
             if not self.lease.fresh:
                 await self.lease.hold(self._now_ms())

@@ -1,13 +1,14 @@
 """Epochs of a group: spans with equal members and equal queues, seen by whole sweeps.
 
-A sweep in which a needed broker did not answer neither opens nor closes an epoch, for
-what it does not show may well be there. Begin and end are intervals: the truth lies
-after the last sweep that saw the one state and not after the first that saw the other.
+A sweep in which a needed broker did not answer neither opens nor closes an epoch, since
+what it does not show may well be there. Begin and end are intervals: the change
+happened after the last sweep that saw the old state and no later than the first that
+saw the new one.
 
-What a member does not say (its strategy and subscriptions, while nobody asks it) is
-equal to anything; once it is known, it belongs to the running epoch. Options of a
-strategy nobody can be asked for; of a group that the fleet hosts they are known, once
-its members say that they divide as wished.
+What a member has not said (its strategy and subscriptions, while nobody asks it) is
+equal to anything; once known, it belongs to the running epoch. No client can be asked
+for a strategy's options; those of a hosted group are known once its members say that
+they divide as wished.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class EpochMember:
 
 @dataclass(frozen=True, slots=True)
 class WantedStrategy:
-    """How the members of a hosted group shall divide: a strategy, its options as JSON.
+    """How the members of a hosted group are to divide: a strategy, its options as JSON.
 
     Keys of the JSON are sorted, so that equal options are equal texts.
     """
@@ -59,12 +60,11 @@ class WantedStrategy:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Who divides what: members in RocketMQ's order, and the queues they divide.
+    """The members of a group in RocketMQ's order, and the queues they divide.
 
     `options` are the strategy's, as `WantedStrategy` has them; None where they are not
-    known.
-    `mode` (CLUSTERING, BROADCASTING or MIXED) is what the members say; only in the
-    first something is divided. It opens no epoch: a member cannot change it.
+    known. `mode` (CLUSTERING, BROADCASTING or MIXED) is what the members say; only
+    CLUSTERING divides anything. It opens no epoch, since a member cannot change it.
     """
 
     members: tuple[EpochMember, ...]
@@ -93,7 +93,7 @@ class Membership:
 class Epoch:
     """One epoch; `ended_…` are None while it runs. Times in ms since the epoch.
 
-    `owners` are the owners that were last reported in it, there once it has ended.
+    `owners` are the owners last reported in it, set once it has ended.
     """
 
     number: int
@@ -137,7 +137,7 @@ class EpochBook:
     def __init__(self, stored: Epoch | None = None, last_number: int = 0) -> None:
         self.current = stored
         self.owners: Mapping[QueueKey, tuple[str, ...]] = {}
-        """The owners last reported, kept up to date by whoever hears the reports."""
+        """The owners last reported, kept up to date by whoever receives the reports."""
         self._last_number = last_number
         self._learned = False
         self._seen_ms = stored.began_by_ms if stored else None
@@ -145,7 +145,7 @@ class EpochBook:
     def observe(
         self, membership: Membership, silent_brokers: Collection[str], at_ms: int
     ) -> EpochTurn | None:
-        """Take one sweep's view; return the turn when it shows another state."""
+        """Take one sweep's view; return the turn if it shows another state."""
         current = self.current
         needed = membership.brokers | (current.membership.brokers if current else set())
         if needed & set(silent_brokers):
@@ -170,10 +170,10 @@ class EpochBook:
         return self.current if learned else None
 
     def end(self, silent_brokers: Collection[str], at_ms: int) -> Epoch | None:
-        """Take a whole sweep in which the group is gone; return the epoch it ended.
+        """Take a whole sweep in which the group is gone; return the ended epoch.
 
-        None where none was running, or where a broker that holds its queues did not
-        answer: the group may be there still. Should it return, numbers go on.
+        None if none was running, or if a broker that holds its queues did not answer:
+        the group may still be there. If it returns, its numbers continue.
         """
         current = self.current
         if current is None or current.membership.brokers & set(silent_brokers):
@@ -202,9 +202,9 @@ def membership_of(
     wish: WantedStrategy | None = None,
     withdrawn: Collection[str] = (),
 ) -> Membership:
-    """Return what of a group's snapshot counts for epochs; `wish` if it is hosted.
+    """Return the part of a group's snapshot that counts for epochs; `wish` if hosted.
 
-    Queues of `withdrawn` brokers are not divided any more.
+    Queues of `withdrawn` brokers are no longer divided.
     """
     members = tuple(
         EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
@@ -220,13 +220,13 @@ def membership_of(
 
 
 def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:
-    """Say whether all members are hosted here and say that they divide as wished.
+    """Tell whether all members are hosted here and report that they divide as wished.
 
-    Just after a change they do not yet; a guest among them has options of its own.
+    Just after a change they do not yet; a foreign member has options of its own.
     """
     return bool(members) and all(
         member_number(member.client_id, group) is not None
-        # A strategy inside another is in the name that is reported, if not in ours.
+        # A strategy nested in another is part of the reported name, but not of ours.
         and member.strategy is not None
         and strategy in {member.strategy, member.strategy.partition("-")[0]}
         for member in members
@@ -234,7 +234,7 @@ def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool
 
 
 def difference(before: Membership, after: Membership) -> str | None:
-    """Return why `after` is another epoch than `before`, None when it is the same."""
+    """Return why `after` is another epoch than `before`, None if it is the same."""
     joined = _more(after.client_ids, before.client_ids)
     left = _more(before.client_ids, after.client_ids)
     if joined and left:
@@ -256,7 +256,7 @@ def difference(before: Membership, after: Membership) -> str | None:
 
 
 def _more(ids: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """Return the client ids that others lack; each connection of one counts."""
+    """Return the client ids that `others` lack; each connection counts."""
     return tuple((Counter(ids) - Counter(others)).elements())
 
 

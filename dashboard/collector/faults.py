@@ -1,4 +1,4 @@
-"""The groups that this program failed to judge: said once in the log, and counted."""
+"""The groups that this program failed to judge: logged once, and counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Faults:
 
     def __init__(self, cluster: str) -> None:
         self.count = 0
-        """Looks at groups that failed, ever."""
+        """How many looks at groups have ever failed."""
         self._cluster = cluster
         self._failing: set[str] = set()
 
@@ -20,9 +20,9 @@ class Faults:
         return len(self._failing)
 
     def note(self, group: str, error: Exception) -> str:
-        """Take that a look at a group failed; return what to say of it.
+        """Note that a look at a group failed; return what to say about it.
 
-        The log is told when a group begins to fail.
+        It is logged when a group begins to fail.
         """
         self.count += 1
         if group not in self._failing:
@@ -36,5 +36,5 @@ class Faults:
         return f"{type(error).__name__}: {error}"
 
     def forget(self, group: str) -> None:
-        """Take that a group could be judged, or that it is gone."""
+        """Note that a group could be judged, or that it is gone."""
         self._failing.discard(group)

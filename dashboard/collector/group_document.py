@@ -3,8 +3,8 @@
 Pure: everything comes in as one `Sight`. Cost: one dict per queue and member, so it is
 done for groups that somebody looks at or that are few, not for thousands each sweep.
 
-A sum is of what is known now, and says where there may be more. What was known before
-stands beside it (`last`), and in no sum.
+A sum covers what is known now, and is marked where there may be more. What was known
+before stands beside it (`last`) and is part of no sum.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ COLUMNS: Final = ("min", "max", "committed", "pulled", "lag", "lag_ms")
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """One group at one moment, with what was concluded about it: one set of facts.
+    """One group at one moment with the conclusions about it: one set of facts.
 
-    `brokers` are those that the group needs. `last` has what was known of queues that
-    are not known now. While `held` is there, findings, `status` and epoch are those of
-    its `as_of`; otherwise the status is judged from the rest.
+    `brokers` are those that the group needs. `last` has the earlier values of queues
+    that are not known now. While `held` is set, findings, `status` and epoch are those
+    of its `as_of`; otherwise the status is judged from the rest.
     """
 
     cluster: str
@@ -82,7 +82,7 @@ class Sight:
 
     @property
     def complete(self) -> bool:
-        """True when every broker that the group needs can tell of it."""
+        """True when every broker that the group needs can report on it."""
         return (
             all(broker.whole for broker in self.brokers)
             and "members" not in self.group.unknown
@@ -159,14 +159,14 @@ def group_totals(sight: Sight) -> GroupTotals:
 
 
 def sight_status(sight: Sight, totals: GroupTotals) -> Status:
-    """Return the state of a group; while it is held, the one it had."""
+    """Return the state of a group; while it is held, the earlier one."""
     if sight.held_status is not None:
         return sight.held_status
     return worst_of(status_of(figures(sight, totals)), sight.findings)
 
 
 def figures(sight: Sight, totals: GroupTotals) -> Figures:
-    """Return what the status rules look at."""
+    """Return the figures that the status rules look at."""
     return Figures(
         kind=sight.group.kind,
         members=totals["members"],
@@ -180,7 +180,7 @@ def figures(sight: Sight, totals: GroupTotals) -> Figures:
 
 
 def orderly(group: GroupSnapshot) -> bool | None:
-    """Return whether members consume orderly; None when nobody was asked."""
+    """Return whether members consume orderly; None when no member was asked."""
     known = [member.orderly for member in group.members if member.orderly is not None]
     return any(known) if known else None
 
@@ -191,14 +191,14 @@ def known_total(column: Column) -> int | None:
 
 
 def rate_is_partial(rates: Rates) -> bool:
-    """Say whether the rate of some queue is not known while that of others is."""
+    """Tell whether the rates of some queues are known and those of others are not."""
     if rates.rate_in is None and rates.rate_out is None:
         return False
     return None in rates.rows_in or None in rates.rows_out
 
 
 def _skew(sight: Sight) -> float | None:
-    """Return the skew of the lag on what members read, rounded; None where unknown."""
+    """Return the skew of the lag that members read, rounded; None where unknown."""
     group, read = sight.group, sight.group.read_topics()
     table = group.queues
     rows = [row for row, key in enumerate(table.keys) if read is None or key[0] in read]
@@ -228,7 +228,7 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
     ]
     lags = [sight.group.queues.waiting(row) for row in mine]
     rates = [_row(sight.rates.rows_out, row) for row in mine]
-    # Where nothing is said of owners, holding nothing is no fact that sums to 0.
+    # Where nothing is claimed of owners, no queues does not mean a sum of 0.
     nothing = not mine and sight.ownership.reason is None
     return {
         "client_id": member.client_id,

@@ -1,15 +1,15 @@
 """What the collector remembers of one group, from one sweep to the next.
 
-`see` takes a group as a sweep saw it, in order of time, and returns what was concluded:
-a `Sight` to show, the turn of an epoch and the handovers of queues to keep. Sweeps of
-all groups do not ask members; while a group is watched, its last asked ownership
-stands until it is asked again, unless members or queues changed: then nothing is
-concluded about owners (`Seen.sight` is None) and the group has to be asked.
+`see` takes a group as a sweep saw it, in order of time, and returns the conclusions: a
+`Sight` to show, the turn of an epoch and the handovers of queues to keep. Sweeps of all
+groups do not ask members; while a group is watched, its last asked ownership stands
+until it is asked again, unless members or queues changed: then nothing is concluded
+about owners (`Seen.sight` is None) and the group has to be asked.
 
-A sight is one set of facts: table, owners, rates, findings and epoch of one look.
-While a broker that the group needs is away (see `presence`), what can be heard stays
-fresh and what cannot keeps its last values; status, findings and epoch stand still for
-a while, and what is left is judged after that.
+A sight is one set of facts: table, owners, rates, findings and epoch of one look. While
+a broker that the group needs is away (see `presence`), values that can be read stay
+fresh and the others keep their last state; status, findings and epoch are held for a
+while, and after that the rest is judged.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ LABELS_TOLD: Final = 3
 class Look:
     """One sweep's view of a group; `asked` when its members were asked (307).
 
-    `standing` is that of the whole cluster. `wish` is there for groups that the fleet
-    hosts. `dead_letters` counts all that ever came to the group's dead-letter topic.
+    `standing` is that of the whole cluster. `wish` is set for hosted groups.
+    `dead_letters` counts all messages that ever came to the group's dead-letter topic.
     """
 
     cluster: str
@@ -81,7 +81,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one look led to; `sight` is None when the group must be asked first."""
+    """The result of one look; `sight` is None when the group must be asked first."""
 
     sight: Sight | None
     turn: EpochTurn | None = None
@@ -90,7 +90,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What was judged when everything that the group needs was last known."""
+    """The judgement made when everything that the group needs was last known."""
 
     at_ms: int
     findings: tuple[FindingState, ...]
@@ -106,13 +106,13 @@ class GroupWatch:
         earlier: GroupState | None = None,
         inherited: Inherited = NOTHING,
     ) -> None:
-        """Begin with the running epoch, and what an earlier leader showed and left."""
+        """Begin with the running epoch and what an earlier leader showed and left."""
         memory, moments = inherited.memory, inherited.moments
         self.book = book
         self.sampler = Sampler()
         self.ages = Ages()
         self.shown: GroupState | None = None
-        """The document of this run that readers have."""
+        """The document that readers have, of this run."""
         self.sight: Sight | None = None
         """The newest set of facts."""
         self.asked_at_ms: int | None = None
@@ -150,7 +150,7 @@ class GroupWatch:
         self._last_change = _newest_change(earlier, memory.get("change"))
 
     def dump(self) -> dict[str, Any]:
-        """Return what the next leader goes on from, as plain values."""
+        """Return the state that the next leader continues from, as plain values."""
         keys = self._last.queues.keys if self._last else ()
         found: dict[str, Any] = {
             "queues": digest_of(keys),
@@ -173,7 +173,7 @@ class GroupWatch:
     def see(self, look: Look) -> Seen:
         """Take one look; a look older than the last is ignored.
 
-        So is one that a broker was only late for: the next one tells.
+        So is a look for which a broker was merely late: the next one will tell.
         """
         if look.taken_at_ms < self._taken_at_ms:
             return Seen(None)
@@ -195,7 +195,7 @@ class GroupWatch:
         group = self._judge(look, away)
         if group is None or self._ownership is None:
             return Seen(None, turn)
-        # While the last reports stand, nobody saw that they still hold.
+        # While the last reports stand, nothing has confirmed that they still hold.
         stands = not look.asked and self._reports_stand(look.taken_at_ms)
         handovers = (
             []
@@ -217,7 +217,7 @@ class GroupWatch:
         return turns
 
     def _needed(self, look: Look) -> list[BrokerState]:
-        """Return the brokers that know something of the group, or may know of it."""
+        """Return the brokers that know something of the group, or may."""
         needed = {broker for _topic, broker, _queue_id in look.group.queues.keys}
         needed.update(name for m in look.group.members for name in m.brokers)
         if self.book.current is not None:
@@ -260,7 +260,7 @@ class GroupWatch:
         ]
 
     def _judge(self, look: Look, away: Collection[str]) -> GroupSnapshot | None:
-        """Conclude who owns what; return the group to show, None when not known."""
+        """Conclude who owns each queue; return the group to show, None if not known."""
         if look.asked:
             self.asked_at_ms = look.taken_at_ms
         elif self._reports_stand(look.taken_at_ms):
@@ -279,10 +279,10 @@ class GroupWatch:
         )
 
     def _owned_alike(self, group: GroupSnapshot) -> bool:
-        """Say whether nothing that owners are inferred from differs from last time.
+        """Tell whether all that owners are inferred from is the same as last time.
 
-        Most groups are never asked and do not change; judging them anew each sweep
-        would be half of its cost.
+        Most groups are never asked and do not change; judging them anew would be half
+        of a sweep's cost.
         """
         last = self._last
         return (
@@ -295,7 +295,7 @@ class GroupWatch:
         )
 
     def _with_last_reports(self, group: GroupSnapshot) -> GroupSnapshot | None:
-        """Return the last asked group with new numbers, if it is still the same."""
+        """Return the group as last asked, with new numbers, if it is still the same."""
         last = self._last
         if last is None or last.queues.keys != group.queues.keys:
             return None
@@ -363,7 +363,7 @@ class GroupWatch:
         return sight
 
     def _held(self, facts: Sight) -> Held | None:
-        """Return how long nothing is judged anew; None where it is."""
+        """Return for how long nothing is judged anew; None when judging goes on."""
         if facts.complete or self._whole is None:
             return None
         until_ms = self._whole.at_ms + HELD_MS
@@ -410,7 +410,7 @@ def _plain(whole: Whole | None) -> dict[str, Any] | None:
 def _newest_whole(
     earlier: GroupState | None, known: Mapping[str, Any] | None
 ) -> Whole | None:
-    """Return what was judged last when everything was known, shown or remembered."""
+    """Return the newest judgement with everything known, shown or remembered."""
     shown = _shown_whole(earlier) if earlier else None
     if known is None or (shown is not None and shown.at_ms >= known["at"]):
         return shown
@@ -418,7 +418,7 @@ def _newest_whole(
 
 
 def _shown_whole(state: GroupState) -> Whole | None:
-    """Return what a stored document had judged when everything was known."""
+    """Return a stored document's judgement from when everything was known."""
     held = state.get("held")
     if not state.get("complete") and held is None:
         return None
@@ -448,7 +448,7 @@ def _shown_slots(state: GroupState) -> dict[str, int]:
 
 
 def change_text(turn: EpochTurn) -> Text:
-    """Return what to say of a new epoch: its cause, and whom it concerns."""
+    """Return what to say about a new epoch: its cause, and the members concerned."""
     before = len(turn.ended.membership.members) if turn.ended else 0
     return {
         "at": turn.begun.began_by_ms,

@@ -1,12 +1,12 @@
 """Ownership events: a queue changed hands between two looks at its group.
 
 Only what members report counts; an inferred owner that turns out wrong is no event.
-Each event is an interval: after the look that still showed the old owners, not after
-the one that first showed the new. A queue that is nobody's or owned twice is told late,
-once it is confirmed; the event says since when it was so.
+Each event is an interval: after the look that still showed the old owners, no later
+than the one that first showed the new ones. A queue without owner or with two is
+reported late, once confirmed; the event says since when it was so.
 
-Owners are compared with how often each is named: two processes with one client id own a
-queue twice. In a group that divides nothing (BROADCASTING, POP, assigned by hand)
+The comparison counts how often each owner is named: two processes with one client id
+own a queue twice. In a group that divides nothing (BROADCASTING, POP, assigned by hand)
 nothing changes hands.
 """
 
@@ -51,7 +51,7 @@ class Handovers:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any], keys: Sequence[QueueKey]) -> Handovers:
-        """Go on from what `dump` returned; without `keys` it was of other queues."""
+        """Continue from what `dump` returned; without `keys` it was of other queues."""
         handovers = cls()
         if not keys:
             return handovers
@@ -86,7 +86,7 @@ class Handovers:
 
     @property
     def owners(self) -> Mapping[QueueKey, tuple[str, ...]]:
-        """The owners last reported of each queue; changes as further looks come."""
+        """The last reported owners of each queue; changes with further looks."""
         return self._owners
 
     def observe(

@@ -1,8 +1,8 @@
-"""Puts the exact word of our own fleet's members into what a sweep saw.
+"""Puts the exact reports of our own fleet's members into a sweep's snapshot.
 
-A fleet member tells the cache each change of its queues, and repeats it every few
-seconds while it lives. Such word is exact: it is used in the place of running info
-that is older, or that could not be asked.
+A fleet member writes each change of its queues to the cache, and repeats it every few
+seconds while it lives. Such a report is exact: it replaces running info that is older
+or that could not be asked for.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dashboard.live.holdings import Holding
 from rmqcore.model.snapshot import GroupSnapshot, MemberSnapshot
 
 VOUCHED_MS: Final = 20_000
-"""A member repeats itself every 5 s; after four misses its word is no longer used."""
+"""Members repeat reports every 5 s; after four misses a report is no longer used."""
 
 
 def with_holdings(
     group: GroupSnapshot, holdings: Mapping[str, Holding], now_ms: int
 ) -> GroupSnapshot:
-    """Return the group with the exact word of its fleet members put in."""
+    """Return the group with the exact reports of its fleet members put in."""
     if not holdings:
         return group
     members = tuple(

@@ -1,9 +1,9 @@
-"""Which hue and letter a member has: one of twelve places, kept while on screen.
+"""The hue and letter of each member: one of twelve places, kept while on screen.
 
 A place belongs to a client id. When a member leaves, the others keep theirs, and its
-own stays taken for as long as the timeline shows it; by sorted position everybody
-would change colour at each join, which is just when one looks. With more than twelve
-members places are shared, evenly.
+own stays taken for as long as the timeline shows it; with sorted positions every member
+would change colour at each join, which is just when people look. With more than twelve
+members, places are shared evenly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rmqcore.model import sorted_client_ids
 
 PLACES: Final = 12
 KEPT_AFTER_LEAVING_MS: Final = 15 * 60 * 1000
-"""What the timeline shows."""
+"""The span that the timeline shows."""
 
 
 class Hues:
@@ -30,7 +30,7 @@ class Hues:
 
     @classmethod
     def restored(cls, shown: Mapping[str, int], dumped: Mapping[str, Any]) -> Hues:
-        """Go on from what a document shows and what `dump` returned, the older."""
+        """Continue from what a document shows and what `dump` returned earlier."""
         hues = cls(shown)
         for client_id, (place, left_at) in dumped.items():
             hues._place.setdefault(client_id, place)

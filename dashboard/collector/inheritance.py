@@ -1,21 +1,21 @@
-"""What a leader leaves to the next one, so that it goes on instead of beginning anew.
+"""The state a leader leaves to the next, so that it continues where the other ended.
 
-After each sweep of all groups the leader writes, under its lease, two things beside the
-documents that pages read: its *memory*, one packed JSON document of what it concluded
-of each group (hues, last change, owners, since when findings hold and what they rest
-on), and one *frame* of offsets (see `frames`). With the numbers in the documents this
-is all that a leader knows and a cluster does not tell again. Rates and the past of
-offsets come from the frames, trends from the list of groups.
+After each sweep of all groups the leader writes, under its lease, two things besides
+the documents that pages read: its *memory*, one packed JSON document of its conclusions
+about each group (hues, last change, owners, since when findings hold and what they rest
+on), and one *frame* of offsets (see `frames`). Together with the numbers in the
+documents, this is all that a leader knows and cannot read from the cluster again. Rates
+and the past of offsets come from the frames, trends from the list of groups.
 
-Whoever leads next reads it once, and takes from it group by group as it meets them.
-What was concluded from looks that follow each other closely (rates, progress, findings)
-counts only if the next look is not too late; facts that have their time in them (who
-owned a queue when last heard, hues, the last change) count however old they are.
+The next leader reads it once, and takes each group's part when it meets the group. What
+was concluded from looks that follow each other closely (rates, progress, findings)
+counts only if the next look is not too late; facts that carry their time (who owned a
+queue when last heard, hues, the last change) count however old they are.
 
 Cost for 2,300 groups with 36,800 queues (`benchmarks/handing_on.py`): 60 ms of time on
 the loop each sweep, 100 groups at a stretch, and 0.1 MB in the cache. Memory is as old
-as the last sweep of all; what looks at a watched group have shown since is known as far
-as its document tells.
+as the last sweep of all; later looks at a watched group are known only as far as its
+document tells.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from .frames import RING, Frame, decode_frame, digest_of, recent
 logger = logging.getLogger(__name__)
 
 UNBROKEN_MS: Final = 120_000
-"""Looks at a group that lie further apart do not show what was so in between."""
+"""Looks at a group that lie further apart do not show what happened in between."""
 
 VERSION: Final = 1
 _FAST: Final = 1
 _LASTING: Final = ("suspects", "findings", "judge")
-"""What counts only while looks follow each other."""
+"""The parts that count only while looks follow each other closely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """What is handed on of one group; `keys` are its queues, if they are the same.
+    """The state handed on for one group; `keys` are its queues, if they are the same.
 
-    `unbroken` when what was so at the last look may be taken to have lasted.
+    `unbroken` when the state at the last look may be assumed to have lasted.
     """
 
     memory: Mapping[str, Any] = field(default_factory=dict)
@@ -64,7 +64,7 @@ NOTHING: Final = Inherited()
 
 
 class Inheritance:
-    """What an earlier leader of one cluster left, when it last did, and its numbers."""
+    """The state that an earlier leader of a cluster left, its time, and its numbers."""
 
     def __init__(self, memory: Mapping[str, Any], frames: list[Frame]) -> None:
         self.run: str = memory["run"]
@@ -74,7 +74,7 @@ class Inheritance:
         self._frames = frames
 
     def take(self, group: str, keys: tuple[QueueKey, ...], now_ms: int) -> Inherited:
-        """Return what there is of a group whose queues are `keys` now, once."""
+        """Return, once, what was left of a group whose queues are now `keys`."""
         memory = self._groups.pop(group, {})
         digest = digest_of(keys)
         same = keys if memory.get("queues") == digest else ()
@@ -90,7 +90,7 @@ class Inheritance:
 def encode_memory(
     run: str, floor: int, at_ms: int, groups: Mapping[str, Mapping[str, Any]]
 ) -> bytes:
-    """Pack the memory of all groups; for a thread, as most of it is compression."""
+    """Pack the memory of all groups; run it in a thread, as most is compression."""
     text = orjson.dumps(
         {"version": VERSION, "run": run, "floor": floor, "at": at_ms, "groups": groups}
     )
@@ -100,7 +100,7 @@ def encode_memory(
 async def load_inheritance(
     client: redis.asyncio.Redis, cluster: str, now_ms: int
 ) -> Inheritance | None:
-    """Read what an earlier leader left; None where there is nothing to go on from."""
+    """Read what an earlier leader left; None if there is nothing to continue from."""
     places = [moments_key(cluster, place) for place in range(RING)]
     memory, *frames = await client.mget([memory_key(cluster), *places])
     if memory is None:

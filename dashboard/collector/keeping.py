@@ -1,8 +1,8 @@
-"""What one sweep leaves behind for good: epochs and events, samples for the lake.
+"""Stores the lasting results of a sweep: epochs and events, samples for the lake.
 
-Work on the database and on files is blocking, so it is done in one thread of its own,
-in order. What the database refuses is kept and tried again with the next sweep, up to
-a limit; the lake's writer keeps its own rows.
+Work on the database and on files blocks, so it is done in order in a separate thread.
+What the database refuses is kept and retried with the next sweep, up to a limit; the
+lake's writer keeps its own rows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ T = TypeVar("T")
 PENDING_LIMIT: Final = 50_000
 ROWS_PER_WRITE: Final = 2_000
 TOLD_EVERY_MS: Final = 60_000
-"""The log is told this often that the lake still cannot be written."""
+"""How often it is logged that the lake still cannot be written."""
 
 
 class Keeper:
@@ -51,7 +51,7 @@ class Keeper:
     def __init__(self, cluster: str, cluster_id: int, lake: str, run_id: str) -> None:
         self.dropped = 0
         self.lake_error: str | None = None
-        """Why the lake could not be written of late; None when it could."""
+        """Why the lake could not be written recently; None when it could."""
         self._told_ms = 0
         self._cluster = cluster
         self._cluster_id = cluster_id
@@ -72,7 +72,7 @@ class Keeper:
 
     @property
     def lake_fault(self) -> LakeFault | None:
-        """What pages tell while the lake cannot be written."""
+        """The fault that pages show while the lake cannot be written."""
         if self.lake_error is None:
             return None
         return {
@@ -107,7 +107,7 @@ class Keeper:
                 lambda: save_brokers(self._cluster_id, changed, gone)
             )
         except DatabaseError as error:
-            # What differs is found again after the next sweep.
+            # The difference is found again after the next sweep.
             logger.warning("cluster=%s brokers not written: %s", self._cluster, error)
         else:
             self._brokers = now
@@ -121,7 +121,7 @@ class Keeper:
         self._turns.append((group, turn))
 
     def add_learned(self, group: str, epoch: Epoch) -> None:
-        """Keep what became known of a running epoch with the next `keep`."""
+        """Keep what was learned about a running epoch with the next `keep`."""
         self._turns.append((group, epoch))
 
     def add_end(self, group: str, epoch: Epoch) -> None:
@@ -201,9 +201,9 @@ class Keeper:
             self._write(group, epoch, now_ms)
 
     def _write(self, group: str, epoch: Epoch, now_ms: int) -> None:
-        """Add an epoch's row for the lake: newer than all before.
+        """Add an epoch's row for the lake, newer than all earlier ones.
 
-        The newest counts, sweeps overlap, and one may have two rows of an epoch.
+        The newest row counts; sweeps overlap, and one may have two rows of an epoch.
         """
         self._row_ms = max(now_ms, self._row_ms + 1)
         self._epochs.append(epoch_columns(self._cluster, group, epoch, self._row_ms))

@@ -1,8 +1,8 @@
-"""The brokers of a cluster beyond the life of one collector, and when they are gone.
+"""Remembers a cluster's brokers beyond one collector's life, and when they are gone.
 
-A broker that is not named any more stays, as missing, until somebody says that it is
-gone for good or until the name servers have left it out for `GONE_AFTER_MS` on end.
-Rows are written when what they hold has changed, which is seldom.
+A broker that is no longer named stays, as missing, until somebody says that it is gone
+for good or until the name servers have left it out for `GONE_AFTER_MS` on end. Rows are
+written when their content has changed, which is seldom.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GONE_AFTER_MS: Final = 24 * 3600 * 1000
 def gone_brokers(
     brokers: Iterable[KnownBroker], said: Collection[str], now_ms: int
 ) -> list[str]:
-    """Return the names of missing brokers that are gone by now."""
+    """Return the names of missing brokers that now count as gone."""
     return [
         broker.name
         for broker in brokers

@@ -1,8 +1,8 @@
-"""What was last known of queues whose broker cannot be heard, to stand beside the rest.
+"""The last known values of queues whose broker cannot be heard, shown with the rest.
 
-A queue has such a value while its newest offset or its commit is unknown for want of
-an answer; a queue that nothing was ever committed for is known as well as can be. The
-owners are those that were last known, too.
+A queue has such a value while its newest offset or its commit is unknown for want of an
+answer; a queue that was never committed is as well known as it can be. The owners are
+also those last known.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class LastValues:
         self._at_ms = 0
 
     def dump(self) -> list[tuple[QueueKey, LastKnown]]:
-        """Return what was last known of the queues that are not known now."""
+        """Return the last known values of the queues that are not known now."""
         return list(self._known.items())
 
     def take(
         self, table: QueueTable, ownership: Ownership, at_ms: int
     ) -> Mapping[QueueKey, LastKnown]:
-        """Take one look; return what was known of the queues that are not known now."""
+        """Take one look; return the last values of queues that are not known now."""
         unheard = {table.keys[row] for row in unheard_rows(table)}
         if unheard:
             self._remember(unheard)
@@ -59,7 +59,7 @@ class LastValues:
         return self._known
 
     def _remember(self, unheard: Collection[QueueKey]) -> None:
-        """Keep of the look before what is not known any more."""
+        """Keep the previous look's values of queues that are no longer known."""
         table, ownership = self._table, self._ownership
         if table is None or ownership is None:
             return
@@ -80,7 +80,7 @@ class LastValues:
 
 
 def unheard_rows(table: QueueTable) -> list[int]:
-    """Return the rows of which an offset is unknown for want of an answer."""
+    """Return the rows with an offset that is unknown for want of an answer."""
     reasons = table.max.reasons or table.committed.reasons
     if not reasons:
         return []
@@ -92,7 +92,7 @@ def unheard_rows(table: QueueTable) -> list[int]:
 
 
 def shown_last(queues: Iterable[Queue], at_ms: int) -> dict[QueueKey, LastKnown]:
-    """Return what a stored document knew of its queues, or had last known."""
+    """Return the known or last known values of a stored document's queues."""
     found: dict[QueueKey, LastKnown] = {}
     for queue in queues:
         key = queue["topic"], queue["broker"], queue["queue_id"]
@@ -122,7 +122,7 @@ def dumped_last(dumped: Iterable[Any]) -> dict[QueueKey, LastKnown]:
 def moment_last(
     moment: Moment, owners: Mapping[QueueKey, Sequence[str]]
 ) -> dict[QueueKey, LastKnown]:
-    """Return what a sweep of an earlier leader knew, with the owners last reported."""
+    """Return values from an earlier leader's sweep, with the last reported owners."""
     table = moment.queues
     return {
         key: {
@@ -142,7 +142,7 @@ def moment_last(
 def newest_last(
     *sources: Mapping[QueueKey, LastKnown],
 ) -> dict[QueueKey, LastKnown]:
-    """Return of each queue what was known last; of equals, what stands first."""
+    """Return each queue's newest known values; of equally new ones, the first."""
     found: dict[QueueKey, LastKnown] = {}
     for source in sources:
         for key, known in source.items():

@@ -1,7 +1,7 @@
-"""When a sweep is so late that readers should know.
+"""Tells when a sweep is so late that readers should know.
 
-A busy machine makes every sweep late by some; what is shown has its age beside it in
-any case. Lateness is told once it is of another kind: sweeps are left out, or begin
+A busy machine makes every sweep a little late, and all data is shown with its age
+anyway. Lateness is reported once it is of another kind: sweeps are left out, or begin
 half a period after their time, or nothing ran for seconds.
 """
 
@@ -16,7 +16,7 @@ HELD_MS: Final = 2_000
 
 
 def lateness(late_ms: int, skipped: int, held_ms: int) -> Lateness | None:
-    """Return what to tell of a sweep of all groups; None if it kept its time."""
+    """Return the lateness to report of a sweep of all groups; None if on time."""
     if late_ms < LATE_MS and held_ms < HELD_MS and not skipped:
         return None
     return {"late_ms": late_ms, "skipped": skipped, "held_ms": held_ms}

@@ -1,14 +1,14 @@
 """Everything that lives as long as one lead over a cluster.
 
 A lead begins when the lease is taken and ends when another collector has it, so all of
-it is one object that is dropped as a whole. It goes on from what the leader before it
+it is one object that is dropped as a whole. It continues from what the previous leader
 left (`load_earlier`), and leaves the same to the next (`publish_memory`). Looks are
 applied in order of time and published under one lock, so that updates of a group leave
 in the order of their numbers. A write that finds the lease gone raises `LeadLostError`:
-what was to be written is lost, the lead only if another collector has taken it.
+the data to be written is lost, the lead only if another collector has taken it.
 
-A group that cannot be judged, by a fault of this program, costs the others nothing: it
-keeps its last document, which says so, and is tried again at the next look.
+A group that cannot be judged because of a fault in this program does not affect the
+others: it keeps its last document, which says so, and is tried again at the next look.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from .trend import LagTrend
 logger = logging.getLogger(__name__)
 
 DOCUMENTS_FOR_ALL: Final = 500
-"""With more groups than this, only watched and managed ones have a document."""
+"""With more groups than this, only watched and hosted ones have a document."""
 
 
 GROUPS_AT_ONCE: Final = 100
@@ -81,7 +81,7 @@ class Sweep:
 
 
 class Lead:
-    """What the leader knows of its cluster's groups, and how it tells others."""
+    """The leader's knowledge of its cluster's groups, and its publication."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Lead:
         self.cluster = cluster
         self.groups: dict[str, GroupWatch] = {}
         self.wanted_strategies: Mapping[str, WantedStrategy] = {}
-        """How the groups shall divide that the fleet hosts."""
+        """How hosted groups are to divide."""
         self.swept = False
         """Whether all groups were seen at least once."""
         self._client = client
@@ -109,7 +109,7 @@ class Lead:
         self._rows: dict[str, OverviewRow] = {}
         self._trends: dict[str, LagTrend] = {}
         self._unmet: set[str] = set()
-        """Groups that the leader before listed and that were not met in this lead."""
+        """Groups that the previous leader listed and that were not met in this lead."""
         self._holdings: dict[str, dict[str, Holding]] = {}
         self._presence = Presence()
         self.faults = Faults(cluster)
@@ -125,9 +125,10 @@ class Lead:
 
     @property
     def list_is_behind(self) -> bool:
-        """Whether the list shows a process as away that has answered everything since.
+        """Whether the list shows a process as away that has since answered everything.
 
-        It is made by sweeps of all groups; looks at single ones hear of it earlier.
+        The list is made by sweeps of all groups; looks at single groups notice it
+        earlier.
         """
         if self._overview is None:
             return False
@@ -153,7 +154,7 @@ class Lead:
                 await cast("Awaitable[int]", self._client.hdel(key, field.decode()))
 
     async def load_earlier(self) -> None:
-        """Go on from what an earlier leader published and left, as far as there is."""
+        """Continue from whatever an earlier leader published and left, if anything."""
         stored = await self._client.get(overview_key(self.cluster))
         if not stored:
             return
@@ -161,7 +162,7 @@ class Lead:
         self._presence.restore(last)
         self._overview = last
         for row in last["groups"]:
-            # A list of an older version has none.
+            # A list of an older version has no trend.
             points = row.get("lag_trend", [])
             restored = LagTrend.restored(points, last["taken_at"])
             self._trends[row["group"]] = restored
@@ -173,7 +174,7 @@ class Lead:
             self._numbering.resume(self.cluster, "", Stamp(last["run"], last["seq"]))
 
     def take_holding(self, holding: Holding) -> bool:
-        """Remember a fleet member's word; say whether it holds other queues now."""
+        """Remember a fleet member's report; tell whether it now holds other queues."""
         members = self._holdings.setdefault(holding.group, {})
         before = members.get(holding.client_id)
         members[holding.client_id] = holding
@@ -199,7 +200,7 @@ class Lead:
             changed += await self._apply_part(
                 Sweep(snapshot, standing, asked=asked), part, watched
             )
-            # Thousands of groups take seconds: let watched ones pass in between.
+            # Thousands of groups take seconds: let watched ones go in between.
             await asyncio.sleep(0)
         return changed
 
@@ -278,7 +279,7 @@ class Lead:
             if name not in snapshot.groups and watch.taken_at_ms < snapshot.taken_at_ms
         ]
         for name in gone:
-            # Should the group come back, its epochs are numbered on.
+            # If the group comes back, its epoch numbers continue.
             self._books[name] = self.groups.pop(name).book
             self._rows.pop(name, None)
             self._trends.pop(name, None)
@@ -289,7 +290,7 @@ class Lead:
         _checked(await self._publisher.remove_groups(self.cluster, gone))
 
     def _gone_before(self, snapshot: ClusterSnapshot) -> list[str]:
-        """Return the groups that went while nobody led, once all brokers are heard."""
+        """Return the groups gone while nobody led, once all brokers are heard."""
         if not all(broker.whole for broker in snapshot.brokers):
             return []
         gone = [name for name in self._unmet if name not in self.groups]
@@ -299,10 +300,10 @@ class Lead:
         return gone
 
     def _end_epochs(self, snapshot: ClusterSnapshot) -> None:
-        """End the epochs of groups that are gone, also of those gone before this lead.
+        """End the epochs of groups that are gone, even if since before this lead.
 
-        A sweep that met no broker at all shows that the name server has forgotten
-        them, not that there are no groups.
+        A sweep that met no broker at all shows that the name server has forgotten the
+        brokers, not that there are no groups.
         """
         if not any(broker.answered for broker in snapshot.brokers):
             return
@@ -372,7 +373,7 @@ class Lead:
             self._inheritance = None
 
     def ages_due(self) -> list[Question]:
-        """Return whose first unconsumed messages' ages have to be asked for."""
+        """Return the questions for ages of first unconsumed messages that are due."""
         now_ms = self._now_ms()
         return [
             Question(name, topic, broker, row["lag"] or 0, asked_ms)
@@ -401,15 +402,15 @@ class Lead:
             if watch is None or watch.sight is None:
                 continue
             sight = watch.sight
-            # A look that came meanwhile has asked, and saw other commits.
+            # A look in the meantime has asked itself, and saw other commits.
             if sight.taken_at_ms <= asked_at_ms:
                 watch.ages.tell(sight.group.queues, ages, asked_at_ms)
 
     def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
         """Return the samples that are due after a sweep of all groups.
 
-        Each comes from one sight of its group: the sweep's, or the newer one of a look
-        that came between. A group of which the sweep concluded nothing has none.
+        Each comes from one sight of its group: the sweep's, or that of a newer look in
+        between. A group about which the sweep concluded nothing has none.
         """
         samples = SampleColumns()
         for name in snapshot.groups:
@@ -437,7 +438,7 @@ class Lead:
         )
 
     async def _meet(self, snapshot: ClusterSnapshot, new: Sequence[str]) -> None:
-        """Go on with groups not met before in this lead, or begin their memory."""
+        """Continue groups not met before in this lead, or begin their memory."""
         if not new:
             return
         texts = await self._client.mget([group_key(self.cluster, n) for n in new])
@@ -459,7 +460,8 @@ class Lead:
     ) -> GroupWatch:
         """Return a group's memory, with what an earlier leader left of it.
 
-        What cannot be read costs this group its past, and no other anything.
+        If that cannot be read, this group loses its past; other groups are not
+        affected.
         """
         if self._inheritance is not None:
             inherited = self._inheritance.take(name, keys, self._now_ms())
@@ -491,7 +493,7 @@ class Lead:
         try:
             seen = watch.see(look)
         finally:
-            # What was concluded before a fault is kept all the same.
+            # Conclusions drawn before a fault are kept all the same.
             for turn in watch.take_turns():
                 self._keeper.add_turn(group.name, turn)
         learned = watch.book.take_learned()
@@ -529,7 +531,7 @@ def _dead_letters(snapshot: ClusterSnapshot, group: str) -> int | None:
     """Return how many messages ever came to a group's dead-letter topic."""
     topic = snapshot.topics.get(dead_letter_topic(group))
     if topic is None:
-        # No broker made one yet, unless one of them could not be asked.
+        # No broker has such a topic yet, unless one could not be asked.
         return 0 if snapshot.complete else None
     return topic.max.total() if topic.max.complete else None
 

@@ -6,14 +6,15 @@ change of lead. Writers compare the token inside the cache (`live.state.LeaderSt
 so a leader that was frozen past its lease writes nothing when it wakes.
 
 The lease is renewed by a thread of its own with a connection of its own (`Renewals`),
-whatever the event loop is busy with. Sweeps only look whether they lead, without a
-round trip. Renewing ends when nothing ran on the loop for a minute: a collector that
-lives but does nothing must not keep others from leading.
+whatever the event loop is busy with. Sweeps check whether they lead without a round
+trip. Renewing ends when nothing ran on the loop for a minute: a collector that lives
+but does nothing must not keep others from leading.
 
 A lease that ran out, or that the cache forgot with everything else, is not lost before
-another takes it. The fence tells: if it is not above the own one, nobody has led
-meanwhile, and the collector takes its lease up again under the same token. Fences start
-from the clock, so a number given after a restart of the cache is above those before.
+another collector takes it. The fence tells: if it is not above the collector's own,
+nobody has led meanwhile, and the collector takes its lease up again under the same
+token. Fences start from the clock, so a number given after a restart of the cache is
+above those before.
 """
 
 from __future__ import annotations
@@ -109,13 +110,13 @@ class Lease:
 
     @property
     def fresh(self) -> bool:
-        """True while more than half of the lease is left: nobody need be asked."""
+        """True while over half of the lease is left: the cache need not be asked."""
         with self._guard:
             left = self._until - self._clock()
         return bool(self._token) and left > self._seconds / 2
 
     def doubt(self) -> None:
-        """Have `fresh` be false until the lease was asked for: a write was refused."""
+        """Make `fresh` false until the lease is asked for: a write was refused."""
         with self._guard:
             self._until = 0.0
 
@@ -134,10 +135,9 @@ class Lease:
             return bool(self._token)
 
     def renew(self, client: redis.Redis) -> None:
-        """Lengthen a lease that is held, with a client of the calling thread.
+        """Extend a lease that is held, using a client of the calling thread.
 
-        Never takes one: while the lease is given up, a renewal under way must not
-        bring it back.
+        Never takes one: a renewal under way must not bring back a lease being given up.
         """
         asked, asked_at = self._token, self._clock()
         if not asked:
@@ -177,9 +177,9 @@ class Lease:
 class Renewals:
     """Renews the leases of one process, from `start` to `stop`, in one thread.
 
-    `alive` says whether the event loop does anything at all. Cost: one round trip each
-    for every cluster that is led, every 1.5 s; the connection is the thread's own, so
-    that nothing which waits for the loop holds it up.
+    `alive` tells whether the event loop does anything at all. Cost: one round trip
+    every 1.5 s for each cluster that is led; the thread has its own connection, so that
+    nothing waiting for the loop holds it up.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class Renewals:
         self._thread.start()
 
     def stop(self) -> None:
-        """Renew no more; returns when the thread has ended."""
+        """Stop renewing; returns when the thread has ended."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -1,8 +1,8 @@
-"""Whether an event loop still gets to its work, and how long it was kept from it.
+"""Tells whether an event loop gets to its work, and how long it was kept from it.
 
-A task on the loop beats at a fixed period. What passes beyond the period between two
-beats is time in which the loop did not get on: something on it computed, or the whole
-process did not run. Time is monotonic and an argument; any thread may look.
+A task on the loop beats at a fixed period. Time beyond the period between two beats is
+time in which the loop was held: something on it computed, or the whole process did not
+run. Time is monotonic and an argument; any thread may look.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from .presence import BrokerState, Standing
 from .trend import LagTrend
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
-"""What is not known stands above what is well, and below what is known to be bad."""
+"""Unknown groups stand above healthy ones, and below those known to be bad."""
 
 
 def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
@@ -79,7 +79,7 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
 
 
 def unjudged_row(group: GroupSnapshot) -> OverviewRow:
-    """Return the row of a group of which only its name and queues can be told."""
+    """Return the row of a group of which only name and queues are known."""
     return {
         "group": group.name,
         "kind": group.kind.value,

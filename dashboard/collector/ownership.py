@@ -1,21 +1,21 @@
-"""Who owns which queue, as far as it may be claimed (design, rules of the data).
+"""Tells who owns which queue, as far as can be claimed (design, rules of the data).
 
-A *round* is one asking of all members of a group for what they hold. A member's own
-word is "reported"; what the strategy computes from members and queues is "inferred",
-or "assumed" where the strategy itself is a guess. Members answer one after another
-while queues move between them, so one round may show a queue with no owner or two
-when it only changed hands. Such a queue is claimed to be so only after two complete
-rounds at least 2 s apart that both show it; until then the expected owner is shown,
-as inferred. Where processes share a client id, one word stands for all of them, and a
-queue that it does not name is nobody's only if nobody commits for it (`unheard`).
+A *round* asks all members of a group once which queues they hold. A member's own answer
+is "reported"; what the strategy computes from members and queues is "inferred", or
+"assumed" where the strategy itself is a guess. Members answer one after another while
+queues move between them, so one round may show a queue with no owner or two when it
+only changed hands. This is claimed only after two complete rounds at least 2 s apart
+that both show it; until then the expected owner is shown, as inferred. Where processes
+share a client id, one answer stands for all of them, and a queue that it does not name
+is without owner only if nobody commits for it (`unheard`).
 
 Pure: rounds come in with their time, and the tracker keeps only since when a queue
 looks wrong. Cost: linear in queues plus members, per round.
 
-Only of a group that divides its queues is an owner expected for each. Where every
-member has all (BROADCASTING) or queues were assigned by hand, whoever holds one is
-shown and nothing about that is wrong; where members share queues (POP) or disagree on
-what the group is, nothing is said of owners at all.
+An owner is expected for each queue only in a group that divides its queues. Where every
+member has all (BROADCASTING) or queues were assigned by hand, all holders are shown and
+nothing about that is wrong; where members share queues (POP) or disagree on what the
+group is, nothing is said about owners at all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ UNSPOKEN: Final[dict[GroupKind, Reason]] = {
     GroupKind.SHARED_POP: Reason.SHARED,
     GroupKind.MIXED: Reason.MIXED,
 }
-"""Kinds of groups of whose owners nothing is said, whatever members report."""
+"""Kinds of groups without statements about owners, whatever members report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class RowOwners:
     """The owners of one queue, how that is known, and who is expected to own it.
 
     `wrong` is "unowned" or "double" once that may be claimed. `since_ms` is when it
-    first looked so, also of a queue that looks owned twice and may only be moving.
+    first looked so, also for a queue that looks owned twice but may only be moving.
     """
 
     owners: tuple[str, ...]
@@ -69,7 +69,7 @@ class RowOwners:
 
     @property
     def moving(self) -> bool:
-        """Whether it is not known yet what this leads to."""
+        """Whether the outcome is not known yet."""
         return self.wrong is None and self.since_ms is not None
 
 
@@ -77,7 +77,7 @@ class RowOwners:
 class Ownership:
     """The owners of all rows of a group's queue table, in its order.
 
-    `complete` says that every member reported, `reporting` how many did. `reason` says
+    `complete` is whether every member reported, `reporting` how many did. `reason` says
     why nothing is claimed; `rows` then have no owners and no source. `divided` is False
     where queues are not meant to have one owner each: nothing changes hands there.
     """
@@ -97,8 +97,8 @@ class Ownership:
 class _Look:
     """One queue in one round.
 
-    `heard` when its expected owner answered, `read` when somebody else may have it who
-    has no word of his own.
+    `heard` when its expected owner answered, `read` when another process that does not
+    answer for itself may have it.
     """
 
     key: QueueKey
@@ -118,7 +118,7 @@ class OwnershipTracker:
 
     @classmethod
     def restored(cls, dumped: Iterable[Any]) -> OwnershipTracker:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         return cls(
             {
                 (topic, broker, queue_id): (wrong, since)
@@ -135,10 +135,10 @@ class OwnershipTracker:
     ) -> Ownership:
         """Return what may be claimed after the round taken at `now_ms`.
 
-        Of queues on brokers that are `away` only that members hold them.
+        For queues on brokers that are `away`, that is only what members hold.
         """
         told = sum(member.queues is not None for member in group.members)
-        # Two processes with one client id are two members with one word.
+        # Two processes with one client id are two members with one answer.
         read = self._unheard.take(group, now_ms)
         complete = bool(group.members) and told == len(group.members)
         divided = group.kind in DIVIDED
@@ -178,8 +178,8 @@ class OwnershipTracker:
             if wrong == "unowned":
                 del self._suspects[look.key]
             return RowOwners(look.holders[:1], "reported", look.expected)
-        # It was nobody's when all answered, and whoever should hold it still says
-        # that it does not.
+        # It had no owner when all answered, and the expected owner still says that it
+        # does not hold it.
         denied = look.heard and not look.read
         if wrong == "unowned" and denied and now_ms - since >= CONFIRM_AFTER_MS:
             return RowOwners(NOBODY, "reported", look.expected, wrong, since)
@@ -199,10 +199,10 @@ class OwnershipTracker:
 
 
 def _unclaimed_topics(group: GroupSnapshot) -> set[str]:
-    """Return the topics of whose queues no owner can be missing.
+    """Return the topics whose queues cannot lack an owner.
 
-    Nobody reads them any more, or they are static topics, of which members hold logical
-    queues: which broker's queue stands behind one changes with time.
+    No member reads them any more, or they are static topics, of which members hold
+    logical queues: the broker queue behind a logical one changes with time.
     """
     read = group.read_topics()
     unclaimed = set() if read is None else {key[0] for key in group.queues.keys} - read
@@ -242,7 +242,7 @@ def _nobody(group: GroupSnapshot) -> Iterator[RowOwners]:
 
 
 def _holders(group: GroupSnapshot) -> Iterator[RowOwners]:
-    """Yield everybody who has each queue, of which none is meant to have one owner."""
+    """Yield all holders of each queue, where none is meant to have one owner."""
     held = _held(group)
     everybody = group.kind is GroupKind.BROADCASTING
     silent = [m.client_id for m in group.members if everybody and m.queues is None]

@@ -1,4 +1,4 @@
-"""How each broker stands, and since when: what pages say of a broker that is away.
+"""How each broker stands, and since when: what pages say when a broker is away.
 
 A broker is *whole* while the name servers name it and its master answers everything.
 Otherwise it is missing (not named any more), silent (named, and it does not answer),
@@ -29,7 +29,7 @@ from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot, ClusterSnapshot
 
 HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
-"""Silence that is no news yet: a look at a busy broker may fail, the next one shows."""
+"""Silence not reported yet: a look at a busy broker may fail; the next one tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,15 @@ class BrokerState:
 
     @property
     def whole(self) -> bool:
-        """True while nothing that it knows is missing."""
+        """True while nothing that this broker knows is missing."""
         return self.condition == "answered"
 
     def unheard(self, now_ms: int) -> bool:
-        """Say whether it never answered, so that it may have queues of any group."""
+        """Return whether it never answered and so may have queues of any group."""
         return self.answered_at_ms is None and not self.snapshot.withdrawn(now_ms)
 
     def tolerated(self, now_ms: int) -> bool:
-        """Say whether its silence is too short to be told of."""
+        """Return whether its silence is too short to be reported."""
         away_ms = now_ms - (self.away_since_ms or now_ms)
         return self.condition == "silent" and away_ms < TOLERATED_MS
 
@@ -86,7 +86,7 @@ class Standing:
     nameservers: Sequence[NameServerState] = ()
 
     def agreed(self) -> bool:
-        """Say whether every name server answered and lists every broker."""
+        """Return whether every name server answered and lists every broker."""
         return all(
             each["answered"] and not each["unlisted"] for each in self.nameservers
         )
@@ -97,14 +97,14 @@ class Presence:
 
     def __init__(self) -> None:
         self.now = Standing()
-        """As they were last seen."""
+        """Brokers and name servers as last seen."""
         self._at_ms = 0
         self._restored: dict[str, OverviewBroker] = {}
         self._restored_ms = 0
         self._silent_since: dict[str, int | None] = {}
 
     def restore(self, last: Overview) -> None:
-        """Go on from what an earlier leader published."""
+        """Continue from what an earlier leader published."""
         self._restored = {broker["name"]: broker for broker in last["brokers"]}
         self._restored_ms = last["taken_at"]
         self._silent_since = {
@@ -114,8 +114,8 @@ class Presence:
     def take(self, snapshot: ClusterSnapshot) -> Standing:
         """Take one look at the cluster; return how everything stood at it.
 
-        Brokers not in it any more are forgotten. A look older than the last changes
-        nothing of what is known.
+        Brokers no longer in it are forgotten. A look older than the last changes
+        nothing.
         """
         at_ms = snapshot.taken_at_ms
         known = {state.name: state for state in self.now.brokers}

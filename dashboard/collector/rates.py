@@ -1,13 +1,13 @@
 """Rates and progress of a group, from the offsets of consecutive samples.
 
 A rate is the difference of two offsets over the difference of the times at which they
-were sampled, never over the period that was meant. Members commit every 5 s, so two
-samples a second apart show nothing or everything; rates are taken over a window. A
-queue that was unknown, absent or reset in either sample has no rate.
+were sampled, never over the intended period. Members commit every 5 s, so two samples a
+second apart show nothing or everything; rates are taken over a window. A queue that was
+unknown, absent or reset in either sample has no rate.
 
-A sample less than two seconds after the one before it gives way to the next, so that
-a group that is watched each second keeps few. Cost: columns are shared with the
-snapshots; sums of a group are taken in bulk, rows only where asked.
+A sample less than two seconds after the previous one gives way to the next, so that a
+group that is watched each second keeps few. Cost: columns are shared with the
+snapshots; sums of a group are taken in bulk, rows only on demand.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class History:
     __slots__ = ("_samples",)
 
     def __init__(self, earlier: Iterable[Sample] = ()) -> None:
-        """Begin with what another collector saw, oldest first."""
+        """Begin with the samples that another collector took, oldest first."""
         self._samples: deque[Sample] = deque(earlier)
 
     def add(self, at_ms: int, table: QueueTable) -> None:

@@ -1,8 +1,8 @@
 """Keeps epochs and ownership events in the database.
 
-Called from one thread at a time. Each call writes all of what it is given or nothing;
-what could not be written (the database is locked, or away) is kept by the caller and
-comes again.
+Called from one thread at a time. Each call writes all that it is given or nothing; what
+could not be written (the database is locked, or away) is kept by the caller and passed
+again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def load_books(cluster_id: int) -> dict[str, EpochBook]:
 
 
 def load_wanted_strategies(cluster_id: int) -> dict[str, WantedStrategy]:
-    """Return how the groups of a cluster shall divide that the fleet hosts."""
+    """Return how the hosted groups of a cluster are to divide."""
     rows = models.ManagedGroup.objects.filter(cluster_id=cluster_id)
     return {
         name: WantedStrategy(strategy, options_text(options))
@@ -54,7 +54,7 @@ def load_wanted_strategies(cluster_id: int) -> dict[str, WantedStrategy]:
 
 
 def options_text(options: Mapping[str, Any]) -> str:
-    """Return options as epochs carry them: equal ones are equal texts."""
+    """Return options as epochs carry them: equal options are equal texts."""
     return json.dumps(options, sort_keys=True)
 
 
@@ -62,7 +62,7 @@ def options_text(options: Mapping[str, Any]) -> str:
 def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
     """Add the epochs that began and close those that ended.
 
-    In this order, for one that began may have ended within the same batch.
+    In this order, since one that began may have ended within the same batch.
     """
     models.Epoch.objects.bulk_create(
         [_row(cluster_id, group, turn.begun) for group, turn in turns],
@@ -75,7 +75,7 @@ def save_turns(cluster_id: int, turns: Sequence[tuple[str, EpochTurn]]) -> None:
 
 @transaction.atomic
 def save_learned(cluster_id: int, epochs: Iterable[tuple[str, Epoch]]) -> None:
-    """Add what became known of epochs that still run."""
+    """Add what was learned about epochs that still run."""
     for group, epoch in epochs:
         _of(cluster_id, group, epoch).filter(ended_by=None).update(
             members=_members(epoch.membership), options=_options(epoch.membership)

@@ -1,11 +1,11 @@
-"""Which queues become samples for the lake at a sweep, and as which columns.
+"""Chooses the queues sampled for the lake at a sweep, and builds their columns.
 
 Queues with lag or traffic are sampled at each sweep of all groups, quiet ones before a
 minute has passed. A sample claims the time since the queue's last sample, at most a
-minute of it (`analytics.contracts.WEIGHT`), and a known lag never time in which a look
-at the queue showed that it was not known. What no sample claims is unknown to every
-reader: a sweep that was lost or late, a broker that was silent, a collector that was
-away. So nobody has to write gaps down, and none can be forgotten.
+minute of it (`analytics.contracts.WEIGHT`); a known lag never claims time in which a
+look at the queue showed that it was not known. Time that no sample claims is unknown to
+every reader: a sweep was lost or late, a broker silent, a collector away. So gaps need
+not be recorded, and none can be forgotten.
 
 Columns are gathered for the whole sweep, so that they go to the writer in one call.
 """
@@ -23,9 +23,9 @@ from .ownership import Ownership
 
 BUSY_MS: Final = 10_000
 QUIET_MS: Final = int(c.MOST_WEIGHT * 1000)
-"""Queues without lag or traffic are sampled before this has passed."""
+"""The time within which queues without lag or traffic are sampled again."""
 SLACK_MS: Final = 2_000
-"""Sweeps come this much early or late."""
+"""How much too early or late sweeps may come."""
 
 FIELDS: Final = (
     c.GROUP,
@@ -44,7 +44,7 @@ FIELDS: Final = (
 
 
 class _Last(NamedTuple):
-    """When a queue was last sampled, how it stood, and up to when time is claimed."""
+    """When a queue was last sampled, its state then, and up to when time is claimed."""
 
     sampled_ms: int
     claimed_ms: int
@@ -53,9 +53,9 @@ class _Last(NamedTuple):
 
 
 class Sampler:
-    """What one group's queues were last sampled as.
+    """The last samples of one group's queues.
 
-    Begin a new one whenever another collector may have sampled in between: only then
+    Create a new one whenever another collector may have sampled in between: only then
     do claims never overlap.
     """
 
@@ -66,20 +66,20 @@ class Sampler:
         self._taken_ms: int | None = None
         self._epoch: int | None = None
         self.span_epoch: int | None = None
-        """The epoch of the time that the samples taken last claim."""
+        """The epoch of the time claimed by the samples taken last."""
 
     def take(
         self, table: QueueTable, now_ms: int, epoch: int | None = None
     ) -> list[tuple[int, float]]:
         """Return (row, seconds claimed) of the queues to sample now.
 
-        The first sample of a queue claims nothing. When `epoch`, the one that runs
-        now, is another than last time, every queue is sampled: the time claimed by
-        then belongs to the epoch before (`span_epoch`).
+        The first sample of a queue claims nothing. When `epoch`, the running one,
+        differs from last time, every queue is sampled: the time claimed until then
+        belongs to the previous epoch (`span_epoch`).
         """
         self.span_epoch = epoch if self._epoch is None else self._epoch
         turned, self._epoch = self.span_epoch != epoch, epoch
-        # Should the next sweep take as long to come as this one did.
+        # Assume that the next sweep takes as long to come as this one did.
         apart_ms = 0 if self._taken_ms is None else now_ms - self._taken_ms
         next_ms, self._taken_ms = now_ms + apart_ms + SLACK_MS, now_ms
         chosen: list[tuple[int, float]] = []
@@ -102,7 +102,7 @@ class Sampler:
                 chosen.append((row, claimed_ms / 1000))
                 self._last[key] = _Last(now_ms, now_ms, high, committed)
             elif lag is None:
-                # What comes next must not claim a time in which this was not known.
+                # The next sample must not claim time in which this was not known.
                 self._last[key] = last._replace(claimed_ms=now_ms)
             else:
                 self._last[key] = last
@@ -131,7 +131,7 @@ class SampleColumns:
         """Add the chosen rows of one group.
 
         `span_epoch` is that of the time claimed, where it is not `epoch`: such samples
-        belong to it, and tell no owner, since who owns a queue now did not then.
+        belong to it and name no owner, since today's owner did not own the queue then.
         """
         columns = self.columns
         turned = span_epoch is not None and span_epoch != epoch

@@ -1,10 +1,10 @@
 """The collector as a role of a Celery worker: clusters, ticks, notices, one loop.
 
 Everything runs on one asyncio loop in a thread of the worker's main process, so that
-connections and previous snapshots are kept between sweeps. Ticks come from beat; a
-slot whose tick is late is run without it. One collector leads a cluster, others stand
-by: start more of them to have a spare. The leases are renewed by a thread beside the
-loop, for as long as the loop does anything at all.
+connections and previous snapshots are kept between sweeps. Ticks come from beat; a slot
+whose tick is late is run without it. One collector leads a cluster and others stand by:
+start more than one to have a spare. The leases are renewed by a thread beside the loop,
+for as long as the loop does anything at all.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ logger = logging.getLogger(__name__)
 
 LOOK_FOR_LATE_SECONDS: Final = 0.25
 GARBAGE_AFTER: Final = (50_000, 10, 10)
-"""Python's thresholds for looking for garbage in cycles. With its own, a sweep of 2,300
-groups makes it look through everything that the collector holds, once or more, for up
-to 0.7 s during which no thread runs; there are hardly any cycles to be found."""
+"""Thresholds of Python's cyclic garbage collector. With the defaults, a sweep of 2,300
+groups makes it traverse everything that the collector holds, once or more, for up to
+0.7 s during which no thread runs; there are hardly any cycles to find."""
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 10.0
 
@@ -60,8 +60,8 @@ STOP_SECONDS: Final = 10.0
 class Timing:
     """How well this worker keeps its time, for /metrics.
 
-    `late_ms`: how late the last sweep over all groups began. `missed`: ticks that
-    nobody followed. `loop_held_ms`: the longest time for which nothing ran on the loop
+    `late_ms`: how late the last sweep over all groups began. `missed`: ticks that were
+    not acted on. `loop_held_ms`: the longest time for which nothing ran on the loop
     between the last two sweeps.
     """
 
@@ -188,7 +188,7 @@ class CollectorService:
                 self._take(asked(slot, FALLBACK))
 
     async def _hear_holdings(self, client: redis.asyncio.Redis) -> None:
-        """Pass fleet members' words on to the collector of their cluster, for ever."""
+        """Pass fleet members' reports on to their cluster's collector, forever."""
         by_channel = {
             allocation_channel(name): collector
             for name, collector in self._collectors.items()

@@ -1,10 +1,10 @@
-"""The state of a group in one word, and how bad that is.
+"""The state of a group in one word, and how bad it is.
 
-What is wrong with a group is judged once, by the rules of `dashboard.findings`; its
-state is the worst of them (`worst_of`). Figures alone (`status_of`) only tell what no
-rule is about: that nobody is there, that nothing is known, that the lag falls. A queue
-without owner is told by figures, too: its finding, or the one that explains it, rests
-on the same rows. Knows nothing but the figures it is given.
+Faults of a group are judged once, by the rules of `dashboard.findings`; its state is
+the worst finding (`worst_of`). Figures alone (`status_of`) only tell what no rule
+covers: that no member is there, that nothing is known, that the lag falls. Figures also
+tell of a queue without owner: its finding, or the one that explains it, rests on the
+same rows. This module knows only the figures it is given.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dashboard.live.documents import FindingState, Level, Status
 from rmqcore.model.snapshot import GroupKind
 
 LAG_FLOOR: Final = 1_000
-"""Messages; less is not called lag, unless the oldest waits long."""
+"""Messages; fewer are not called lag, unless the oldest has waited long."""
 AGE_FLOOR_MS: Final = 60_000
 RATE_FLOOR: Final = 1.0
 """Messages per second; smaller differences are not called a trend."""
@@ -28,12 +28,12 @@ WORDS: Final[Mapping[str, str]] = {
     "losing_ground": "falling_behind",
     "unowned_queues": "no_owner",
 }
-"""What a state is called whose finding has another key."""
+"""Names of states whose finding has a different key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the rules look at; None is unknown.
+    """The figures that the rules look at; None is unknown.
 
     `complete` when every broker of the group is named and answered.
     """
@@ -53,7 +53,7 @@ def _behind(figures: Figures) -> bool:
 
 
 def _paced(figures: Figures) -> bool:
-    """Say whether anything is known of how the lag goes."""
+    """Tell whether anything is known of how the lag changes."""
     return figures.rate_in is not None and figures.rate_out is not None
 
 
@@ -88,7 +88,7 @@ HEALTHY: Final[Status] = {"level": "ok", "word": "healthy"}
 
 
 def status_of(figures: Figures) -> Status:
-    """Return the word of the first rule that holds, "healthy" when none does."""
+    """Return the name of the first rule that holds, "healthy" when none does."""
     for holds, status in RULES:
         if holds(figures):
             return status
@@ -98,8 +98,8 @@ def status_of(figures: Figures) -> Status:
 def worst_of(status: Status, findings: Sequence[FindingState]) -> Status:
     """Return the status, or the worst finding where that is worse.
 
-    A group whose figures look well may still lose messages. Findings come worst
-    first; mere facts (info) are no state.
+    A group whose figures look good may still lose messages. Findings come worst first;
+    mere facts (info) are not a state.
     """
     for finding in findings[:1]:
         level = finding["level"]

@@ -1,8 +1,8 @@
-"""The lag of a group over the last hour, coarse: what the list of groups draws.
+"""The lag of a group over the last hour, coarsely, as the list of groups draws it.
 
-Spans of two minutes, counted from 1970, each with its peak: a short climb is what one
-wants to see, and it would be lost in a mean. A span without a known lag has none.
-Plain arithmetic of (state, time); 30 numbers a group.
+Spans of two minutes, counted from 1970, each with its peak: a short climb matters, and
+would be lost in a mean. A span without a known lag has none. Plain arithmetic of
+(state, time); 30 numbers a group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class LagTrend:
 
     @classmethod
     def restored(cls, points: Sequence[int | None], at_ms: int) -> LagTrend:
-        """Go on from points that ended with the span of `at_ms`."""
+        """Continue from points that ended with the span of `at_ms`."""
         trend = cls()
         trend._span = at_ms // STEP_MS
         kept = list(points)[-POINTS:]
@@ -34,7 +34,7 @@ class LagTrend:
         return trend
 
     def add(self, at_ms: int, lag: int | None) -> None:
-        """Take a look's lag, None when it is not known as a whole."""
+        """Take the lag of one look, None when the whole lag is not known."""
         self._turn(at_ms // STEP_MS)
         peak = self._peaks[-1]
         if lag is not None and (peak is None or lag > peak):

@@ -1,9 +1,9 @@
-"""Queues that somebody reads of whom nothing is heard.
+"""Finds queues read by a process that is not heard.
 
-Of several processes with one client id a broker asks one, and its word stands for all.
-Mostly they hold the same queues. While they know different routes they do not, and
-what the others hold looks like nobody's. A queue whose committed offset moves on is
-read by somebody.
+Of several processes with one client id a broker asks one, and its answer stands for
+all. Mostly they hold the same queues. While they know different routes they do not, and
+the queues of the others seem to have no owner. A queue whose committed offset advances
+is read by some process.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.snapshot import GroupSnapshot, QueueTable
 
 READ_MS: Final = 15_000
-"""For so long after a commit a queue counts as read: clients commit every 5 s."""
+"""How long a queue counts as read after a commit: clients commit every 5 s."""
 
 
 class Unheard:
-    """Looks at one group's committed offsets, round after round."""
+    """Watches one group's committed offsets, round after round."""
 
     def __init__(self) -> None:
         self._committed: dict[QueueKey, int] = {}
@@ -28,7 +28,7 @@ class Unheard:
     def take(self, group: GroupSnapshot, now_ms: int) -> Collection[QueueKey]:
         """Take one round; return the queues that are read, where ids are shared.
 
-        Of other groups everybody is heard, and nothing is returned.
+        In other groups every process is heard, and nothing is returned.
         """
         if len({member.client_id for member in group.members}) == len(group.members):
             self._committed, self._read_ms = {}, {}
@@ -49,7 +49,7 @@ class Unheard:
 def _known_commits(
     table: QueueTable, before: Mapping[QueueKey, int]
 ) -> Iterator[tuple[QueueKey, int]]:
-    """Yield what is committed, or was when that was last known."""
+    """Yield committed offsets, or the last known ones."""
     for row, key in enumerate(table.keys):
         committed = table.committed[row]
         if committed is not None:
