@@ -1,4 +1,4 @@
-"""The audit trail, for reading only."""
+"""The read-only page of the audit trail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUDIT_ROWS = 100
 @require_safe
 @requires(Role.VIEWER)
 def audit(request: HttpRequest) -> HttpResponse:
-    """Show the entries, newest first, filtered by a part of who, what or where."""
+    """List the entries that name a text as who, what, where or why; newest first."""
     text = request.GET.get("q", "").strip()[:150]
     entries = AuditEntry.objects.search(text)
     page = Paginator(entries, AUDIT_ROWS).get_page(request.GET.get("page"))

@@ -1,9 +1,9 @@
-"""Tells the collector what a hosted member holds, at the moment it changes.
+"""Tells the collector what a hosted member holds, as soon as it changes.
 
-The word goes into the cache (for a collector that starts later) and out on a channel
-(for the one that runs). It is repeated while the member lives, because a word that is
-not repeated is no longer believed; it is taken back when the member leaves. Nobody
-waits for it: a word that could not be sent is followed by the next.
+An announcement is stored in the cache (for a collector that starts later) and published
+on a channel (for the one that runs). It is repeated while the member lives, because one
+that is not repeated is no longer trusted, and is withdrawn when the member leaves.
+Nobody waits for it: one that cannot be sent is followed by the next.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 class Announcer:
-    """Sends the words of one worker's members."""
+    """Sends the announcements of one worker's members."""
 
     def __init__(self, client: redis.asyncio.Redis) -> None:
         self._client = client
 
     async def say(self, cluster: str, holding: Holding) -> None:
-        """Tell what a member holds; a failure is logged."""
+        """Announce what a member holds; a failure is logged."""
         text = encode_holding(holding)
         field = field_of(holding.group, holding.client_id)
         async with self._client.pipeline(transaction=False) as pipeline:
@@ -35,7 +35,7 @@ class Announcer:
             await self._send(pipeline, cluster, text)
 
     async def take_back(self, cluster: str, holding: Holding) -> None:
-        """Tell that a member left, which holds nothing from now on."""
+        """Announce that a member has left and holds nothing any more."""
         text = encode_holding(holding)
         field = field_of(holding.group, holding.client_id)
         async with self._client.pipeline(transaction=False) as pipeline:
@@ -47,4 +47,4 @@ class Announcer:
         try:
             await pipeline.execute()
         except (redis.RedisError, OSError) as error:
-            logger.warning("cluster=%s word not sent: %s", cluster, error)
+            logger.warning("cluster=%s not announced: %s", cluster, error)

@@ -1,10 +1,10 @@
-"""Who hosts which member: every change is one conditional UPDATE.
+"""Claims of workers on hosted members; every change is one conditional UPDATE.
 
 A claim is (worker, fence, until). It is taken by an UPDATE whose WHERE repeats the
-fence that was read, so that of two workers that want the same member one changes a
-row and the other changes none, and knows it. The fence grows with each claim; who
-holds an old one (a worker that was frozen past `until`) can neither renew nor release,
-and stops its member without acting as an owner.
+fence that was read: if two workers want the same member, one changes a row, and the
+other sees that it has changed none. The fence grows with each claim; a worker with an
+old one (because it was frozen past `until`) can neither renew nor release, and stops
+its member without acting as an owner.
 
 Plain functions of (state, now). Cost: one or two statements each; `now` must come
 from clocks that agree to within a second or two when workers run on several hosts.
@@ -22,13 +22,13 @@ from django.db.models import F, Q
 from dashboard.models import FleetWorker, ManagedGroup, ManagedMember
 
 CLAIM_SECONDS: Final = 10.0
-"""A claim not renewed for so long is free for others."""
+"""A member whose claim is not renewed for this long is free for others."""
 
 RENEW_SECONDS: Final = 3.0
 """How often a worker renews; three in a row may fail before a claim runs out."""
 
 WORKER_SECONDS: Final = 6.0
-"""A worker not seen for so long gets no members and is owed none."""
+"""A worker not seen for this long gets no members, and no share is kept for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Claim:
 def register_worker(
     name: str, *, host: str, pid: int, started_at: datetime, now: datetime
 ) -> None:
-    """Say that a worker is alive; forget those that have not said so for an hour."""
+    """Record that a worker is alive; delete those not seen alive for an hour."""
     FleetWorker.objects.update_or_create(
         name=name,
         defaults={
@@ -57,7 +57,7 @@ def register_worker(
 
 
 def deregister_worker(name: str) -> None:
-    """Say that a worker leaves, so that nothing waits for it."""
+    """Delete a worker that is leaving, so that nothing waits for it."""
     FleetWorker.objects.filter(name=name).delete()
 
 
@@ -77,16 +77,16 @@ def loads(workers: Iterable[str], now: datetime) -> dict[str, int]:
 
 
 def free_members(now: datetime) -> list[ManagedMember]:
-    """Return the wanted members that nobody holds at `now`, oldest wish first."""
+    """Return the wanted members that nobody holds at `now`, oldest first."""
     free = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     found = ManagedMember.objects.filter(free, wanted=True)
     return list(found.select_related("group__cluster").order_by("created_at", "pk"))
 
 
 def claim(member: ManagedMember, worker: str, now: datetime) -> Claim | None:
-    """Take a free member; None when another worker was faster.
+    """Claim a free member; return None if another worker was faster.
 
-    1. The WHERE repeats the fence read with `member` and that the claim is over.
+    1. The WHERE repeats the fence read with `member`, and requires that no claim runs.
     2. The row count decides: one row means that this worker holds the new fence.
     """
     until = now + timedelta(seconds=CLAIM_SECONDS)
@@ -98,9 +98,9 @@ def claim(member: ManagedMember, worker: str, now: datetime) -> Claim | None:
 
 
 def renew(claims: Iterable[Claim], worker: str, now: datetime) -> list[Claim]:
-    """Lengthen the claims that are still held; those missing from the answer are lost.
+    """Extend the claims that are still held; those missing from the result are lost.
 
-    A claim that ran out but was taken by nobody is renewed as well: nobody else acted.
+    An expired claim that nobody has taken is renewed as well: nobody else has acted.
     """
     until = now + timedelta(seconds=CLAIM_SECONDS)
     return [
@@ -111,7 +111,7 @@ def renew(claims: Iterable[Claim], worker: str, now: datetime) -> list[Claim]:
 
 
 def release(held: Claim, worker: str) -> bool:
-    """Give a member back; an unwanted one is removed. False when it was lost before."""
+    """Give a member back; an unwanted one is removed. False if it was lost before."""
     row = _held(held, worker)
     gone, _ = row.filter(wanted=False).delete()
     if gone:
@@ -133,19 +133,19 @@ def remove_orphans(now: datetime) -> int:
 
 
 def remove_empty_groups() -> int:
-    """Remove the groups that leave and have no members left; return how many."""
+    """Remove the leaving groups that have no members left; return how many."""
     empty = ManagedGroup.objects.filter(leaving=True, members=None)
     return empty.count() and empty.delete()[0]
 
 
 def may_claim(worker: str, load_by_worker: dict[str, int]) -> bool:
-    """Say whether the next free member is this worker's: it is the least loaded."""
+    """Return whether this worker gets the next free member: it is the least loaded."""
     mine = load_by_worker.get(worker)
     return mine is not None and mine == min(load_by_worker.values())
 
 
 def should_release(worker: str, load_by_worker: dict[str, int]) -> bool:
-    """Say whether to hand one member over: another worker holds two or more less."""
+    """Return whether to hand a member over: another worker holds two or more fewer."""
     mine = load_by_worker.get(worker, 0)
     return bool(load_by_worker) and mine - min(load_by_worker.values()) >= 2
 

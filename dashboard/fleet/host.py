@@ -1,13 +1,13 @@
-"""Hosts members on one event loop: follows the wishes, runs timers, keeps claims.
+"""Hosts members on one event loop: carries out plans, runs timers, keeps claims.
 
-Every second, and at once when told that a wish changed, it makes a plan with the
-database and does it: members start and stop side by side in tasks of their own, so one
-that takes long holds up neither the others nor the renewal of claims. Ticks run the
-six timers for all members together; a slot whose tick is late is run without it.
+Every second, and at once when told of a changed wish, it makes a plan from the database
+and carries it out. Members start and stop concurrently in tasks of their own, so a slow
+one delays neither the others nor the renewal of claims. Ticks run the six timers for
+all members together; a slot whose tick is late is run without it.
 
-A watch looks at the claims four times a second. When the process stood still past
-their end (it was stopped, or its database was away), the members are abandoned at
-once, before anything else acts for them; the next plan claims afresh.
+The claims are checked four times a second. If they were not renewed before their end
+(the process was stopped, or its database unavailable), the members are abandoned at
+once, before anything else acts for them; the next plan claims them anew.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SAVE_RUNS_SECONDS: Final = 5.0
 
 
 class FleetHost:
-    """The members of one worker; see the module's head.
+    """The members of one worker; see the module docstring.
 
     `database` runs blocking work in the worker's database thread.
     """
@@ -73,11 +73,11 @@ class FleetHost:
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
-        """Make the next plan at once: a wish changed."""
+        """Make the next plan at once, because a wish has changed."""
         self._wake.set()
 
     async def follow(self) -> None:
-        """Follow the wishes, for ever."""
+        """Make plans and begin to carry them out, forever."""
         while True:
             self._wake.clear()
             await self.follow_once()
@@ -88,7 +88,7 @@ class FleetHost:
                 pass
 
     async def follow_once(self) -> None:
-        """Make a plan and begin to do it."""
+        """Make a plan and begin to carry it out."""
         hosted = {member_id: member.claim for member_id, member in self.hosted.items()}
         now = datetime.fromtimestamp(self._now(), UTC)
         try:
@@ -100,7 +100,7 @@ class FleetHost:
         self._begin(plan)
 
     async def watch(self) -> None:
-        """Abandon members whose claim ran out, and run late slots, for ever."""
+        """Abandon members whose claim has expired, and run late slots, forever."""
         while True:
             self.look_at_claims()
             for slot in self._schedule.overdue(self._now()):
@@ -111,23 +111,23 @@ class FleetHost:
         """Begin to abandon the members that may no longer act."""
         for member_id, member in list(self.hosted.items()):
             if not member.may_act:
-                self._abandon(member_id, "its claim ran out")
+                self._abandon(member_id, "its claim expired")
 
     def take(self, tick: Tick) -> None:
-        """Run a slot, if it is one of ours and was not run before."""
+        """Run a slot unless it is over, has been run before, or is not this host's."""
         if not self._schedule.claim(tick, self._now()):
             return
         before = self._timers.get(tick.timer)
         if before is not None and not before.done():
             logger.warning(
-                "timer=%s slot=%s: the last one runs", tick.timer, tick.number
+                "timer=%s slot=%s: the last one still runs", tick.timer, tick.number
             )
             self._runs.append(skipped_run(tick, self._now()))
             return
         self._timers[tick.timer] = _spawn(self._run_timer(tick))
 
     async def close(self) -> None:
-        """Leave all groups in good order and give the members back."""
+        """Leave all groups cleanly and give the members back."""
         for timer in self._timers.values():
             timer.cancel()
         await asyncio.gather(*self._busy.values(), return_exceptions=True)
@@ -136,14 +136,14 @@ class FleetHost:
         await self._save_runs()
         await self._database(lambda: claims.deregister_worker(self.worker.name))
 
-    # Doing a plan
+    # Carrying out a plan
 
     def _begin(self, plan: Plan) -> None:
         for member_id, claim in plan.held.items():
             if member_id in self.hosted:
                 self.hosted[member_id].renew(claim)
         for member_id in plan.lost:
-            self._abandon(member_id, "its claim is another worker's")
+            self._abandon(member_id, "another worker has its claim")
         for claim, spec in plan.new:
             self._host(claim, spec)
         for member_id in plan.stop:
@@ -152,7 +152,7 @@ class FleetHost:
             self._keep_up(member_id, spec)
 
     def _host(self, claim: Claim, spec: MemberSpec) -> None:
-        """Make a member and begin to start it; say in its row why it cannot be."""
+        """Create a member and begin to start it; its row says why if that fails."""
         try:
             member = HostedMember(
                 spec,
@@ -171,10 +171,10 @@ class FleetHost:
         self._when_idle(claim.member_id, partial(self._start, member))
 
     def _keep_up(self, member_id: int, spec: MemberSpec) -> None:
-        """Bring a member in line with a changed wish, or start it again when it failed.
+        """Bring a member in line with a changed wish, or start it again if it failed.
 
-        Another strategy alone is switched where it runs: the member stays in its group
-        and keeps the queues that both strategies give it.
+        If only the strategy has changed, it is switched in place: the member stays in
+        its group and keeps the queues that both strategies give it.
         """
         member = self.hosted.get(member_id)
         if member is None or member_id in self._busy:
@@ -191,7 +191,7 @@ class FleetHost:
         try:
             member.switch(spec)
         except RmqError as error:
-            # Starting anew says in the member's row why it cannot be.
+            # Starting anew records in the member's row why it is impossible.
             logger.warning("client=%s not switched: %s", member.client_id, error)
             self._when_idle(spec.member_id, partial(self._start_anew, member, spec))
 

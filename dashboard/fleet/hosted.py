@@ -1,13 +1,13 @@
 """One member that this worker hosts: a push consumer under a claim.
 
-The claim is the right to act for the member. It has an end, which moves on with each
-renewal; past it the member may have been taken over elsewhere, so nothing that acts
-for an owner is begun any more: timers are left out, and listeners that are called wait
-until the claim is renewed or the member is abandoned. That is what keeps a worker that
-was frozen and wakes from committing what is another's by then.
+The claim is the right to act for the member. It has an end, which each renewal moves.
+Past it another worker may have taken the member over, so nothing is begun that only an
+owner may do: timers are skipped, and listeners wait until the claim is renewed or the
+member is abandoned. Thus a worker that wakes after being frozen cannot commit offsets
+that are another's by then.
 
-Belongs to one event loop. Whatever the consumer tells of its queues goes out as a word
-(see `announcing`), one at a time and always the newest.
+A member belongs to one event loop. What its consumer reports about its queues is
+announced (see `announcing`), one report at a time and always the newest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 
 class HostedMember:
-    """A member from its start to its end; not started again."""
+    """A member from its start to its end; once ended, it is not started again."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class HostedMember:
 
     @property
     def may_act(self) -> bool:
-        """True until the claim's end; whoever acts for an owner asks this first."""
+        """True until the claim's end; checked before anything only an owner may do."""
         return self._now() < self.claim.until.timestamp()
 
     def renew(self, claim: Claim) -> None:
@@ -92,15 +92,15 @@ class HostedMember:
         self.started = True
 
     def switch(self, spec: MemberSpec) -> None:
-        """Divide by the strategy of a newer wish from now on, staying in the group.
+        """Divide by the strategy of a newer wish from now on; stay in the group.
 
-        Raises `ArgumentError` for a strategy that cannot be; nothing changes then.
+        Raises `ArgumentError` for an impossible strategy; then nothing changes.
         """
         self._consumer.switch_strategy(_strategy(spec))
         self.spec = spec
 
     async def stop(self) -> None:
-        """Leave the group in good order: offsets persisted, locks released."""
+        """Leave the group cleanly: persist offsets and release locks."""
         await self._consumer.shutdown()
         await self._end_announcing()
 
@@ -112,13 +112,13 @@ class HostedMember:
             self._saying.cancel()
 
     async def run_timer(self, slot: Slot, asked_by: str) -> TimerRun | None:
-        """Do a slot's work; None when there is nothing to act for."""
+        """Do a slot's work; return None if the member may not act."""
         if not self.started or not self.may_act:
             return None
         return await run_slot(self._consumer.instance, slot, asked_by)
 
     def vouch(self) -> None:
-        """Repeat what the member holds, so that it goes on being believed."""
+        """Announce again what the member holds, so that it remains trusted."""
         self._unsaid = True
         if self._saying is None or self._saying.done():
             self._saying = asyncio.get_running_loop().create_task(self._say())

@@ -1,4 +1,4 @@
-"""Under which client ids further hosted members will join."""
+"""The client ids under which further hosted members will join."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def next_members(
 ) -> list[str]:
     """Return the client ids under which further members will join.
 
-    `numbers` are taken, also by members that are leaving. Members are taken to run at
-    the address of those present; without any, at this host's.
+    `numbers` are in use, also by members that are leaving. New members are assumed to
+    run at the most common address of those present; without any, at this host's.
     """
     addresses = [client_id.partition("@")[0] for client_id in present]
     address = max(set(addresses), key=addresses.count) if addresses else _own_address()
@@ -26,7 +26,7 @@ def next_members(
 
 
 def _own_address() -> str:
-    # Late: whoever only reads need not load the clients.
+    # Imported late: pages that only read need not load the clients.
     from rmqcore.client.instance.client_id import local_ip
 
     return local_ip()

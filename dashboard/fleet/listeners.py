@@ -1,7 +1,7 @@
 """Listeners by name: what the members of a hosted group do with their messages.
 
 A hosted group names a listener and gives it options; each member gets one of its own.
-Register further ones in a module of your own:
+Register more listeners in a module of your own:
 
     @register("bill")
     def make(options: Mapping[str, Any]) -> Listener: ...
@@ -71,7 +71,7 @@ def load_listeners(modules: Iterable[str]) -> None:
         try:
             import_module(name)
         except Exception as error:
-            # Whatever the module does while it is loaded, it is its owner's to mend.
+            # Whatever the module raises while it is loaded is for its owner to fix.
             raise ArgumentError(
                 f"ROCKETSCOPE_LISTENERS names {name!r}, which cannot be loaded: "
                 f"{type(error).__name__}: {error}"
@@ -86,7 +86,7 @@ def listener_names() -> list[str]:
 
 
 def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
-    """Return a new listener; raise `ArgumentError` for a name or option unknown."""
+    """Return a new listener; raise `ArgumentError` for an unknown name or option."""
     load_listeners(settings.ROCKETSCOPE_LISTENERS)
     maker = _makers.get(name)
     if maker is None:
@@ -124,7 +124,7 @@ def _number(listener: str, name: str, value: Any, option: Option) -> float:
 
 @register("count")
 def make_count(options: Mapping[str, Any]) -> Listener:
-    """Consume and do nothing: the counting is the group's own progress."""
+    """Do nothing with messages: the group's own progress counts them."""
     read_options("count", options, {})
 
     async def count(
@@ -175,7 +175,7 @@ def make_work(options: Mapping[str, Any]) -> Listener:
 
 @register("fail")
 def make_fail(options: Mapping[str, Any]) -> Listener:
-    """Fail at `rate` (0 to 1), after taking `ms` milliseconds."""
+    """Fail with probability `rate` (0 to 1), after `ms` milliseconds."""
     known = {"rate": Option(0.1, 0, 1), "ms": Option(0, 0, LONGEST_WORK_MS)}
     numbers = read_options("fail", options, known)
     chance = SystemRandom()

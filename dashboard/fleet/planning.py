@@ -1,12 +1,12 @@
-"""What one worker shall do now: the wishes in the database against what it hosts.
+"""Plans what one worker does next: the database's wishes against what it hosts.
 
 `make_plan` runs in the worker's database thread, in this order:
 
-1. say that the worker lives;
+1. record that the worker is alive;
 2. renew the claims held; those that could not be renewed are lost;
-3. read the wishes of the members still held: gone or unwanted ones shall stop, those
+3. read the wishes for the members still held: gone or unwanted ones are to stop, those
    of an older revision are started anew;
-4. remove what nobody wants or hosts any more: members, and groups that leave;
+4. remove members that nobody wants or hosts any more, and leaving groups without any;
 5. while this worker holds the fewest members, claim free ones;
 6. when it holds at least two more than another, hand one over.
 """
@@ -26,7 +26,7 @@ from .specs import MemberSpec, spec_of
 
 @dataclass(frozen=True, slots=True)
 class WorkerName:
-    """Who a worker is."""
+    """The identity of a worker."""
 
     name: str
     host: str
@@ -36,10 +36,10 @@ class WorkerName:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do; members by the id of their row.
+    """What a worker is to do; members are given by the id of their row.
 
-    `held` are the claims that still hold, with their new end. `stop` shall be left in
-    good order and given back, `lost` be abandoned.
+    `held` are the claims that are still valid, with their new end. Members in `stop`
+    are to leave cleanly and be given back, those in `lost` to be abandoned.
     """
 
     held: Mapping[int, Claim]
@@ -50,7 +50,7 @@ class Plan:
 
 
 def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) -> Plan:
-    """Return what the worker shall do about the members it hosts and free ones."""
+    """Return what the worker is to do with the members it hosts and with free ones."""
     claims.register_worker(
         worker.name,
         host=worker.host,
@@ -78,7 +78,7 @@ def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) ->
 
 
 def is_due(held: Claim, now: datetime) -> bool:
-    """Say whether a claim has to be renewed: `RENEW_SECONDS` after it was last."""
+    """Return whether a claim is due: `RENEW_SECONDS` after it was last renewed."""
     left = held.until - now
     return left <= timedelta(seconds=claims.CLAIM_SECONDS - claims.RENEW_SECONDS)
 

@@ -30,7 +30,7 @@ class SlotRun:
 
     @property
     def outcome(self) -> str:
-        """Say whether all, some or none of the members did their work."""
+        """The outcome: whether all, some or none of the members did their work."""
         if self.skipped:
             return models.TimerRun.Outcome.SKIPPED
         if not self.errors:
@@ -43,18 +43,18 @@ class SlotRun:
 def slot_run(
     tick: Tick, started: float, took_ms: float, runs: Sequence[TimerRun]
 ) -> SlotRun:
-    """Put the runs of the members together as one."""
+    """Combine the runs of the members into one."""
     errors = tuple(run.error for run in runs if run.error is not None)
     return SlotRun(tick, started, took_ms, len(runs), errors)
 
 
 def skipped_run(tick: Tick, now: float) -> SlotRun:
-    """Note a slot that was left out because the last one still ran."""
+    """Return the run of a slot that was skipped because the last one still ran."""
     return SlotRun(tick, now, 0.0, 0, (), skipped=True)
 
 
 def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
-    """Write runs; a slot that is there already stays as it is."""
+    """Write runs; a slot that is already stored stays as it is."""
     models.TimerRun.objects.bulk_create(
         [
             models.TimerRun(
@@ -76,7 +76,7 @@ def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
 
 
 def remove_old_runs(now: datetime) -> None:
-    """Remove runs that are older than a day, and the oldest of too many."""
+    """Remove runs that are older than a day, and the oldest beyond `MOST_ROWS`."""
     models.TimerRun.objects.filter(due__lt=now - KEPT).delete()
     keys = models.TimerRun.objects.order_by("-pk").values_list("pk", flat=True)
     beyond = keys[MOST_ROWS : MOST_ROWS + 1]

@@ -1,8 +1,8 @@
 """The fleet as a role of a Celery worker: hosts members on one loop beside its tasks.
 
-Ticks come from beat into the worker's main thread and are handed to the loop; a wish
-that changed is heard through the cache. Stopped, the worker leaves its groups in good
-order: offsets are persisted, locks released, members given back.
+Ticks come from beat into the worker's main thread and are handed to the loop; changed
+wishes are announced through the cache. When stopped, the worker leaves its groups
+cleanly: offsets are persisted, locks released, members given back.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class FleetService:
         self._host: FleetHost | None = None
 
     def start(self) -> None:
-        """Begin to host; returns when the loop runs."""
+        """Begin to host; return once the loop is running."""
         self._thread.start()
         self._thread.call(self._open(), START_SECONDS)
 
     def stop(self) -> None:
-        """Leave all groups in good order and give the members back."""
+        """Leave all groups cleanly and give the members back."""
         with suppress(TimeoutError):
             self._thread.call(self._close(), STOP_SECONDS)
         self._thread.stop()

@@ -1,4 +1,4 @@
-"""What one hosted member should be, by its row and its group, as a value."""
+"""The specification of one hosted member, from its row and its group."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MemberSpec:
         return instance_name(self.group, self.number, claim.fence)
 
     def differs_in_strategy_only(self, other: MemberSpec) -> bool:
-        """Say whether a running member becomes `other` by switching its strategy."""
+        """Return whether switching its strategy turns a running member into `other`."""
         return other == replace(
             self,
             revision=other.revision,
@@ -49,7 +49,7 @@ class MemberSpec:
 
 
 def spec_of(member: ManagedMember) -> MemberSpec:
-    """Return the wish of a row that was read with its group and cluster."""
+    """Return the specification of a row that was read with its group and cluster."""
     group = member.group
     return MemberSpec(
         member_id=member.pk,

@@ -4,8 +4,8 @@
     MACHINE_ROOM         {"rooms": ["hz1", "hz2"]}
     CONFIG               {"config": {"1": [["orders", "broker-a", "0-5,9"]], "2": []}}
     MACHINE_ROOM_NEARBY  {"inner": "AVG", "broker_rooms": RULE, "client_rooms": RULE},
-                         the inner strategy's options beside
-    RULE                 {"separator": "@", "named": {"broker-a": "hz1"}}, either part
+                         and the inner strategy's options
+    RULE                 {"separator": "@", "named": {"broker-a": "hz1"}}, or one part
 
 Members are named by their number, which outlives their client ids: a list or a room
 stays with the member wherever it is hosted. A whole client id is understood as well.
@@ -33,7 +33,7 @@ def hosted_strategy(
 ) -> AllocateStrategy:
     """Return the strategy that the members of a hosted group divide by.
 
-    Raise ArgumentError for a strategy or an option that cannot be, naming it.
+    Raise ArgumentError that names an impossible strategy or option.
     """
     given = {
         name: value
@@ -68,11 +68,11 @@ def simulated_options(
     client_ids: Iterable[str],
     queues: Iterable[QueueKey],
 ) -> dict[str, Any]:
-    """Return options by which others divide as these members of these queues do.
+    """Return options with which a simulation divides these queues as the members do.
 
-    JSON as `analytics.division.options_from` reads it: what is kept by a member's
-    number or follows from a name is there by client id and by broker name. `strategy`
-    is what the members report.
+    The result is JSON as `analytics.division.options_from` reads it: what is stored by
+    member number or follows from a name is given by client id and by broker name.
+    `strategy` is the name that the members report.
     """
     told = {
         name: value

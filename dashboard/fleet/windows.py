@@ -1,8 +1,8 @@
-"""How long a change of a hosted group leaves queues held twice, or by nobody.
+"""The time for which a change of a hosted group leaves queues held twice or by nobody.
 
-Computed from the periods by which the fleet works; each figure is the longest that is
-possible while all workers live. Usually workers are told at once over the cache, and
-all members have switched within a fraction of a second.
+It is computed from the fleet's periods; each span is the longest possible while all
+workers live. Usually workers are told at once through the cache, and all members switch
+within a fraction of a second.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from rmqcore.timers import PERIOD_S, Timer
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Longest spans in seconds; None where it cannot happen.
+    """The longest possible spans in seconds; None for what cannot happen.
 
-    `told` is until the last worker knows; `noticed` until the last member knows of one
-    that joined or left; `released` until an orderly queue is handed over.
+    `told` is the time until the last worker knows of the change, `noticed` until the
+    last member knows who joined or left, `released` until an orderly queue is handed
+    over.
     """
 
     told: float
@@ -26,7 +27,7 @@ class Windows:
 
     @property
     def twice(self) -> float | None:
-        """How long a queue may be held twice; locks forbid it for orderly members."""
+        """How long a queue may be held twice; for orderly members locks prevent it."""
         if self.released is not None:
             return None
         return max(self.told, self.noticed or 0.0)
@@ -39,7 +40,7 @@ class Windows:
 
 def windows_of(*, orderly: bool, members_change: bool) -> Windows:
     """Return the longest spans of one change."""
-    # Late: whoever only reads need not load the clients.
+    # Imported late: pages that only read need not load the clients.
     from rmqcore.client.rebalance.rebalancer import RELEASE_WAIT_S, RETRY_AFTER_S
 
     from .host import PLAN_SECONDS

@@ -1,4 +1,4 @@
-"""Checks a wish for a group before it is saved, as its members would at their start."""
+"""Checks the wish for a group before it is saved, as its members do when they start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosted groups over REST: listed, added, changed, removed; members more or less."""
+"""REST routes that list, add, change and remove hosted groups and their members."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
 
 
 class MembersIn(Schema):
-    """One member more, or less; `client_id` names the one that shall leave."""
+    """Add or remove one member; `client_id` names the one that is to leave."""
 
     action: Literal["add", "remove"]
     client_id: str = Field("", max_length=255)
@@ -28,7 +28,7 @@ class MembersIn(Schema):
 
 
 class MembersOut(Schema):
-    """How many members the group is wanted to have now."""
+    """The number of members that the group is to have now."""
 
     members_wanted: int
 
@@ -41,7 +41,7 @@ class TopicIn(Schema):
 
 
 class HostedIn(Schema):
-    """What a hosted group is made from; unknown names are refused in words."""
+    """The definition of a hosted group; unknown names are refused with a sentence."""
 
     topics: list[TopicIn] = Field(min_length=1, max_length=100)
     mode: str = "CLUSTERING"
@@ -56,7 +56,7 @@ class HostedIn(Schema):
 
 
 class HostedOut(Schema):
-    """A hosted group as it is wished."""
+    """A hosted group as it is wanted."""
 
     name: str
     topics: list[dict[str, str]]
@@ -104,7 +104,7 @@ def hosted_groups(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
 def put_hosted(
     request: HttpRequest, cluster: str, group: str, body: HostedIn
 ) -> dict[str, Any]:
-    """Host a group, or change what it is made from; `members` counts for a new one."""
+    """Host a group, or change its definition; `members` only counts for a new one."""
     cluster_named(cluster)
     wish = GroupWish(
         cluster=cluster,
@@ -128,7 +128,7 @@ def put_hosted(
 def delete_hosted(
     request: HttpRequest, cluster: str, group: str, reason: str = ""
 ) -> Status[None]:
-    """Host a group no more: its members leave in good order."""
+    """Stop hosting a group: its members leave cleanly."""
     remove_group(user_of(request), cluster, group, reason)
     return Status(204, None)
 

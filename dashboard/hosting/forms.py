@@ -1,7 +1,7 @@
 """The form of a hosted group: its fields, read into a wish.
 
-The form only reads; what can be hosted is the service's to say, in the words of
-whoever would refuse it.
+The form only reads. Whether a wish can be hosted is checked when it is saved, and the
+form shows the message of that check.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_TOPICS: Final = 100
 
 
 class WishForm(forms.Form):
-    """Everything that a hosted group is made from."""
+    """The definition of a hosted group."""
 
     name = forms.CharField(max_length=MAX_NAME)
     members = forms.IntegerField(min_value=0, max_value=MAX_MEMBERS, initial=1)
@@ -63,7 +63,7 @@ class WishForm(forms.Form):
         self.fields["strategy"].widget.attrs["list"] = "strategies"
 
     def clean_topics(self) -> list[tuple[str, str]]:
-        """Read a topic a line, with tags such as `TagA || TagB` after it."""
+        """Read one topic per line, followed by tags such as `TagA || TagB`."""
         lines = self.cleaned_data["topics"].splitlines()
         found = [line.split(None, 1) for line in lines if line.strip()]
         if len(found) > MAX_TOPICS:
@@ -80,7 +80,7 @@ class WishForm(forms.Form):
         return [(line[0], line[1].strip() if len(line) > 1 else "*") for line in found]
 
     def clean_strategy_options(self) -> dict[str, Any]:
-        """Read the options, an object in JSON."""
+        """Read the options, a JSON object."""
         text = self.cleaned_data["strategy_options"].strip()
         if not text:
             return {}

@@ -1,4 +1,4 @@
-"""Groups whose members are hosted here: listed, added, changed, removed."""
+"""Pages that list, add, change and remove hosted groups."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def add(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.OPERATOR)
 def change(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Change what a hosted group is made from."""
+    """Change the definition of a hosted group."""
     found = find_cluster(cluster)
     known = _hosted(found.name, group)
     form = WishForm(request.POST or None, known=known)
@@ -86,7 +86,7 @@ def change(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_POST
 @requires(Role.OPERATOR)
 def remove(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Host a group no more."""
+    """Stop hosting a group."""
     try:
         remove_group(user_of(request), cluster, group, request.POST.get("reason", ""))
     except FleetError as error:

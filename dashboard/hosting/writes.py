@@ -1,7 +1,7 @@
-"""Writes to hosted groups: each with its role, reason and audit entry.
+"""Writes to hosted groups, each with a role check, a reason and an audit entry.
 
-A write changes wishes in the database; workers follow within a second. Once the
-transaction is through they are told, so that they follow at once.
+A write changes wishes in the database, which workers follow within a second. After the
+commit they are told, so that they follow at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class UnknownGroupError(FleetError):
 
 @dataclass(frozen=True, slots=True)
 class GroupWish:
-    """Everything a hosted group is made from, but its members."""
+    """The definition of a hosted group, without its members."""
 
     cluster: str
     name: str
@@ -69,7 +69,7 @@ def save_group(
     """Add a hosted group, or bring it in line with a wish.
 
     Saving the same wish again changes nothing, not even the number of members, which
-    only counts for a new group. Without an actor it is the program itself that asks.
+    only counts for a new group. Without an actor, the program itself is asking.
     """
     allow_operator(actor)
     check_count(members)
@@ -154,9 +154,9 @@ def remove_member(
 def remove_group(
     actor: User | None, cluster: str, group: str, reason: str = ""
 ) -> None:
-    """Want a group no more: its members leave in good order, then its row goes.
+    """Stop hosting a group: its members leave cleanly, then its row is deleted.
 
-    What the brokers keep of it, its offsets and retry topic, stays there.
+    The offsets and the retry topic that brokers keep of it stay there.
     """
     allow_operator(actor)
     found = locked_group(cluster, group)
@@ -168,7 +168,7 @@ def remove_group(
 
 
 def wake_fleet() -> None:
-    """Tell the workers that a wish changed; they would see it a second later."""
+    """Tell workers that a wish has changed; otherwise they notice within a second."""
     if not settings.ROCKETSCOPE_REDIS_URL:
         return
     try:
@@ -190,11 +190,11 @@ def locked_group(cluster: str, name: str) -> ManagedGroup:
 def let_go(group: ManagedGroup, client_id: str) -> None:
     found = group.members.filter(wanted=True, client_id=client_id)
     if not found.update(wanted=False):
-        raise FleetError(f"{client_id!r} is no member of {group.name!r} in the fleet")
+        raise FleetError(f"{client_id!r} is not a hosted member of {group.name!r}")
 
 
 def set_members(group: ManagedGroup, count: int) -> None:
-    """Make the rows follow the number: lowest free numbers join, highest leave."""
+    """Make the rows match the count: lowest free numbers join, the last added leave."""
     rows = list(group.members.filter(wanted=True).order_by("number"))
     taken = set(group.members.values_list("number", flat=True))
     free = (number for number in range(1, 2**15) if number not in taken)
@@ -215,8 +215,8 @@ def allow_operator(actor: User | None) -> None:
 
 
 def check_wish(wish: GroupWish) -> None:
-    """Refuse what no worker could host, in the words of the worker's own check."""
-    # Late, so that pages that change no group need not load the clients.
+    """Refuse what no worker could host, with the message of the worker's own check."""
+    # Imported late: pages that change no group need not load the clients.
     from dashboard.fleet.wishes import check
 
     try:
@@ -235,7 +235,7 @@ def check_wish(wish: GroupWish) -> None:
 
 
 def _check_name(name: str) -> None:
-    # What brokers and Java clients take (Validators.java).
+    # What brokers and Java clients accept (Validators.java).
     if not _NAME.fullmatch(name):
         raise FleetError(
             f"group name {name!r}: 1 to {MAX_NAME} letters, digits, %, |, - and _"

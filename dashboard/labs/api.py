@@ -1,4 +1,4 @@
-"""Labs for programs: list them, play one, follow its steps, cancel it."""
+"""REST routes that list labs, play one, follow its steps and cancel it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LabOut(Schema):
 
 
 class LabIn(Schema):
-    """How to play a lab; parameters left out have the lab's own values."""
+    """How to play a lab; parameters that are left out have the lab's defaults."""
 
     parameters: dict[str, int] = Field(default_factory=dict)
     linger_s: float = Field(
@@ -82,7 +82,7 @@ ERRORS: dict[int, Any] = {401: Problem, 404: Problem}
 
 @router.get("/labs", response={200: list[LabOut], 401: Problem})
 def labs(request: HttpRequest) -> list[dict[str, Any]]:
-    """List the labs in the order to watch them in."""
+    """List the labs in the order in which to watch them."""
     return [
         {
             "name": entry.name,

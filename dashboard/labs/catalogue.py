@@ -1,6 +1,6 @@
-"""The labs there are, with what they take; loads rmqcore's labs when first asked.
+"""The catalogue of labs and their parameters; loads `rmqcore.labs` on first use.
 
-The web process reads this for its pages, and plays nothing.
+The web process reads it for its pages, and plays no labs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class LabEntry:
 
 @lru_cache(maxsize=1)
 def entries() -> tuple[LabEntry, ...]:
-    """Return every lab in the order to watch them in."""
+    """Return every lab in the order in which to watch them."""
     from rmqcore.labs import LABS
 
     return tuple(_entry(lab) for lab in LABS.values())
 
 
 def entry_named(name: str) -> LabEntry:
-    """Return one lab; raise ArgumentError that lists them for an unknown name."""
+    """Return one lab; for an unknown name, raise ArgumentError that lists the labs."""
     return _entry(_lab(name))
 
 
@@ -47,12 +47,12 @@ def text_of(lab: str, key: str) -> str:
     name = key.removeprefix(f"{lab}.")
     text = own.get(name) if name != key else EVERYWHERE.get(key)
     if text is None:
-        raise ArgumentError(f"lab {lab} tells no {key!r}")
+        raise ArgumentError(f"lab {lab} has no text {key!r}")
     return text
 
 
 def check_parameters(lab: str, given: Mapping[str, int], linger_s: float) -> None:
-    """Raise ArgumentError for what the lab would refuse, with its own words."""
+    """Raise ArgumentError for what the lab would refuse, with the lab's message."""
     from rmqcore.labs.lab import check_linger
 
     _lab(lab).parameters_of(given)

@@ -1,7 +1,7 @@
 """A small picture of one division: a row per member, a column per queue.
 
-Pure: names and numbers in, places in per cent out. The template draws it as SVG whose
-widths are shares of the room there is, so that it fits a phone as it fits a desk.
+Pure: it takes names and numbers, and returns positions in per cent. The template draws
+it as SVG with relative widths, so that it fits a phone as well as a desktop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NUMBERED_UP_TO: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One queue in a row; places in per cent. `shared` says that others hold it too."""
+    """One queue in a row; positions in per cent. If `shared`, others hold it too."""
 
     queue_id: int
     x: float
@@ -39,7 +39,7 @@ class Row:
 class Divided:
     """Who holds which queues of a topic; `nobody` are those that nobody holds.
 
-    It is None where members divide nothing (BROADCASTING): none of theirs is shared.
+    `nobody` is None where members divide nothing (BROADCASTING); then none is shared.
     """
 
     topic: str
@@ -54,7 +54,7 @@ def divided(
 ) -> Divided:
     """Place the queues of each member; ids run from 0 without gaps in a lab.
 
-    Without `unowned` each member is meant to hold all.
+    Without `unowned`, each member is meant to hold all queues.
     """
     held = {number for ids in parts.values() for number in ids}
     numbers = sorted(held.union(unowned or ()))

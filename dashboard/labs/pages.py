@@ -1,8 +1,8 @@
-"""The pages of labs: the list of them, and one run told while it is played.
+"""The pages of labs: the list of labs, and one run, shown while it is played.
 
-Both are also given as a fragment (header `X-Fragment`), which their script fetches when
-the socket says that a run moved on. Everybody who is signed in may watch; to start or
-cancel a lab takes an operator.
+Both are also served as a fragment (header `X-Fragment`), which their script fetches
+when the socket reports that a run has progressed. Everybody who is signed in may watch;
+only operators may start or cancel a lab.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def labs(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Role.OPERATOR)
 def start(request: HttpRequest, lab: str) -> HttpResponse:
-    """Start a lab and go to its run; what is wrong is said on the list."""
+    """Start a lab and go to its run; errors are shown on the list."""
     cluster = embedded_cluster()
     if cluster is None:
         raise Http404(_("No embedded cluster is configured, so no lab can be played."))
@@ -66,7 +66,7 @@ def start(request: HttpRequest, lab: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Tell one run, as far as it has come."""
+    """Show one run as far as it has come."""
     found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
     return _shown(
         request,
@@ -97,7 +97,7 @@ def _shown(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResp
 
 
 def _parameters(request: HttpRequest) -> dict[str, int]:
-    """Read the lab's numbers; an empty field leaves the lab's own."""
+    """Read the lab's parameters; an empty field leaves the lab's default."""
     found: dict[str, int] = {}
     for key, value in request.POST.items():
         name, text = key.removeprefix("p-"), str(value).strip()

@@ -1,9 +1,10 @@
-"""Plays one claimed run on the worker's loop, and tells how it goes.
+"""Plays one claimed run on the worker's loop, and reports its progress.
 
-The lab tells its steps synchronously, so they are gathered in a list; a task beside
-the lab writes them down a few times a second, tells the sockets, and looks whether
-somebody asked for the end. Cancelled, a lab lets its members leave and deletes its
-topics before the row says so. A row that is no longer this worker's ends the lab, too.
+The lab reports its steps synchronously, so they are collected in a list; a task beside
+the lab saves them a few times a second, notifies the sockets, and checks whether
+somebody has asked for the end. A cancelled lab lets its members leave and deletes its
+topics before its row says so. The lab also ends if its row no longer belongs to this
+worker.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LONGEST_RUN_SECONDS: Final = 1800.0
 
 
 class Database(Protocol):
-    """Runs blocking work in the thread that the database has."""
+    """Runs blocking work in the database thread."""
 
     def __call__(self, work: Callable[[], T]) -> Awaitable[T]: ...
 
@@ -56,11 +57,11 @@ class Playing:
         self._playing: asyncio.Task[LabResult] | None = None
 
     def look(self) -> None:
-        """Look at once whether somebody asked for the end."""
+        """Check at once whether somebody has asked for the end."""
         self._news.set()
 
     async def play(self) -> None:
-        """Play to the end, whatever that is, and write it down."""
+        """Play to the end, whatever that is, and save the outcome."""
         run = self._run
         logger.info("lab=%s run=%s started", run.lab, run.pk)
         await self._tell(run)
@@ -143,7 +144,7 @@ class Playing:
             await asyncio.sleep(WRITE_EVERY_SECONDS)
 
     async def _save(self) -> Standing | None:
-        """Write down; None where the database refused, which the next write mends."""
+        """Save the steps; None if the database failed; the next save tries again."""
         steps = tuple(self._steps)
         try:
             return await self._database(

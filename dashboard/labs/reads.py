@@ -1,4 +1,4 @@
-"""What the pages of labs show: each lab with its last run, and one run in full."""
+"""Contents of the pages of labs: each lab with its last run, and one run in full."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LabRow:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One step as it is read: `at_s` seconds after the first; `key` for its icon."""
+    """One step as it is shown; `at_s` seconds after the first, `key` for its icon."""
 
     number: int
     at_s: float
@@ -78,7 +78,7 @@ class ShownRun:
 
 
 def embedded_cluster() -> Cluster | None:
-    """Return the embedded cluster where one is configured."""
+    """Return the embedded cluster, if one is configured."""
     return Cluster.objects.filter(embedded=True, configured=True).first()
 
 

@@ -1,13 +1,13 @@
-"""What the worker that plays a lab writes to its row; nobody else does meanwhile.
+"""Writes to a run's row by the worker that plays it; nobody else writes meanwhile.
 
-1. `claim`: queued → running by a conditional update; whoever loses the race does
+1. `claim`: queued → running by a conditional update; a worker that loses the race does
    nothing.
-2. `save`: steps so far and the time it was last seen. The answer says whether the run
-   still is this worker's, and whether somebody asked for its end.
+2. `save`: the steps so far and the time of this save. The result says whether the run
+   still belongs to this worker, and whether somebody has asked for its end.
 3. `finish`: done with what was seen, failed with a sentence, or cancelled.
 
-A run whose worker was killed is given up by whoever notices, and what it left on the
-cluster is deleted by the next worker that looks.
+A run whose worker was killed is given up by whoever notices, and the next worker that
+looks deletes what the run left on the cluster.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ StepDocument = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a run stands towards its worker."""
+    """Whether a run still belongs to its worker, and whether it is to end."""
 
     ours: bool
     cancel_asked: bool
@@ -36,7 +36,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run came out."""
+    """The outcome of a run."""
 
     state: LabRun.State
     claims: Sequence[Mapping[str, Any]] = ()
@@ -54,7 +54,7 @@ def waiting_runs(clusters: Sequence[str]) -> list[int]:
 
 
 def claim(pk: int, worker: str) -> LabRun | None:
-    """Make a waiting run this worker's; None when another was first."""
+    """Claim a waiting run for a worker; return None if another was first."""
     now = timezone.now()
     claimed = LabRun.objects.filter(
         pk=pk, state=LabRun.State.QUEUED, cancel_asked=False
@@ -65,7 +65,7 @@ def claim(pk: int, worker: str) -> LabRun | None:
 
 
 def save(pk: int, worker: str, steps: Sequence[StepDocument]) -> Standing:
-    """Write the steps so far, and say that the worker lives."""
+    """Write the steps so far, and record that the worker is alive."""
     ours = LabRun.objects.filter(
         pk=pk, state=LabRun.State.RUNNING, worker=worker
     ).update(steps=list(steps), seen_at=timezone.now())
@@ -74,7 +74,7 @@ def save(pk: int, worker: str, steps: Sequence[StepDocument]) -> Standing:
 
 
 def finish(pk: int, worker: str, ending: Ending) -> bool:
-    """Write how a run came out; False when it was given up as lost meanwhile."""
+    """Write the outcome of a run; False if it has been given up as lost meanwhile."""
     now = timezone.now()
     rows = LabRun.objects.filter(pk=pk, state=LabRun.State.RUNNING, worker=worker)
     written = rows.update(
@@ -90,11 +90,11 @@ def finish(pk: int, worker: str, ending: Ending) -> bool:
 
 
 def give_up_lost() -> int:
-    """Fail the runs whose worker has gone without a word; return how many.
+    """Fail the runs whose worker has vanished; return how many.
 
-    Every worker asks every few seconds, and there is next to never one: it is looked
-    for first, which waits for no other writer. The update asks again, so that a run is
-    given up once, and not at all when it was heard of meanwhile.
+    Every worker calls this every few seconds, and there is hardly ever such a run: a
+    query looks for one first, which waits for no other writer. The update checks again,
+    so that a run is given up only once, and not at all if it has been saved meanwhile.
     """
     now = timezone.now()
     lost = LabRun.objects.filter(
@@ -118,5 +118,5 @@ def left_over_runs(clusters: Sequence[str]) -> list[LabRun]:
 
 
 def note_swept(pk: int) -> None:
-    """Note that nothing of a run is left on the cluster."""
+    """Record that nothing of a run is left on the cluster."""
     LabRun.objects.filter(pk=pk).update(left_over=False)

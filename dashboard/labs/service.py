@@ -1,10 +1,9 @@
 """The role of a worker that plays labs: waits for runs, claims them, plays them.
 
-Labs are played on the embedded cluster alone; where the settings name none, the role
-waits for nothing. It has a loop of its own, so that a lab's members never hold up the
-fleet's, which live in the same process. A run that was asked for is heard through the
-cache; now and then the role looks by itself, for what was said while the cache was
-away.
+Labs are played only on the embedded cluster; if the settings name none, the role does
+nothing. It has a loop of its own, so that a lab's members never delay the fleet's,
+which live in the same process. New runs are announced through the cache; now and then
+the role also looks by itself, for runs requested while the cache was unavailable.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_SECONDS: Final = 5.0
 AT_ONCE: Final = 4
-"""Labs that one worker plays side by side; further ones wait."""
+"""Labs that one worker plays at the same time; further ones wait."""
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 15.0
 
@@ -63,14 +62,14 @@ class LabService:
         self._client: redis.asyncio.Redis | None = None
 
     def start(self) -> None:
-        """Begin to wait for runs; returns when the loop runs."""
+        """Begin to wait for runs; return once the loop is running."""
         if not self._nameservers:
             return
         self._thread.start()
         self._thread.call(self._open(), START_SECONDS)
 
     def stop(self) -> None:
-        """End the labs that are played, each with its topics deleted."""
+        """End the labs that are being played, and delete their topics."""
         if self._thread.running:
             with suppress(TimeoutError):
                 self._thread.call(self._close(), STOP_SECONDS)
@@ -78,7 +77,7 @@ class LabService:
         self._database.close()
 
     def receive(self, tick: Tick) -> None:
-        """Labs keep their own time."""
+        """Ignore the tick: labs keep their own time."""
 
     # On the loop
 
@@ -135,7 +134,7 @@ class LabService:
                 await self._database.run(partial(note_swept, run.pk))
 
     def _play(self, run: LabRun) -> None:
-        # Late: a worker that plays no lab does not load them.
+        # Imported late, so that a worker that plays no labs does not load them.
         from .playing import Playing
 
         playing = Playing(
@@ -156,7 +155,7 @@ class LabService:
             self._wake.set()
 
     async def _tell(self, run: LabRun) -> None:
-        """Say that a run moved on; who hears it loads what it wants to show."""
+        """Announce that a run has progressed; receivers load what they want to show."""
         message = {"type": "update", "cluster": run.cluster.name, "labs": True}
         text = orjson.dumps({**message, "lab": run.lab, "run": str(run.pk)}).decode()
         try:

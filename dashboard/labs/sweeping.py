@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 async def sweep(run: LabRun, nameservers: str) -> bool:
-    """Delete a run's topics and groups; False when the cluster did not let it."""
+    """Delete a run's topics and groups; False if that failed."""
     try:
         async with Admin(nameservers) as admin:
             count = await delete_leftovers(admin, run_prefix(run.lab, run.label))

@@ -1,8 +1,9 @@
-"""What labs say, in the reader's language.
+"""The texts of labs in the reader's language.
 
-A step or claim is kept as its key and values; its English sentence is the lab's own and
-serves as the message of the catalogs. Values that are words of the lab (what had just
-been done, where a file was found) have an entry here; names, numbers and times stay.
+A step or claim is stored as its key and values; its English sentence comes from the lab
+and is the message of the catalogs. Values that are words of the lab (what had just been
+done, where a file was found) have an entry here; names, numbers and times stay as they
+are.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ TAKES: Final[Mapping[str, Word]] = {
         "about 100 s, because the delays before the retries are 10 s, 30 s and 1 min"
     ),
 }
-"""What makes a lab long; the others take seconds."""
+"""Why a lab takes long; the others take seconds."""
 
 PARAMETERS: Final[Mapping[str, Word]] = {
     "members": _("Members"),
@@ -143,7 +144,7 @@ _VALUES: Final[Mapping[str, Mapping[str, Word]]] = {
 
 
 def sentence(lab: str, key: str, params: Mapping[str, Any]) -> str:
-    """Return a step or claim in words; raises ArgumentError for a key it has not."""
+    """Return a step or claim in words; raise ArgumentError for an unknown key."""
     text = gettext(text_of(lab, key))
     values = {name: _shown(name, value) for name, value in params.items()}
     if "parts" in params:

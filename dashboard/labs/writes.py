@@ -1,4 +1,4 @@
-"""Ask for a lab to be played, or for its end; both are audited."""
+"""Requests to play a lab, or to end it; both are audited."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def cancel_lab(actor: User, run: LabRun) -> None:
 
 
 def wake_labs() -> None:
-    """Tell the workers to look; by themselves they would a few seconds later."""
+    """Tell the workers to look now; by themselves they look every few seconds."""
     if not settings.ROCKETSCOPE_REDIS_URL:
         return
     try:

@@ -1,4 +1,4 @@
-"""The clusters and their overviews for programs."""
+"""REST routes of clusters and their overviews."""
 
 from __future__ import annotations
 

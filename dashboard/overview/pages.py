@@ -1,8 +1,7 @@
 """The pages of a cluster: its overview and its list of groups.
 
-Both are also given as a fragment (header `X-Fragment`), which their script fetches
-after a digest came over the socket: the server stays the only one that filters, sorts
-and writes rows.
+Both are also served as a fragment (header `X-Fragment`), which their script fetches
+when a digest arrives over the socket: only the server filters, sorts and writes rows.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .reads import ListQuery, list_groups
 @require_safe
 @requires(Role.VIEWER)
 def home(request: HttpRequest) -> HttpResponse:
-    """Go to the first cluster; without one, say how to name one."""
+    """Go to the first cluster; if there is none, say how to configure one."""
     clusters = configured_clusters()
     if clusters:
         return redirect("cluster", clusters[0].name)

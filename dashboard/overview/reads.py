@@ -1,8 +1,8 @@
-"""The list of groups of a cluster: filtered, sorted and cut into pages on the server.
+"""The list of groups of a cluster: filtered, sorted and paginated on the server.
 
-The document comes worst first, and that order is kept wherever the asked column says
-nothing: unknown values always stand last, in either direction. A group that looks
-healthy but is known in part stands among the unknown, above the healthy.
+The document lists the worst groups first, and that order is kept where the sort column
+does not decide. Unknown values come last in either direction. A group that looks
+healthy but is known only in part stands among the unknown, above the healthy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SORTS: Final[Mapping[str, SortKey]] = {
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What part of the list is asked for; `sort` may begin with a minus."""
+    """The requested part of the list; `sort` may begin with a minus."""
 
     text: str = ""
     level: str = ""
@@ -48,7 +48,7 @@ class ListQuery:
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> ListQuery:
-        """Read an address; what cannot be read falls back to the default."""
+        """Read a URL's parameters; one that cannot be read gets its default."""
         level, sort = params.get("level", ""), params.get("sort", "")
         page = params.get("page", "")
         return cls(
@@ -61,7 +61,7 @@ class ListQuery:
         )
 
     def url(self, **changes: Any) -> str:
-        """Return the address's query for this list with some parts changed."""
+        """Return the URL query for this list with some parts changed."""
         changed = replace(self, page=1) if "page" not in changes else self
         changed = replace(changed, **changes)
         default = ListQuery()
@@ -94,7 +94,7 @@ class GroupList:
 def list_groups(
     overview: Overview, query: ListQuery, *, page_rows: int = PAGE_ROWS
 ) -> GroupList:
-    """Return the rows that `query` asks for; a page too far gives the last one."""
+    """Return the rows that `query` asks for; a page beyond the last gives the last."""
     listed = sorted(overview["groups"], key=_doubt)
     matching = [row for row in listed if _matches(row, query.text)]
     counts: Counter[str] = Counter(row["status"]["level"] for row in matching)
@@ -120,7 +120,7 @@ def list_groups(
 
 
 def _doubt(row: OverviewRow) -> int:
-    """Rank by level; what looks healthy and is known in part is not healthier."""
+    """Rank by level; a healthy group that is known only in part ranks as unknown."""
     level = row["status"]["level"]
     return LEVELS.index("unk" if level == "ok" and is_partial(row) else level)
 

@@ -13,8 +13,8 @@ _MARGIN: Final = 2
 def sparkline(points: Sequence[float | None]) -> list[str]:
     """Return the runs of known points as `points` of SVG polylines.
 
-    Zero is the ground line, the largest value the top. A span without a value is a
-    gap; a single point becomes a short stroke, so that it is seen at all.
+    Zero is the baseline, the largest value the top. A span without a value is a gap; a
+    single point becomes a short stroke, so that it is visible.
     """
     top = max((value for value in points if value is not None), default=0.0)
     step = (WIDTH - 2 * _MARGIN) / max(1, len(points) - 1)

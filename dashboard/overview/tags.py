@@ -20,7 +20,7 @@ register = template.Library()
 
 @register.simple_tag
 def trend(points: Sequence[float | None], level: str) -> SafeString:
-    """Draw the last hour of a lag; its peak is read out to screen readers."""
+    """Draw the last hour of a lag; screen readers read out its peak."""
     known = [value for value in points if value is not None]
     if not known:
         return format_html('<span class="dim small">{}</span>', _("no data"))
@@ -53,7 +53,7 @@ def query_url(query: ListQuery, **changes: Any) -> str:
 
 @register.simple_tag
 def sort_head(query: ListQuery, sort: str, title: str, css: str = "") -> SafeString:
-    """Draw a column head that sorts; a second click turns the order round."""
+    """Draw a column head that sorts; a second click reverses the order."""
     column = sort.removeprefix("-")
     if query.sort.removeprefix("-") != column:
         return format_html(

@@ -1,7 +1,7 @@
-"""What routes of the REST API share: who asks, about which cluster, and how to refuse.
+"""Look-ups and refusals that the routes of the REST API share.
 
-What a feature's `writes` refuse is raised as its own error; which status that has in an
-answer is written once, in `dashboard.config.api`.
+The `writes` of a feature raise errors of their own; the status of each in an answer is
+defined once, in `dashboard.config.api`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def refuse(status: int, detail: str) -> NoReturn:
-    """Answer with a status and a sentence that names the value."""
+    """Refuse with a status and a sentence that names the value."""
     raise HttpError(status, detail)
 
 
@@ -43,7 +43,7 @@ def the_first(rows: QuerySet[Row], otherwise: str) -> Row:
 
 
 def current_state() -> LiveState:
-    """Return the documents of now, or answer 503 where no cache is configured."""
+    """Return the current documents, or answer 503 if no cache is configured."""
     if not settings.ROCKETSCOPE_REDIS_URL:
         refuse(503, "ROCKETSCOPE_REDIS_URL is not set, so there is no current state")
     return live_state()

@@ -1,4 +1,4 @@
-"""What every route of the REST API may answer."""
+"""Answers that every route of the REST API may give."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ninja import Schema
 
 
 class Problem(Schema):
-    """Why a request was not followed, naming the value and what would be allowed."""
+    """Why a request was refused, naming the value and what would be allowed."""
 
     detail: str

@@ -1,4 +1,4 @@
-"""The settings, for reading only."""
+"""The read-only page of settings."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class ShownSetting:
 
 @dataclass(frozen=True, slots=True)
 class ShownCluster:
-    """A cluster as the settings page lists it; whether there is a key, not which."""
+    """A cluster as the settings page lists it: whether it has a key, not the key."""
 
     name: str
     name_servers: Sequence[str]
@@ -35,12 +35,12 @@ class ShownCluster:
 
 
 def shown_clusters() -> Sequence[ShownCluster]:
-    """Return every cluster that was ever configured, with what the settings say now."""
+    """Return every cluster that was ever configured, with its present settings."""
     return [_cluster(cluster) for cluster in Cluster.objects.all()]
 
 
 def shown_settings() -> Sequence[ShownSetting]:
-    """Return the settings in use, passwords in addresses replaced by stars."""
+    """Return the settings in use, with passwords in URLs replaced by stars."""
     host, port = settings.ROCKETSCOPE_LISTEN
     database: dict[str, Any] = settings.DATABASES["default"]
     rows = [
@@ -109,7 +109,7 @@ def _retention() -> Sequence[tuple[str, int, str]]:
 
 
 def without_password(url: str) -> str:
-    """Replace the password of an address, if it has one, by three stars."""
+    """Replace the password of a URL, if it has one, with three stars."""
     parts = urlsplit(url)
     if not parts.password:
         return url

@@ -23,7 +23,7 @@ ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
 
 
 class PreviewOut(Schema):
-    """What applying a scenario's row would do, and for how long strategies mix."""
+    """The effect of applying a scenario's row, and how long strategies would mix."""
 
     row: str
     changed: int
@@ -49,7 +49,7 @@ class ChangeIn(Schema):
 
 
 class UndoIn(Schema):
-    """Why a change is undone; `confirmed` overwrites what others changed since."""
+    """Why a change is undone; `confirmed` overwrites what others have changed since."""
 
     reason: str = Field(max_length=1000)
     confirmed: bool = False
@@ -82,7 +82,7 @@ class ChangeOut(Schema):
 def preview_switch(
     request: HttpRequest, cluster: str, group: str, query: str, show: str = ""
 ) -> dict[str, Any]:
-    """Say what applying a scenario would do; `token` is needed to apply it."""
+    """Return what applying a scenario would do; `token` is needed to apply it."""
     state = _state(cluster, group)
     known = ManagedGroup.objects.filter(
         cluster__name=cluster, name=group, leaving=False
@@ -117,7 +117,7 @@ def apply_switch(
 def get_change(
     request: HttpRequest, cluster: str, group: str, pk: int
 ) -> dict[str, Any]:
-    """Say how far a change has come, by what members report."""
+    """Return a change and its progress, as members report it."""
     return _change_row(_change(cluster, group, pk), _state(cluster, group))
 
 
@@ -128,7 +128,7 @@ def get_change(
 def undo(
     request: HttpRequest, cluster: str, group: str, pk: int, body: UndoIn
 ) -> Status[dict[str, Any]]:
-    """Set the wishes back to what they were before a change."""
+    """Undo a change: restore the desired state from before it."""
     found = _change(cluster, group, pk)
     made = undo_change(
         user_of(request), found, reason=body.reason, confirmed=body.confirmed

@@ -1,8 +1,8 @@
-"""What the owners of a group change so that it divides otherwise.
+"""Instructions for the people who run a group, to make it divide differently.
 
-RocketMQ has no switch for it: each client divides by the strategy it was built with, so
-every member has to be started with the new one. Only whether clients divide at all can
-be set at the broker, by the message request mode (code 401): under POP nobody does.
+RocketMQ has no switch for this: each client divides by the strategy it was built with,
+so every member has to be started with the new one. The broker can only set whether
+clients divide at all, by the message request mode (code 401): under POP none does.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ CLASSES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Source text for both clients; `broker` sets POP and back by Apache's admin tool.
+    """Source text for both clients; `pop` and `pull` set the mode by Apache's mqadmin.
 
-    Where lists are needed, `java_lists` and `python_lists` hold them, or are empty when
-    there are too many for one source file and `too_long` says so.
+    Where lists are needed, `java_lists` and `python_lists` hold them; if they are too
+    many for one Java file, `java_lists` is empty and `too_long` says so.
     """
 
     java: str
@@ -46,7 +46,7 @@ class Guide:
 
 
 def guide_of(preview: Preview) -> Guide:
-    """Return what to change for the row that a preview shows."""
+    """Return the guide for the row that a preview shows."""
     row = preview.row
     by_lists = row in (BALANCED, "CONFIG")
     java_lists = python_lists = too_long = ""

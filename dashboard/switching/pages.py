@@ -1,6 +1,6 @@
-"""Switching a group: looked at first, applied with a reason, watched, undone.
+"""Pages that preview a switch of a group, apply it with a reason, follow and undo it.
 
-For a group that is not hosted here, the same page says what its owners have to change.
+For a group that is not hosted here, the preview says what has to be changed in it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def preview(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_POST
 @requires(Role.OPERATOR)
 def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Apply what was looked at; what speaks against it is said on the same page."""
+    """Apply what was previewed; a refusal is shown on the same page."""
     found = find_cluster(cluster)
     fields = request.POST
     query = fields.get("query", "")
@@ -88,7 +88,7 @@ def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def changes(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """List what was changed of a group, newest first."""
+    """List the changes of a group, newest first."""
     context = group_context(request, cluster, group, "changes")
     context["changes"] = GroupChange.objects.filter(
         group__cluster__name=cluster, group__name=group
@@ -99,14 +99,14 @@ def changes(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def change(request: HttpRequest, cluster: str, group: str, pk: int) -> HttpResponse:
-    """Show a change and how far it has come, by what members report."""
+    """Show a change and its progress, as members report it."""
     return _change_page(request, cluster, group, pk)
 
 
 @require_POST
 @requires(Role.OPERATOR)
 def undo(request: HttpRequest, cluster: str, group: str, pk: int) -> HttpResponse:
-    """Set the wishes back to what they were before a change."""
+    """Undo a change: restore the desired state from before it."""
     found = _change(cluster, group, pk)
     fields = request.POST
     try:

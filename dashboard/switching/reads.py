@@ -1,8 +1,8 @@
-"""What applying a scenario would do, and how far a change that was applied has come.
+"""Previews of applying a scenario, and the progress of changes that were applied.
 
-A preview is computed from the newest document of the group each time it is looked at.
-Its `token` stands for all that it depends on: whoever applies gives it back, and where
-the group has changed in between, nothing is applied but a new look asked for.
+A preview is computed from the newest document of the group each time it is shown. Its
+`token` stands for everything it depends on: applying a change needs the token, and if
+the group has changed since the preview, nothing is applied and a new one is required.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Transfer:
 class Preview:
     """One row of a comparison as a change to be made.
 
-    `desired` is None where it cannot be applied here, and `refusal` says why; it is
-    empty for a group that is not hosted here. Where nobody divides anything, because
-    the group has no members or no queues, `then` is as now.
+    `desired` is None if the change cannot be applied here, and `refusal` says why;
+    `refusal` is empty for a group that is not hosted here. If nothing is divided,
+    because the group has no members or no queues, `then` is the same as `now`.
     """
 
     comparison: Comparison
@@ -121,7 +121,7 @@ def preview_of(
 def _desired(
     state: GroupState, group: ManagedGroup, comparison: Comparison, row: str
 ) -> Desired:
-    """Return what to wish for; raise ArgumentError where nothing can be applied."""
+    """Return the desired state; raise ArgumentError if nothing can be applied."""
     check_known(comparison.before)
     check_settled(state, group)
     if not _divides(comparison):
@@ -133,8 +133,8 @@ def _desired(
 def _row_of(comparison: Comparison, asked: str) -> str:
     """Return the row to preview: the one asked for, else the group's own.
 
-    Raise ArgumentError where its options are refused, or where it cannot be computed
-    although there is what to divide.
+    Raise ArgumentError if its options are refused, or if it cannot be computed although
+    there is something to divide.
     """
     # A reported name may carry the strategy inside it: MACHINE_ROOM_NEARBY-AVG.
     named = asked.partition("-")[0]
@@ -145,7 +145,7 @@ def _row_of(comparison: Comparison, asked: str) -> str:
     if not _divides(comparison):
         key = DEFAULT_STRATEGY if named == NOW else comparison.row(named).key
         if key in STRATEGY_NAMES:
-            # Nobody divides, so nothing has yet refused options that contradict.
+            # Nothing is divided, so contradictory options have not been refused yet.
             prepare(key, comparison.scenario, comparison.after)
         return key
     found = comparison.row(named)
@@ -157,15 +157,15 @@ def _row_of(comparison: Comparison, asked: str) -> str:
 
 
 def _divides(comparison: Comparison) -> bool:
-    """Say whether there are members and queues to divide among them."""
+    """Return whether there are members, and queues to divide among them."""
     return bool(comparison.after.members and comparison.after.queues)
 
 
 def check_known(situation: Situation) -> None:
     """Raise ArgumentError while not all of a group is known.
 
-    What would happen to queues of a broker that does not answer, and what happens to
-    them meanwhile, nobody can tell.
+    Nobody can tell what would happen to queues of a broker that does not answer, nor
+    what happens to them meanwhile.
     """
     if situation.complete:
         return
@@ -199,9 +199,9 @@ def check_known(situation: Situation) -> None:
 
 
 def check_settled(state: GroupState, group: ManagedGroup) -> None:
-    """Raise ArgumentError while members wanted and members present are not the same.
+    """Raise ArgumentError while the members present are not the members wanted.
 
-    What is predicted for members that are about to leave would not come true.
+    A prediction for members that are about to leave would not come true.
     """
     wanted = set(group.members.filter(wanted=True).values_list("client_id", flat=True))
     present = {member["client_id"] for member in state["members"]}
@@ -224,12 +224,12 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a change has come, by what members report.
+    """The progress of a change, as members report it.
 
     `state` is "running" until all members report the strategy and all queues are held
-    as predicted, where something was (nothing is when a change is undone); "replaced"
-    once the group was changed again since. The owners of `unheard` queues are not
-    reported, so these are neither as predicted nor missed.
+    as predicted (unless nothing was predicted, as when a change is undone); "replaced"
+    once the group has been changed again. The owners of `unheard` queues are not
+    reported, so these queues count neither as predicted nor as missed.
     """
 
     state: Literal["running", "done", "replaced", "unknown"]
@@ -248,7 +248,7 @@ class Progress:
 
 
 def progress_of(change: GroupChange, state: GroupState | None) -> Progress:
-    """Compare what a change was predicted to bring with what members report."""
+    """Compare the division predicted for a change with what members report."""
     strategy = change.after["strategy"]
     predicted = from_lists("predicted", change.predicted, limit=MAX_PREDICTED)
     expected = {
@@ -279,7 +279,7 @@ def progress_of(change: GroupChange, state: GroupState | None) -> Progress:
 
 
 def _reported(state: GroupState) -> dict[MessageQueue, list[str]]:
-    """Return who holds each queue of which members say it."""
+    """Return the owners of each queue for which members report them."""
     return {
         MessageQueue(row["topic"], row["broker"], row["queue_id"]): row["owners"]
         for row in state["queues"]
@@ -292,7 +292,7 @@ def _misses(
     reported: Mapping[MessageQueue, list[str]],
     group: str,
 ) -> list[Miss]:
-    """Return the queues not held as predicted; members are the same by number."""
+    """Return the queues not held as predicted; members are identified by number."""
     found = []
     for queue, client_id in expected.items():
         owners = reported.get(queue)
@@ -315,7 +315,7 @@ def _who(client_id: str, group: str) -> str | int:
 
 
 def _same_strategy(reported: str | None, wanted: str) -> bool:
-    """Clients report a class, which says nothing of the strategy inside a room."""
+    """Compare strategies as clients report them: without the one inside a room."""
     return (reported or "").partition("-")[0] == wanted.partition("-")[0]
 
 

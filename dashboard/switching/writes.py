@@ -1,10 +1,10 @@
-"""Changes of how a hosted group divides its queues: applied, and undone.
+"""Applies and undoes changes to how a hosted group divides its queues.
 
-A change sets wishes, which the workers follow; it keeps what was before, what is wanted
-after and which division was predicted. Undoing one sets the wishes back to what they
-were before it, in those parts which it changed, whether or not members have followed
-yet. Where somebody else has changed the same parts since, undoing would overwrite that:
-it is refused, naming who and what, unless confirmed.
+A change sets the desired state, which workers follow; it records the state before, the
+state wanted after and the predicted division. Undoing a change restores the parts of
+the desired state that it changed, whether or not members have followed yet. If somebody
+else has changed the same parts since, undoing would overwrite that: it is refused,
+naming who and what, unless confirmed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from rmqcore.errors import ArgumentError
 from .reads import Preview, preview_of
 
 MAX_REASON: Final = 1000
-# What is undone together: options mean nothing without their strategy.
+# Parts that are undone together: options mean nothing without their strategy.
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "strategy": ("strategy", "strategy_options"),
     "members": ("members",),
@@ -48,7 +48,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class StalePreviewError(FleetError):
-    """The group is not as it was when the change was looked at."""
+    """The group has changed since the preview."""
 
 
 class OverwriteError(FleetError):
@@ -68,8 +68,8 @@ def apply_change(
 ) -> GroupChange:
     """Make a scenario's row the desired state of a hosted group.
 
-    `token` is that of the preview which was looked at. Raise FleetError in words for
-    the person who asked; nothing has changed then.
+    `token` is that of the preview that was shown. Raise FleetError with a message for
+    the person who asked; then nothing has changed.
     """
     allow_operator(actor)
     reason = _checked_reason(reason)
@@ -97,10 +97,10 @@ def apply_change(
 def undo_change(
     actor: User, change: GroupChange, *, reason: str, confirmed: bool = False
 ) -> GroupChange:
-    """Set the wishes back to what they were before a change, where it changed them.
+    """Restore the parts of the desired state that a change has changed.
 
-    Raise OverwriteError unless `confirmed` where somebody else has changed the same
-    since; FleetError where there is nothing to undo.
+    Raise OverwriteError if somebody else has changed the same parts since, unless
+    `confirmed`; FleetError if there is nothing to undo.
     """
     allow_operator(actor)
     reason = _checked_reason(reason)
@@ -126,7 +126,7 @@ def undo_change(
 
 
 def desired_state(group: ManagedGroup) -> dict[str, Any]:
-    """Return what is wished for a group, in the form that changes keep."""
+    """Return the desired state of a group, in the form that changes store."""
     numbers = group.members.filter(wanted=True).values_list("number", flat=True)
     return {
         "strategy": group.strategy,

@@ -1,4 +1,4 @@
-"""The rebalance timeline for programs."""
+"""The REST route of the rebalance timeline."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Interval = list[int]
 
 
 class HeldOut(Schema):
-    """A queue in one hand, null for nobody's; `end` is null while it lasts.
+    """A queue held by `owner`, or by nobody if null; `end` is null while it lasts.
 
-    `connection` tells processes with one client id apart, from 0.
+    `connection` numbers the processes with one client id, from 0.
     """
 
     owner: str | None
@@ -34,10 +34,10 @@ class HeldOut(Schema):
 
 
 class LaneOut(Schema):
-    """One queue; `known` is false where no member reported who owns it.
+    """One queue; `known` is false if no member reported who owns it.
 
-    `double` and `unknown` are from one time to another: several hold it, or nobody can
-    say who does.
+    In the intervals of `double` several members hold it; in those of `unknown` nobody
+    can say who does.
     """
 
     queue: list[str | int]
@@ -48,7 +48,7 @@ class LaneOut(Schema):
 
 
 class EpochOut(Schema):
-    """A span with equal members and queues."""
+    """A span in which members and queues stay the same."""
 
     number: int
     cause: str
@@ -61,7 +61,7 @@ class EpochOut(Schema):
 
 
 class EventOut(Schema):
-    """A queue's change of hands, and what is known of the cause."""
+    """A change of a queue's owners, and its cause as far as it is known."""
 
     queue: list[str | int]
     kind: Literal["moved", "taken", "lost", "double", "settled"]
@@ -74,8 +74,8 @@ class EventOut(Schema):
 class TimelineOut(Schema):
     """Who held which queue when; events are the newest 200.
 
-    There are lanes and events of groups whose queues have single owners; `kind` is
-    null for a group that is gone.
+    Only groups whose queues have single owners have lanes and events; `kind` is null
+    for a group that is gone.
     """
 
     kind: str | None
@@ -89,7 +89,7 @@ class TimelineOut(Schema):
 
 
 class TimelineQuery(Schema):
-    """The span: so many minutes up to `until` (ms since the epoch), or to now."""
+    """The span: the minutes that end at `until` (ms since the epoch), or now."""
 
     minutes: int = Field(15, ge=1, le=1440)
     until: int | None = Field(None, ge=0, le=10**14)

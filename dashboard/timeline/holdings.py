@@ -1,29 +1,29 @@
-"""Who held a queue when, put together from events and epochs, with their error bars.
+"""Who held a queue when, reconstructed from events and epochs, with error bars.
 
-Theory. Nobody saw a queue change hands: two looks did, one that still showed the old
-owner and one that first showed the new. So a beginning and an end are intervals
-(`Moment`), and a piece (`Held`) is certain between them only.
+Theory. Nobody sees a queue change hands: there are two looks, one that still showed the
+old owner and one that first showed the new. So a beginning and an end are intervals
+(`Moment`), and a piece (`Held`) is certain only between them.
 
-Three things are known of a group: ownership events (queue, owners before, owners
-after, interval), epochs (members and queues, with intervals of their own), and who owns
-what now. They agree as far as they go:
+Three things are known of a group: ownership events (queue, owners before, owners after,
+interval), epochs (members and queues, with intervals of their own), and who owns which
+queue now. They are combined by these rules:
 
-- Between two events of a queue it has the owners that both name. Where the later one
-  names others, a change was missed between them: the interval is the whole time.
-- Nobody owns a queue who is not a member: pieces are cut to the epochs in which their
-  owner is there, which makes their ends more exact than the event alone.
-- A queue exists in the epochs that list it. There it is in somebody's hand, or nobody's
-  where members said so or there was no member at all; otherwise it is *unknown*, which
-  is no gap: another member may have held it while nobody was asked.
-- Of a time in which the collector saw nothing (`unseen`) nothing is certain.
+- Between two events, a queue has the owners that both name. If the later one names
+  others, a change was missed between them: its interval is the whole time.
+- Only members own queues: pieces are cut to the epochs in which their owner is a
+  member, which makes their ends more exact than the event alone.
+- A queue exists in the epochs that list it. There it is in somebody's hand, or in
+  nobody's if members said so or there were no members at all; otherwise its owner is
+  *unknown*, which is not a gap: another member may have held it while nobody was asked.
+- Nothing is certain of a time in which the collector saw nothing (`unseen`).
 
 Two processes with one client id are two members, and a queue that both hold is owned
 twice: each connection of an id is a *hand* of its own, numbered from 0.
 
-Stored rows may be out of order, contradict each other or be missing. Whatever they are,
-pieces of one hand do not overlap where they are certain, nor does nobody's with
-anybody's. Pure; times are ms since the epoch. Cost: linear in events times epochs of
-one queue's owners, which a page of some hours keeps small.
+Stored rows may be out of order, contradict each other or be missing. Even so, the
+certain parts of one hand's pieces never overlap, nor do nobody's and anybody's. Pure;
+times are ms since the epoch. Cost: linear in events times epochs of one queue's owners,
+which is small for a page of some hours.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ QueueKey = tuple[str, str, int]
 NOBODY: Final = ""
 
 Hand = tuple[str, int]
-"""A client id and which of its connections, from 0; `NOBODY` has one."""
+"""A client id and the number of its connection, from 0; `NOBODY` has one."""
 
 Stretch = tuple[int, int]
-"""From one time to another, both known."""
+"""From one known time to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When something happened: after the one time and not after the other."""
+    """When something happened: after `after`, and not later than `by`."""
 
     after: int
     by: int
@@ -60,7 +60,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A queue in one hand, or in nobody's; `end` is None while it lasts.
+    """A span in which one hand, or nobody, holds a queue; `end` is None while it lasts.
 
     `connection` tells the connections of one client id apart.
     """
@@ -72,20 +72,20 @@ class Held:
 
     @property
     def hand(self) -> Hand:
-        """Who holds it, connections of one client id told apart."""
+        """Who holds it, with connections of one client id told apart."""
         return self.owner, self.connection
 
     @property
     def certain(self) -> tuple[int, int | None] | None:
-        """The time in which it is certain, None where there is none."""
+        """The time in which it is certain; None if there is none."""
         if self.end is not None and self.end.after <= self.begin.by:
             return None
         return self.begin.by, None if self.end is None else self.end.after
 
     def certain_within(self, since: int, until: int) -> Stretch | None:
-        """Return the part of its certain time within a span, None where there is none.
+        """Return the part of its certain time within a span; None if there is none.
 
-        What lasts, lasts until the end of the span.
+        A piece without an end lasts until the end of the span.
         """
         if self.certain is None:
             return None
@@ -111,13 +111,13 @@ class SeenEpoch:
     divided: bool = True
 
     def has(self, key: QueueKey) -> bool:
-        """Say whether the queue was there, to be owned by one member."""
+        """Return whether the queue existed, to be owned by one member."""
         return self.divided and key in self.queues
 
 
 @dataclass(frozen=True, slots=True)
 class SeenEvent:
-    """A queue's change of hands."""
+    """A change of a queue's owners."""
 
     key: QueueKey
     kind: str
@@ -137,10 +137,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One queue's pieces in order of time; `known` is False where nobody reported.
+    """One queue's pieces in order of time; `known` is False if nobody reported.
 
     `doubles` are the times in which several hands hold it with certainty, `unknown`
-    those in which it is there and nobody can say who holds it; both within the window.
+    those in which it exists and nobody can say who holds it; both within the window.
     """
 
     key: QueueKey
@@ -162,13 +162,13 @@ def lanes(
     unseen: Iterable[Moment] = (),
     away: Mapping[str, int] | None = None,
 ) -> list[Lane]:
-    """Return a lane for each queue there was between `since` and `until`.
+    """Return a lane for each queue that existed between `since` and `until`.
 
-    `events` and `epochs` reach from `since` to now, epochs as `in_order` returns them;
-    `owners_now` are the reported owners, without the queues that nobody reported. In
-    `unseen` the collector saw nothing: after the one time and before the other; of
-    queues on brokers that are `away` it has seen nothing since then, unless a member
-    reports them.
+    `events` and `epochs` reach from `since` to now, with epochs as `in_order` returns
+    them; `owners_now` are the reported owners, without the queues that nobody reported.
+    The collector saw nothing between the two times of each moment in `unseen`. Of
+    queues on the brokers in `away` it has seen nothing since the time given there,
+    unless a member reports them.
     """
     by_queue: dict[QueueKey, list[SeenEvent]] = {}
     for event in sorted(events, key=lambda each: (each.at.by, each.at.after)):
@@ -190,9 +190,9 @@ def lanes(
 
 
 def in_order(epochs: Iterable[SeenEpoch]) -> list[SeenEpoch]:
-    """Return epochs in order of time, each ended when the next began at the latest.
+    """Return epochs in order of time, each ended no later than the next began.
 
-    A collector that was killed leaves one open, and clocks are set back.
+    A collector that is killed leaves an epoch open, and clocks are set back.
     """
     found: list[SeenEpoch] = []
     limit: Moment | None = None
@@ -210,7 +210,7 @@ def in_order(epochs: Iterable[SeenEpoch]) -> list[SeenEpoch]:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What is common to all lanes of a group: its epochs, the window, the clock."""
+    """The data that all lanes of a group share: its epochs, the window, the clock."""
 
     spans: _Spans
     since: int
@@ -296,7 +296,7 @@ class _Past:
         pieces: Iterable[Held],
         dark: Sequence[Stretch],
     ) -> Iterator[Stretch]:
-        """Return when the queue is there and nothing can be said of who holds it."""
+        """Return when the queue exists and nobody can say who holds it."""
         there = [
             within
             for begin, end in self.spans.there(places, self._end)
@@ -317,7 +317,7 @@ def _states(
     since: int,
     now: int,
 ) -> list[State]:
-    """Return the owners one after another, each with its begin and end.
+    """Return the owners one after another, each with a begin and an end.
 
     Boundaries never go back, whatever the events say.
     """
@@ -341,7 +341,7 @@ def _states(
 
 
 def _missed(begin: Moment, until: int) -> Moment:
-    """Return when a change was that nobody saw: at any time since the one before."""
+    """Return when an unseen change happened: at any time since the one before."""
     return Moment(begin.by, max(begin.by, until))
 
 
@@ -350,7 +350,7 @@ def _alike(one: Iterable[str], other: Iterable[str]) -> bool:
 
 
 def _held(states: Sequence[State]) -> Iterator[Held]:
-    """Join what stays in one hand from state to state."""
+    """Yield the pieces: what stays in one hand from state to state is one piece."""
     open_: dict[Hand, Moment] = {}
     for place, (owners, begin, end) in enumerate(states):
         last = place + 1 == len(states)
@@ -362,16 +362,16 @@ def _held(states: Sequence[State]) -> Iterator[Held]:
 
 
 def hands_of(owners: Iterable[str]) -> set[Hand]:
-    """Return the hands of owners as listed; an id named twice has two of them."""
+    """Return the hands of the listed owners; an id listed twice has two hands."""
     times = Counter(owner for owner in owners if owner)
     hands = {(owner, nth) for owner, count in times.items() for nth in range(count)}
     return hands or {(NOBODY, 0)}
 
 
 class _Spans:
-    """When a member was in the group and a queue existed, from the epochs.
+    """The spans in which members were in the group and queues existed, by the epochs.
 
-    Most queues exist in the same epochs; spans are kept by those, not by queue.
+    Most queues exist in the same epochs; spans are cached by epochs, not by queue.
     """
 
     def __init__(self, epochs: Sequence[SeenEpoch], since: int) -> None:
@@ -380,13 +380,13 @@ class _Spans:
         self._known: dict[tuple[tuple[int, ...], str], list[Span]] = {}
 
     def existing(self, key: QueueKey) -> tuple[int, ...]:
-        """Return the places of the epochs in which a queue is to be owned."""
+        """Return the positions of the epochs in which a queue is to be owned."""
         return tuple(
             place for place, epoch in enumerate(self._epochs) if epoch.has(key)
         )
 
     def of(self, existing: tuple[int, ...], client_id: str) -> list[Span]:
-        """Return when a member was there in those epochs; for nobody, all of them."""
+        """Return when a member was present in those epochs; for nobody, all of them."""
         if not self._epochs:
             return self._always
         wanted = (existing, client_id)
@@ -405,9 +405,9 @@ class _Spans:
         return joined(epoch for epoch in inside if not epoch.members)
 
     def there(self, existing: tuple[int, ...], now: int) -> Iterator[Stretch]:
-        """Return when the queue was there for certain, as far as can be told.
+        """Yield when the queue certainly existed, as far as can be told.
 
-        Where epochs are missing between two that list it, it counts as there.
+        If epochs are missing between two that list it, it counts as existing.
         """
         for span in self.of(existing, NOBODY):
             yield span.begin.by, now if span.end is None else span.end.after
@@ -419,7 +419,7 @@ class _Spans:
 
 
 def joined(epochs: Iterable[SeenEpoch]) -> list[Span]:
-    """Return the spans that epochs make; those that follow each other become one."""
+    """Return the spans of epochs; consecutive epochs become one span."""
     found: list[Span] = []
     for epoch in epochs:
         end = found[-1].end if found else None
@@ -431,7 +431,7 @@ def joined(epochs: Iterable[SeenEpoch]) -> list[Span]:
 
 
 def _cut(piece: Held, spans: Iterable[Span]) -> Iterator[Held]:
-    """Yield what of a piece lies within the spans, with the more exact ends."""
+    """Yield the parts of a piece within the spans, with the more exact ends."""
     for span in spans:
         begin = _both(piece.begin, span.begin)
         ends = [end for end in (piece.end, span.end) if end is not None]
@@ -440,7 +440,7 @@ def _cut(piece: Held, spans: Iterable[Span]) -> Iterator[Held]:
             continue
         end = Moment(min(e.after for e in ends), min(e.by for e in ends))
         if end.by > begin.after:
-            # An interval of one may reach into that of the other: order them.
+            # The interval of one end may reach into that of the other: order them.
             yield replace(
                 piece,
                 begin=_not_after(begin, Moment(begin.after, end.by)),
@@ -451,8 +451,8 @@ def _cut(piece: Held, spans: Iterable[Span]) -> Iterator[Held]:
 def _joined_pieces(pieces: Iterable[Held]) -> list[Held]:
     """Return pieces in order, those of one hand joined where their certain parts meet.
 
-    That nobody holds a queue may be known twice: from members, and from there being
-    none.
+    That nobody holds a queue may be known twice: because members say so, and because
+    there are none.
     """
     certain: dict[Hand, list[Held]] = {}
     found: list[Held] = []
@@ -498,7 +498,7 @@ def _united(moments: Iterable[Moment]) -> list[Stretch]:
 
 
 def union(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Return stretches in order, those that meet as one."""
+    """Return stretches in order, with those that meet joined."""
     found: list[Stretch] = []
     for begin, end in sorted(stretches):
         if found and begin <= found[-1][1]:
@@ -509,7 +509,7 @@ def union(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 
 def less(stretches: Iterable[Stretch], taken: Sequence[Stretch]) -> Iterator[Stretch]:
-    """Yield what is left of stretches without others; both as `union` has them."""
+    """Yield the parts of stretches outside others; both are as `union` returns them."""
     for begin, end in stretches:
         at = begin
         for off, on in taken:

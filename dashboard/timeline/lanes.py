@@ -1,9 +1,10 @@
 """The rebalance timeline as a picture: pieces of lanes placed in per cent of the width.
 
-Pure: lanes and epochs in, places out. A piece is drawn as its certain part between two
-error bars, the intervals in which it may have begun and ended. By queue a lane is one
-queue; by member it is one member, as high as the number of queues that are in its hand
-with certainty. Connections of one client id are members of their own.
+Pure: it takes lanes and epochs, and returns positions. A piece is drawn as its certain
+part between two error bars, the intervals in which it may have begun and ended. By
+queue, a lane is one queue; by member, it is one member, and its height is the number of
+queues that the member certainly holds. Connections of one client id are separate
+members.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .holdings import (
 )
 
 LEAST_WIDTH: Final = 0.12
-"""Per cent; what lasts shorter is drawn as wide as this, so that it is seen."""
+"""Per cent; anything shorter is drawn as wide as this, so that it is visible."""
 TICKS: Final = 6
 _STEPS_S: Final = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400)
 MOST_STEPS: Final = 2_000
-"""Steps of all members together; shorter ones are joined to the next."""
+"""Limit on the steps of all members; those too short are joined to the next."""
 LABELLED_FROM: Final = 5.0
 """Per cent of the width from which an epoch's band has room for its name."""
 
@@ -48,14 +49,14 @@ class Window:
     until: int
 
     def x(self, time: int) -> float:
-        """Return where a time lies, in per cent, within the picture."""
+        """Return the position of a time in per cent, within the picture."""
         share = (time - self.since) / (self.until - self.since)
         return round(min(100.0, max(0.0, share * 100)), 3)
 
     def place(
         self, begin: int, end: int, least: float = LEAST_WIDTH
     ) -> tuple[float, float]:
-        """Return where a span begins and how wide it is, `least` at least."""
+        """Return the position and the width of a span, which is at least `least`."""
         x = self.x(begin)
         width = round(max(least, self.x(end) - x), 3)
         return min(x, round(100 - width, 3)), width
@@ -63,7 +64,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One rectangle; `slot` is the hue, None for nobody and for what has none."""
+    """One rectangle; `slot` is the hue, None for nobody and for marks without one."""
 
     x: float
     width: float
@@ -80,8 +81,8 @@ class Mark:
 class Row:
     """One lane: its name and its marks, in the order in which they are painted.
 
-    `known` is False where there is nothing to show but that. `connection` is which of
-    the owner's, from 0.
+    `known` is False if the row can only say that nothing is known. `connection` is the
+    number of the owner's connection, from 0.
     """
 
     label: str
@@ -145,9 +146,9 @@ def member_rows(
     *,
     unseen: Iterable[Stretch] = (),
 ) -> list[Row]:
-    """Return a row per member of the window, as high as the queues it held.
+    """Return a row per member of the window; heights are numbers of queues held.
 
-    In `unseen` nobody knows even who was a member.
+    During `unseen`, not even the members are known.
     """
     hands = _hands(lanes, epochs, window)
     shortest = (window.until - window.since) * max(1, len(hands)) // MOST_STEPS
@@ -185,7 +186,7 @@ def member_rows(
 
 
 def _taken(lane: Lane, hand: Hand, window: Window) -> int:
-    """Return how often a hand took a queue; holding it on is no taking."""
+    """Return how often a hand took a queue; continuing to hold it does not count."""
     own = [piece for piece in lane.pieces if piece.hand == hand]
     ends = {piece.end for piece in own}
     return sum(
@@ -219,9 +220,9 @@ def ticks(window: Window) -> list[Tick]:
 def place_slots(
     known: Mapping[str, int], others: Iterable[str], places: int = 12
 ) -> dict[str, int]:
-    """Give a hue to members of the past that the map no longer has.
+    """Give hues to past members that the map no longer has.
 
-    Who is on the map keeps the map's; the others take the least used ones in turn.
+    Members on the map keep the map's hues; the others get the least used ones in turn.
     """
     slots = dict(known)
     used = [list(known.values()).count(place) for place in range(places)]
@@ -242,7 +243,7 @@ def _marks(lane: Lane, window: Window, slots: Mapping[str, int]) -> Iterable[Mar
 
 
 def unknown_marks(stretches: Iterable[Stretch], window: Window) -> list[Mark]:
-    """Return the marks of times of which nothing can be said."""
+    """Return the marks of times about which nothing can be said."""
     return [
         Mark(
             *window.place(begin, end),
@@ -257,7 +258,7 @@ def unknown_marks(stretches: Iterable[Stretch], window: Window) -> list[Mark]:
 
 
 def _unknown_to_all(lanes: Sequence[Lane], window: Window) -> list[Stretch]:
-    """Return when of no queue it is known who holds it."""
+    """Return when it is not known of any queue who holds it."""
     whole = [(window.since, window.until)]
     told = union(x for lane in lanes for x in less(whole, lane.unknown))
     return list(less(whole, told)) if lanes else []
@@ -303,7 +304,7 @@ def _hands(
 def _presence(
     hand: Hand, epochs: Sequence[SeenEpoch], window: Window, slot: int | None
 ) -> Iterable[Mark]:
-    """Draw when a member was there as a thin line of its own."""
+    """Draw the time in which a member was present as a thin line."""
     member, connection = hand
     there = (epoch for epoch in epochs if epoch.members.count(member) > connection)
     for span in joined(there):
@@ -318,7 +319,7 @@ def _presence(
 def _steps(
     lanes: Sequence[Lane], hand: Hand, window: Window
 ) -> list[tuple[int, int, int]]:
-    """Return (begin, end, queues) of a member, what it held with certainty."""
+    """Return (begin, end, queues): how many queues a hand certainly held."""
     changes: dict[int, int] = {}
     for lane in lanes:
         for piece in lane.pieces:
@@ -338,7 +339,7 @@ def _steps(
 def _joined_steps(
     steps: list[tuple[int, int, int]], shortest: int
 ) -> list[tuple[int, int, int]]:
-    """Join steps too short to be seen, with the most that was held; the last stays."""
+    """Join steps too short to be seen, with their largest count; the last one stays."""
     found: list[tuple[int, int, int]] = []
     for begin, end, count in steps:
         is_last = (begin, end, count) == steps[-1]

@@ -1,7 +1,7 @@
 """The rebalance timeline of a group: lanes, epochs, and the same as tables.
 
-Also given as a fragment (header `X-Fragment`), for the page itself every few seconds
-and, with `panel`, for the smaller picture on the allocation page.
+It is also served as a fragment (header `X-Fragment`): to the page itself every few
+seconds and, with `panel`, as the smaller picture on the allocation page.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 
 
 def read_choice(params: dict[str, Any]) -> tuple[int, int | None, str]:
-    """Return minutes, end (ms, None for now) and lanes; odd values fall back."""
+    """Return minutes, end (ms, None for now) and lanes; invalid values get defaults."""
     minutes, until, by = (params.get(k, "") for k in ("minutes", "until", "by"))
     return (
         int(minutes)

@@ -1,8 +1,8 @@
-"""The rebalance timeline of a group: who held what when, over a span of time.
+"""The rebalance timeline of a group: who held which queue when, over a span of time.
 
-Of a group whose queues have no single owners (BROADCASTING, POP, assigned by hand, or
-mixed) only its members are shown: nothing moves there, nothing is owned twice or by
-nobody, whatever was stored of it.
+For a group whose queues have no single owners (BROADCASTING, POP, assigned by hand, or
+mixed) only members are shown: no queue moves there, or is owned twice or by nobody,
+whatever is stored about it.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ from .lanes import (
 
 MINUTES: Final = (5, 15, 60, 360, 1440)
 DEFAULT_MINUTES: Final = 15
-"""As long as members that left keep their hue."""
+"""As long as members that have left keep their hue."""
 
 BY_QUEUE_UP_TO: Final = 32
 """With more queues the lanes are members, unless asked otherwise."""
 MOST_LANES: Final = 128
 MOST_PIECES: Final = 1_500
-"""Pieces of lanes that are drawn; a page of many more is slow to make and to read."""
+"""Pieces of lanes that are drawn; a page with many more is slow to make and to read."""
 MOST_EVENTS: Final = 8_000
 MOST_EPOCHS: Final = 1_000
 EVENTS_LISTED: Final = 200
 SETTLES_MS: Final = 60_000
-"""A change of hands so long after an epoch began is put down to it."""
+"""A change of hands up to this long after an epoch began is attributed to it."""
 
 LOCK_LOST: Final = "lock_lost"
 
 DIVIDED: Final[tuple[Kind | None, ...]] = ("owned", "offline", None)
-"""The kinds of groups whose queues have single owners; of one gone none is known."""
+"""The kinds of groups whose queues have single owners; None is a group that is gone."""
 
 STILL_SEEN_MS: Final = 20_000
 """Groups that nobody watches are swept every 10 s."""
@@ -77,7 +77,7 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class EpochRow:
-    """One epoch as the table lists it, with who came and who went."""
+    """One epoch as the table lists it, with the members that joined and left."""
 
     epoch: SeenEpoch
     joined: tuple[str, ...]
@@ -91,7 +91,7 @@ class Timeline:
     `cut` says that events were left out because there are too many; `hidden_lanes`
     counts queues without a change that were left out. `unseen` are the times in which
     the collector saw nothing of the group. `connections` has the client ids that
-    several processes used, with how many at most.
+    several processes used, with the most at once.
     """
 
     kind: Kind | None
@@ -122,7 +122,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is stored of a group from a time on, in order of time.
+    """The stored past of a group from a time on, in order of time.
 
     `last_owners` are the owners last reported in epochs that have ended.
     """
@@ -157,7 +157,7 @@ def timeline_of(
     kind = None if state is None else state["kind"]
     divided = kind in DIVIDED
     epochs, events = past.epochs, past.events if divided else ()
-    # Where events tell the owners, an epoch that has ended has nothing to add.
+    # If events name the owners of a queue, an ended epoch has nothing to add.
     told = {event.key for event in events}
     unchanged = {k: owners for k, owners in past.last_owners.items() if k not in told}
     unseen = _unseen(past, state, now)
@@ -235,9 +235,10 @@ def _read_past(cluster: Cluster, group: str, since: int) -> Past:
 
 
 def _all_owned_all(row: Epoch) -> bool:
-    """Say whether an epoch's group was BROADCASTING, from the owners stored with it.
+    """Return whether an epoch's group was BROADCASTING, by the owners stored with it.
 
-    Only rows of older versions have owners of such a group: all members, of each queue.
+    Only rows of older versions store owners of such a group: all members for each
+    queue.
     """
     members = {member["client_id"] for member in row.members}
     return (
@@ -250,14 +251,14 @@ def _all_owned_all(row: Epoch) -> bool:
 def _unseen(past: Past, state: GroupState | None, now: int) -> list[Moment]:
     """Return when the collector saw nothing of the group.
 
-    Only that of the present is known: the document says until when it is good.
+    Only the latest such time is known: the document says until when it is valid.
     """
     seen_ms = _newest(past, now) if state is None else _good_until(state, now)
     return [Moment(seen_ms, now)] if seen_ms < now else []
 
 
 def _newest(past: Past, now: int) -> int:
-    """Return the time of the newest word on a group without a document."""
+    """Return the time of the newest record of a group without a document."""
     if past.epochs and past.epochs[-1].ended is not None:
         return now
     begun = [epoch.began.by for epoch in past.epochs]
@@ -273,7 +274,7 @@ def _good_until(state: GroupState, now: int) -> int:
 
 
 def _away(state: GroupState | None) -> dict[str, int]:
-    """Return since when brokers of the group cannot tell what is on them."""
+    """Return, by broker, since when it cannot tell what is on it."""
     if state is None:
         return {}
     return {
@@ -348,13 +349,13 @@ def _slots(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, i
     if state is not None:
         known = dict(state.get("past_slots", {}))
         known |= {m["client_id"]: m["slot"] for m in state["members"]}
-    # The newest first: who left last is the likeliest to be looked for.
+    # The newest first: members that left last are the likeliest to be looked for.
     past = [member for epoch in reversed(epochs) for member in epoch.members]
     return place_slots(known, past)
 
 
 def _labels(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, str]:
-    """Return short names; where two would be alike, the whole client ids."""
+    """Return short names, or whole client ids where short names would be the same."""
     found = {member: label_of(member) for epoch in epochs for member in epoch.members}
     if state is not None:
         found |= {m["client_id"]: m["label"] for m in state["members"]}
@@ -363,7 +364,7 @@ def _labels(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, 
 
 
 def _chosen(found: list[Lane]) -> list[Lane]:
-    """Return the lanes to draw: all of a few, of many those that changed first."""
+    """Return the lanes to draw: all if they are few, else those that changed most."""
     pieces = sum(len(lane.pieces) for lane in found)
     if len(found) <= MOST_LANES and pieces <= MOST_PIECES:
         return found
@@ -378,7 +379,7 @@ def _chosen(found: list[Lane]) -> list[Lane]:
 
 
 def _why(event: SeenEvent, epochs: Sequence[SeenEpoch], *, orderly: bool) -> str:
-    """Return the cause: the epoch that had begun, else a lock, else not known."""
+    """Return the cause: that of the epoch begun before, else a lock, else not known."""
     for epoch in reversed(epochs):
         if epoch.began.after > event.at.by:
             continue

@@ -1,4 +1,4 @@
-"""Words of the timeline: what a piece of a lane is, an interval, a cause."""
+"""Tags and filters that put pieces, intervals and causes of the timeline into words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ register = template.Library()
 
 @register.filter
 def between(moment: Moment | None) -> str:
-    """Write an interval: one time where both ends are alike, else from and to."""
+    """Write an interval: one time if both ends are about the same, else from and to."""
     if moment is None:
         return word("ui", "now")
     if moment.error_ms < 1000:
@@ -31,13 +31,13 @@ def between(moment: Moment | None) -> str:
 
 @register.filter
 def minus(value: float, less: float) -> str:
-    """Return a difference of two places in per cent."""
+    """Return the difference of two positions in per cent."""
     return f"{value - less:.3f}"
 
 
 @register.filter
 def span_of_minutes(minutes: int) -> str:
-    """Write a span of the choice: 15 min, 6 h."""
+    """Write a span to choose from: 15 min, 6 h."""
     if minutes < 60:
         return _("%(span)s min") % {"span": minutes}
     return _("%(hours)s h") % {"hours": minutes // 60}
@@ -45,7 +45,7 @@ def span_of_minutes(minutes: int) -> str:
 
 @register.simple_tag
 def member_name(timeline: Timeline, owner: str, label: str, connection: int) -> str:
-    """Name a member, with which connection it is where its client id has several."""
+    """Name a member, with the number of its connection if its client id has several."""
     count = timeline.connections.get(owner, 1)
     if count == 1:
         return label
@@ -54,7 +54,7 @@ def member_name(timeline: Timeline, owner: str, label: str, connection: int) -> 
 
 @register.filter
 def which_connection(row: Row, timeline: Timeline) -> str:
-    """Say in a few letters which connection of its client id a member is: (1/2)."""
+    """Write in short which connection of its client id a member is: (1/2)."""
     count = timeline.connections.get(row.owner, 1)
     return "" if count == 1 else f"({row.connection + 1}/{count})"
 
@@ -87,7 +87,7 @@ def mark_text(mark: Mark, timeline: Timeline) -> str:
 
 @register.simple_tag
 def epoch_cause(row: EpochRow, labels: Mapping[str, str]) -> str:
-    """Say why an epoch began, with the names of who came and went."""
+    """Say why an epoch began, with the names of the members that joined and left."""
     return word(
         "change",
         row.epoch.cause,

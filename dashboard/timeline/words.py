@@ -1,4 +1,4 @@
-"""Words for epochs, for what began them, and for what happened to a queue."""
+"""Words for epochs, for their causes, and for what happened to a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timers for programs: beat's pulse, and the recorded runs of every worker."""
+"""REST routes of timers: beat's pulse, and the recorded runs of every worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = Router(tags=["timers"])
 
 
 class BeatOut(Schema):
-    """Beat's last pulse; dead after three missed ones, one each second."""
+    """Beat's last pulse. There is one each second; beat is dead after missing three."""
 
     state: Literal["alive", "dead", "never", "unknown"]
     age_ms: int | None
@@ -64,7 +64,7 @@ class TimerRunOut(Schema):
 
 
 class RunsQuery(Schema):
-    """Which runs; the newest come first."""
+    """Which runs to return; the newest come first."""
 
     worker: str = Field("", max_length=255)
     timer: Literal["", *PERIODS] = ""  # type: ignore[valid-type]

@@ -1,9 +1,10 @@
-"""How late each slot of a timer was run, as a strip: one mark per slot.
+"""A strip that shows how late each slot of a timer was run: one mark per slot.
 
-Pure: runs in, places in per cent out. The height of a mark is the lateness on a
-logarithmic scale from 0 to 10 s, because a good run is some 10 ms late and a slot that
-a worker made up by itself some seconds. A slot that should have been run by now and has
-no row is marked as missing; what may still be on its way is not.
+Pure: it takes runs, and returns positions in per cent. The height of a mark is the
+lateness on a logarithmic scale from 0 to 10 s, because a good run is some 10 ms late,
+and one that a worker made up by itself is some seconds late. A slot that should have
+been run by now and has no row is marked as missing, unless its row may still be on its
+way.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ TALLEST_MS: Final = 10_000
 _UNIT_MS: Final = 10
 MOST_LATE_S: Final = 5.0
 WRITTEN_WITHIN_S: Final = 15.0
-"""A run is written this long after its slot began at the latest, unless it hangs."""
+"""A run is written at most this long after its slot began, unless it hangs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One timer of one worker over a span, and what it comes to."""
+    """One timer of one worker over a span, with its totals."""
 
     slots: tuple[Slot, ...]
     last: Run | None
@@ -78,8 +79,8 @@ def strip(
 ) -> Strip:
     """Draw the runs of one timer of one worker whose slots lie in [since, now).
 
-    Slots are owed from the first after `alive_from` to `alive_until`; with None for
-    the first nothing is owed.
+    Slots are expected from the first after `alive_from` to `alive_until`; if
+    `alive_from` is None, none are expected.
     """
     span = now - since
     drawn = [_slot(run, period, since, span) for run in runs if since <= run.due < now]
@@ -102,7 +103,7 @@ def strip(
 
 
 def height_of(late_ms: float) -> float:
-    """Return the height of a mark in per cent of the strip; the smallest is seen."""
+    """Return the height of a mark in per cent of the strip; the smallest is visible."""
     share = log10(1 + late_ms / _UNIT_MS) / log10(1 + TALLEST_MS / _UNIT_MS)
     return round(12 + 88 * min(1.0, share), 1)
 
@@ -138,7 +139,7 @@ def _owed(
 ) -> Iterable[int]:
     if alive_from is None:
         return ()
-    # The slot that a start lies in counts as run: starting does all the work at once.
+    # The slot in which a worker starts counts as run: starting does all work at once.
     first = max(ceil(since / period), floor(alive_from / period) + 1)
     last = floor(min(now, alive_until) / period)
     return (

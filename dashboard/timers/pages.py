@@ -1,7 +1,7 @@
-"""The page of timers: is the clock alive, and did every worker do its work in time.
+"""The page of timers: whether the clock is alive, and whether workers are on time.
 
-Also given as a fragment (header `X-Fragment`), which its script fetches every two
-seconds and says how old it is.
+It is also served as a fragment (header `X-Fragment`), which its script fetches every
+two seconds; the script also shows how old the fragment is.
 """
 
 from __future__ import annotations

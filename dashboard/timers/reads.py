@@ -1,4 +1,4 @@
-"""What the Timers page shows: beat's pulse, and each worker's runs of its timers."""
+"""Contents of the Timers page: beat's pulse, and each worker's runs of its timers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PERIODS: Final[Mapping[str, float]] = {str(t): period for t, period in PERIOD_S.
 """The six timers of a client, with their periods in seconds."""
 
 SPANS: Final = (5, 10, 30, 60)
-"""Minutes that can be looked at; longer ones would have more marks than pixels."""
+"""Spans to choose from, in minutes; longer ones would have more marks than pixels."""
 
 BeatState = Literal["alive", "dead", "never", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Beat's last pulse. `age_ms` is None where none is kept or the cache is away."""
+    """Beat's last pulse. `age_ms` is None if none is stored or the cache is down."""
 
     state: BeatState
     age_ms: int | None = None
@@ -46,7 +46,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
-    """One timer of one worker over the span looked at."""
+    """One timer of one worker over the chosen span."""
 
     timer: str
     period: float
@@ -56,7 +56,7 @@ class TimerRow:
 
 @dataclass(frozen=True, slots=True)
 class WorkerTimers:
-    """One worker; `worker` is None for one that left, whose runs are still there."""
+    """One worker; `worker` is None if it has left and only its runs are still there."""
 
     name: str
     worker: FleetWorker | None
@@ -98,7 +98,7 @@ def read_workers(now: datetime, minutes: int) -> list[WorkerTimers]:
 def find_runs(
     *, worker: str = "", timer: str = "", trouble: bool = False
 ) -> QuerySet[TimerRun]:
-    """Return recorded runs, the newest first; `trouble`: failed, skipped, made up."""
+    """Return runs, newest first; `trouble` for failed, skipped or made-up ones only."""
     rows = TimerRun.objects.order_by("-due", "worker", "timer")
     if worker:
         rows = rows.filter(worker=worker)

@@ -1,4 +1,4 @@
-"""What-if for programs: comparisons of strategies, and scenarios that are kept."""
+"""REST routes of what-if: comparisons of strategies, and saved scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WhatIfOut = dict[str, Any]
 
 
 class ScenarioIn(Schema):
-    """A scenario to keep: the query of its link."""
+    """A scenario to save; `query` is that of its link."""
 
     group: str = Field("", max_length=255)
     name: str = Field(max_length=120)
@@ -34,7 +34,7 @@ class ScenarioIn(Schema):
 
 
 class ScenarioOut(Schema):
-    """A scenario that was kept."""
+    """A saved scenario."""
 
     id: int
     group: str
@@ -64,7 +64,7 @@ def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def scenarios(
     request: HttpRequest, cluster: str, group: str = ""
 ) -> list[dict[str, Any]]:
-    """List the scenarios of a group that one may open; no group: of empty sheets."""
+    """List the scenarios that the user may open: of a group, else of empty sheets."""
     found = SavedScenario.objects.seen_by(user_of(request)).filter(
         cluster=cluster_named(cluster), group=group
     )
@@ -75,7 +75,7 @@ def scenarios(
 def put_scenario(
     request: HttpRequest, cluster: str, body: ScenarioIn
 ) -> dict[str, Any]:
-    """Keep a scenario; one's own of the same name and group is replaced."""
+    """Save a scenario; the user's own of the same name and group is replaced."""
     saved = save_scenario(
         user_of(request),
         cluster=cluster_named(cluster),
@@ -89,7 +89,7 @@ def put_scenario(
 
 @router.delete("/clusters/{cluster}/scenarios/{pk}", response={204: None, **ERRORS})
 def remove_scenario(request: HttpRequest, cluster: str, pk: int) -> Status[None]:
-    """Forget a scenario."""
+    """Delete a scenario."""
     user = user_of(request)
     found = SavedScenario.objects.seen_by(user).filter(
         pk=pk, cluster=cluster_named(cluster)

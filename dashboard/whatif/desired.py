@@ -1,7 +1,7 @@
-"""From a scenario to the desired state of a hosted group, and what it will bring.
+"""Turns a scenario into the desired state of a hosted group, and predicts the division.
 
-What a scenario says of client ids is kept by member number (see `strategies`). A
-scenario that cannot be brought about by wishes is refused with the reason: queue counts
+What a scenario says about client ids is stored by member number (see `strategies`). A
+scenario that no desired state can bring about is refused with the reason: queue counts
 belong to topics, client ids to the fleet, and members hosted elsewhere to others.
 """
 
@@ -29,7 +29,7 @@ from .model import (
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """How a hosted group shall divide, with which members, and the division then.
+    """How a hosted group is to divide, with which members, and the predicted division.
 
     `members` are numbers; `predicted` has each member's queues by client id, in the
     short form of lists.
@@ -44,7 +44,7 @@ class Desired:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The desired state as it is kept."""
+        """The desired state as it is stored."""
         return {
             "strategy": self.strategy,
             "strategy_options": dict(self.options),
@@ -60,9 +60,9 @@ def with_known_options(
     options: Mapping[str, Any],
     client_ids: Iterable[str],
 ) -> Scenario:
-    """Return a scenario with the options of a hosted group where it has none itself.
+    """Return a scenario that takes from a hosted group the options it lacks itself.
 
-    RocketMQ's clients do not report their options; of those hosted here they are known.
+    RocketMQ's clients do not report their options; those of hosted groups are known.
     """
     ids = {str(member_number(each, group)): each for each in client_ids}
     known: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def desired_of(
 ) -> Desired:
     """Return the desired state that brings one row of a comparison about.
 
-    Raise ArgumentError where wishes cannot bring it about, saying why.
+    Raise ArgumentError, saying why, if no desired state can bring it about.
     """
     found = comparison.row(row)
     if found.plan is None:
@@ -170,7 +170,7 @@ def _strategy(
 
 
 def _rule(rule: RoomRule, group: str | None) -> dict[str, Any]:
-    """Return a rule of rooms as it is kept; members by number where there is one."""
+    """Return a rule of rooms as it is stored; members by number if they have one."""
     named = {
         name if group is None else _key(name, group): room for name, room in rule.named
     }

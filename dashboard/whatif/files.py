@@ -45,7 +45,7 @@ Writer = Callable[[Comparison, Row], str]
 @require_safe
 @requires(Role.VIEWER)
 def export(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Give a group's comparison in the format that the address names."""
+    """Return a group's comparison as a file, in the format that the URL names."""
     found = find_cluster(cluster)
     reading = read_group(found.name, group)
     if reading.document is None:
@@ -63,7 +63,7 @@ def export(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def export_sheet(request: HttpRequest, cluster: str) -> HttpResponse:
-    """Give the comparison of an empty sheet."""
+    """Return the comparison of an empty sheet as a file."""
     return _file(request, Situation(find_cluster(cluster).name, ""), None)
 
 
@@ -83,7 +83,7 @@ def _file(
     except ArgumentError as error:
         return _refusal(str(error), 422)
     name = slugify(situation.group) or "sheet"
-    # Java wants its file named like its class.
+    # Java requires a file to be named like its class.
     file_name = "QueueConfig.java" if wanted == "java" else f"what-if-{name}{ending}"
     return HttpResponse(
         text,
@@ -128,7 +128,7 @@ def _refusal(detail: str, status: int) -> JsonResponse:
     return JsonResponse({"detail": detail}, status=status)
 
 
-# By the value of `format`: media type, end of the file's name, what writes it.
+# By the value of `format`: media type, end of the file's name, writer.
 FORMATS: Final[dict[str, tuple[str, str, Writer]]] = {
     "csv": ("text/csv", ".csv", _strategies),
     "members": ("text/csv", "-members.csv", _members),

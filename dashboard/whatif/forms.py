@@ -1,7 +1,7 @@
-"""What the form of a scenario offers: members, places of queues, topics, as edited.
+"""Rows of the form of a scenario: members, places of queues and topics, as edited.
 
-A form cannot hold thousands of fields. What is edited beyond its first rows is kept in
-hidden fields, so that sending the form loses nothing.
+A form cannot hold thousands of fields. Edits beyond its first rows are kept in hidden
+fields, so that sending the form loses nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEW_MEMBERS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class FormMember:
-    """A present member, with what is edited of it."""
+    """A present member, with the edits made to it."""
 
     client_id: str
     leaves: bool
@@ -129,7 +129,7 @@ def form_rows(comparison: Comparison) -> FormRows:
 def known_scenario(
     scenario: Scenario, hosted: ManagedGroup | None, situation: Situation
 ) -> Scenario:
-    """Return a scenario with what is known of a hosted group's own options."""
+    """Return a scenario completed with the known options of a hosted group."""
     if hosted is None:
         return scenario
     return with_known_options(
@@ -161,7 +161,7 @@ def new_members(comparison: Comparison, hosted: ManagedGroup | None) -> list[str
 def new_labels(client_ids: Iterable[str], present: Mapping[str, str]) -> dict[str, str]:
     """Return labels of client ids without one, as the collector makes them.
 
-    Where a label would stand for several members, they keep their whole ids.
+    If a label would stand for several members, they keep their whole ids.
     """
     added = [each for each in client_ids if each not in present]
     labels = {client_id: label_of(client_id) for client_id in added}

@@ -1,4 +1,4 @@
-"""What each member has now and would have, and how even both are."""
+"""What each member has now and would have then, and how even both divisions are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .model import (
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """One member now and then; either side None where it is not a member."""
+    """One member now and then; either side is None if it is not a member there."""
 
     client_id: str
     now: MemberFigures | None
@@ -37,7 +37,7 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """How even one measure is, now and then; None where it is not known."""
+    """How even one measure is, now and then; None if that is not known."""
 
     measure: str
     now: tuple[float | None, float | None, float | None]
@@ -50,7 +50,7 @@ class ScoreRow:
 
 
 def member_rows(comparison: Comparison, row: Row) -> list[MemberRow]:
-    """Return every member of now or then, in RocketMQ's order."""
+    """Return every member that there is now or then, in RocketMQ's order."""
     now = _by_client(comparison.rows[0].figures)
     then = _by_client(row.figures)
     return [
@@ -69,7 +69,7 @@ def score_rows(comparison: Comparison, row: Row) -> list[ScoreRow]:
 
 
 def heaviest(rows: Sequence[MemberRow], count: int) -> list[MemberRow]:
-    """Return the members with most load then, in RocketMQ's order."""
+    """Return the members with the most load then, in RocketMQ's order."""
     if len(rows) <= count:
         return list(rows)
     ranked = sorted(rows, key=lambda row: -(row.then.load if row.then else 0.0))

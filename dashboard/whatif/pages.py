@@ -1,8 +1,8 @@
-"""The what-if page: a group, or an empty sheet, under each strategy, against now.
+"""The what-if page: a group, or an empty sheet, under each strategy, beside now.
 
-The scenario is the address, so that a comparison can be linked; it is laid over the
-newest document each time the page is opened, and the page says when that was taken.
-The results are also given as a fragment (header `X-Fragment`), which the page's script
+The scenario is in the URL, so that a comparison can be linked; it is applied to the
+newest document each time the page is opened, and the page says when that was taken. The
+results are also served as a fragment (header `X-Fragment`), which the page's script
 fetches after each edit.
 """
 
@@ -67,7 +67,7 @@ LISTED_QUEUES: Final = 500
 @require_safe
 @requires(Role.VIEWER)
 def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Compare the strategies; what cannot be compared is said in its place."""
+    """Compare the strategies, or say why they cannot be compared."""
     context = group_context(request, cluster, group, "whatif")
     if state := context["state"]:
         members = state["members"]
@@ -92,7 +92,7 @@ def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def check(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Hold our division of a group against that of a broker."""
+    """Compare our division of a group with that of a broker."""
     context = group_context(request, cluster, group, "whatif")
     if state := context["state"]:
         context["verification"] = verify(state, request.GET.get("strategy", "AVG"))
@@ -176,13 +176,13 @@ def _comparison(
 
 
 def _new_labels(context: dict[str, Any]) -> dict[str, str]:
-    """Return labels of members that a scenario adds; whole ids where they collide."""
+    """Return labels of members that a scenario adds; whole ids where labels collide."""
     present = context["labels"]
     return new_labels(context["comparison"].after.members, present)
 
 
 def _balanced_lists(comparison: Comparison) -> str:
-    """Return the scenario with the balanced plan as its lists, if a link holds it."""
+    """Return the scenario with the balanced plan as its lists, if it fits in a link."""
     plan = comparison.row(BALANCED).plan
     if plan is None or len(plan.by_queue) > LISTED_QUEUES:
         return ""

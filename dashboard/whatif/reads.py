@@ -1,8 +1,8 @@
 """The rows of the what-if page, from a comparison.
 
-Figures stay raw here; the template writes them. The best value of a column gets a
-star, among the divisions that leave no queue to nobody and give none to two; "now" is
-what they are held to.
+Figures stay raw here; the template writes them. The best value of a column gets a star,
+among the divisions that give each queue to exactly one process; "now" is what they are
+compared with.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ MOVES_SHOWN: Final = 200
 MARKS_SHOWN: Final = 12
 SHOW: Final = "show"
 LISTS: Final = "lists"
-# What the page's own links carry beside a scenario.
+# Parameters in the page's own links besides the scenario.
 BESIDE: Final = frozenset({"saved", "format"})
 JOINED: Final = frozenset({"m/", "B/", "C/", "q/", "t/"})
-# Values this close are written alike, so they share the star.
+# Values this close are written the same, so they share the star.
 SAME: Final = 1.005
 
 
@@ -67,7 +67,7 @@ class ShownRow:
 
     @property
     def changes(self) -> int | None:
-        """How many queues would have another owner than now, as far as is known."""
+        """How many queues would have a different owner than now, as far as is known."""
         return None if self.figures is None else len(self.figures.changed)
 
     @property
@@ -115,7 +115,7 @@ class ShownMove:
 
 
 Measure = Callable[[ShownRow], float | None]
-# The lower, the better, in every column.
+# In every column, lower is better.
 COLUMNS: Final[Mapping[str, Measure]] = {
     "changes": lambda row: None if row.changes_partial else row.changes,
     "balance": lambda row: row.figures.by_load.max_over_mean if row.figures else None,
@@ -126,13 +126,13 @@ COLUMNS: Final[Mapping[str, Measure]] = {
 
 
 def read_scenario(query: str) -> tuple[Scenario, str]:
-    """Read the page's address: the scenario, and the row asked to be shown.
+    """Read the page's query: the scenario, and the row that it asks to show.
 
-    `show` may name the balanced plan, which is no strategy of RocketMQ and so no part
-    of a scenario. Empty fields of the page's form count as not given. Two further kinds
-    of fields are the form's own: `m/name=value` stands for the field m with both parts
-    (also B, C, q and t), and `lists` is a `CONFIG` mapping as it is exported. Raises
-    ArgumentError naming what cannot be read.
+    `show` may name the balanced plan, which is not a strategy of RocketMQ and so not
+    part of a scenario. Empty fields of the page's form count as not given. Two kinds of
+    fields are only used by the form: `m/name=value` stands for the field m with both
+    parts (also B, C, q and t), and `lists` is a `CONFIG` mapping as it is exported.
+    Raises ArgumentError that names what cannot be read.
     """
     if len(query) > LENGTH_LIMIT:
         raise ArgumentError(
@@ -155,7 +155,7 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
         elif value.strip():
             kept.append((key, value.strip()))
     if lists:
-        # Lists that are entered stand in the place of those that were there.
+        # Lists that are entered replace those that were there.
         kept = [(key, value) for key, value in kept if key != "g"] + lists
     if show in STRATEGY_NAMES and not any(key == "s" for key, _value in kept):
         kept.append(("s", show))
@@ -165,7 +165,7 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
 
 
 def canonical_query(scenario: Scenario, show: str = "") -> str:
-    """Return the one address of a scenario, with the row shown."""
+    """Return the canonical query of a scenario, with the row shown."""
     query = to_query(scenario)
     return f"{query}&{urlencode({SHOW: show})}" if show else query
 
@@ -185,7 +185,7 @@ def _listed(text: str) -> list[tuple[str, str]]:
 
 
 def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:
-    """Return the comparison's rows in its own order, the best values marked."""
+    """Return the comparison's rows in its own order, with the best values marked."""
     rows = [_shown(row, chosen, frozenset()) for row in comparison.rows]
     rivals = [
         row for row in rows if row.figures and row.figures.full and not row.is_now
@@ -203,7 +203,7 @@ def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:
 
 
 def chosen_row(comparison: Comparison, show: str) -> str:
-    """Return the key of the row to show in full: as asked, else the group's own."""
+    """Return the key of the row to show in full: as requested, else the group's own."""
     keys = {row.key for row in comparison.rows if row.figures is not None}
     for wanted in (show, comparison.before.strategy or "", "AVG"):
         # A reported name may carry the strategy inside it: MACHINE_ROOM_NEARBY-AVG.
@@ -214,7 +214,7 @@ def chosen_row(comparison: Comparison, show: str) -> str:
 
 
 def worst_balance(rows: Sequence[ShownRow]) -> float:
-    """Return the largest max / mean load of all rows, for bars to be held against."""
+    """Return the largest max / mean load of all rows, which scales the bars."""
     values = (row.figures.by_load.max_over_mean for row in rows if row.figures)
     return max((value for value in values if value is not None), default=1.0)
 

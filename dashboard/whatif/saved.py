@@ -1,4 +1,4 @@
-"""Saving, sharing and deleting scenarios; opening one is following its link."""
+"""Saves, shares and deletes scenarios; to open one is to follow its link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .writes import (
 @require_POST
 @requires(Role.OPERATOR)
 def save(request: HttpRequest, cluster: str) -> HttpResponse:
-    """Keep the scenario that the page shows, and show it again."""
+    """Save the scenario that the page shows, and show it again."""
     found = find_cluster(cluster)
     group = request.POST.get("group", "")[:255]
     query = request.POST.get("query", "")

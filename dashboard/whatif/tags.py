@@ -19,7 +19,7 @@ from .reads import BALANCED, SHOW
 register = template.Library()
 
 BARS = 24
-"""As many bars a row has; of more members the heaviest of several is drawn."""
+"""The most bars in a row; with more members, a bar is the heaviest of several."""
 
 
 @register.simple_tag
@@ -36,14 +36,14 @@ def whatif_note(note: Note) -> str:
 
 @register.filter
 def named(client_ids: Sequence[str], labels: Mapping[str, str]) -> str:
-    """Write client ids by their labels; nobody is said as such."""
+    """Write client ids by their labels, or that there is no owner."""
     names = [labels.get(client_id, client_id) for client_id in client_ids]
     return ", ".join(names) or word("ui", "no_owner")
 
 
 @register.simple_tag
 def scenario_url(scenario: Scenario, strategy: str) -> str:
-    """Return the address of the same scenario with another strategy shown."""
+    """Return the link to the same scenario with another strategy shown."""
     if strategy == BALANCED:
         return f"?{to_query(replace(scenario, strategy=None))}&{SHOW}={strategy}"
     return "?" + to_query(replace(scenario, strategy=strategy))
@@ -57,7 +57,7 @@ def config_fields(queues: Sequence[MessageQueue], client_id: str) -> list[str]:
 
 @register.filter(name="joined")
 def joined_name(text: str) -> str:
-    """Write a name as it stands within a field of several parts."""
+    """Write a name as part of a field that has several parts."""
     return joined(text)
 
 
@@ -65,7 +65,7 @@ def joined_name(text: str) -> str:
 def load_bars(
     loads: Sequence[float], most: float, capacity: float | None
 ) -> SafeString:
-    """Draw a bar for each member, or the heaviest of several where they are many."""
+    """Draw a bar for each member, or for the heaviest of several if they are many."""
     size = -(-len(loads) // BARS) or 1
     heights = [max(loads[at : at + size]) for at in range(0, len(loads), size)]
     top = max(most, capacity or 0.0)

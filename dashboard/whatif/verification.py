@@ -1,4 +1,4 @@
-"""Our division of a group beside the broker's own (code 400)."""
+"""Compares our division of a group with the broker's own (code 400)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .model import Scenario, division, read_situation
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A queue that the broker gives to others than we do."""
+    """A queue that the broker gives to different members than we do."""
 
     queue: MessageQueue
     ours: Sequence[str]
@@ -27,7 +27,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How the broker's division compares; `problem` where there is none."""
+    """How the broker's division compares; `problem` says why there is none."""
 
     strategy: str
     queues: int = 0

@@ -1,4 +1,4 @@
-"""Words for what a comparison remarks, for options of strategies and for weights."""
+"""Words for the notes of a comparison, for options of strategies and for weights."""
 
 from __future__ import annotations
 

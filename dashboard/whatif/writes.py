@@ -1,7 +1,7 @@
-"""Scenarios kept under a name: saved, shared, replaced, deleted; all audited.
+"""Saves, shares, replaces and deletes scenarios by name; all of that is audited.
 
-Operators save; whoever saved one may replace, share or delete it, and so may an admin.
-Everybody who is signed in may open what is shared.
+Operators may save scenarios; the user who saved one may replace, share or delete it,
+and so may an admin. Everybody who is signed in may open shared ones.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .reads import canonical_query, read_scenario
 
 MAX_NAME: Final = 120
 MAX_SCENARIOS: Final = 200
-"""Of one user for one group; a list of more than that helps nobody."""
+"""Of one user for one group; a longer list helps nobody."""
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be kept; the message names the value and the limit."""
+    """A scenario that cannot be saved; the message names the value and the limit."""
 
 
 @transaction.atomic
@@ -42,7 +42,7 @@ def save_scenario(
     query: str,
     shared: bool,
 ) -> SavedScenario:
-    """Keep a scenario; one of the same name for the same group is replaced."""
+    """Save a scenario; one of the same name for the same group is replaced."""
     _allow(actor)
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
@@ -89,7 +89,7 @@ def share_scenario(actor: User, saved: SavedScenario, *, shared: bool) -> None:
 
 @transaction.atomic
 def delete_scenario(actor: User, saved: SavedScenario) -> None:
-    """Forget a scenario; changes that were made from it stay."""
+    """Delete a scenario; changes that were made from it stay."""
     _allow_change(actor, saved)
     _audit(actor, "scenario.delete", saved)
     saved.delete()

@@ -1,7 +1,7 @@
 """Lists of queues in a short form that JSON can carry: [topic, broker, ids].
 
-Ids are ranges such as "0-5,9". The same form stands in exported `CONFIG` mappings, in
-the options of hosted groups and in what a change was predicted to bring.
+Ids are ranges such as "0-5,9". The same form is used in exported `CONFIG` mappings, in
+the options of hosted groups and in the predictions of changes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def from_entries(what: str, entries: Any) -> list[MessageQueue]:
 
 
 def from_lists(what: str, value: Any, *, limit: int) -> dict[str, list[MessageQueue]]:
-    """Return lists by member; raise ArgumentError for another form, or too many."""
+    """Return lists by member; raise ArgumentError for a wrong form or too many."""
     if not isinstance(value, Mapping):
         raise ArgumentError(
             f"{what} is {value!r}, it must map members to lists of queues"

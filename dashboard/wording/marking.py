@@ -1,4 +1,4 @@
-"""Texts that are written where nothing may be translated yet."""
+"""Marks texts for translation in places where they cannot be translated yet."""
 
 from __future__ import annotations
 

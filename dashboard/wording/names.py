@@ -1,8 +1,8 @@
 """The names of hosted members: client ids made from group, number and claim.
 
 Brokers and fellow members know a member by its client id, `ip@group-number.fence`. The
-number is the member's for good, the fence grows with each claim; so whatever is meant
-for a member and not for one of its lives is kept by number.
+number stays with the member, while the fence grows with each claim; so anything meant
+for a member, rather than for one of its claims, is stored by number.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ FIRST_FENCE: Final = 1
 
 
 def instance_name(group: str, number: int, fence: int) -> str:
-    """Return the name that makes the client id of one claim.
+    """Return the instance name that is part of the client id of one claim.
 
-    Each claim is another client to the broker: were the name kept, a member that was
+    Each claim is a new client to the broker: with the same name, a member that was
     frozen and its successor would be one client twice, which consumes one half of the
-    queues twice and the other never (behaviour A5b).
+    queues twice and the other half never (behaviour A5b).
     """
     return f"{group}-{number}.{fence}"
 
@@ -32,10 +32,10 @@ def member_number(client_id: str, group: str) -> int | None:
 
 
 def label_of(client_id: str) -> str:
-    """Return a client id as short as it stays telling.
+    """Return a client id in a short but recognizable form.
 
-    Java's own instance names are process id and nano time: address and process remain.
-    Chosen names remain without the address.
+    Java's own instance names are process id and nano time: address and process are
+    kept. Chosen names are kept without the address.
     """
     address, _at, instance = client_id.partition("@")
     instance = instance.partition("@")[0]

@@ -1,8 +1,8 @@
 """Numbers, rates and spans of time as people read them.
 
-`static/js/frame/format.js` writes the same figures in the browser; both are held to one
-list of examples, `tests/dashboard/wording/numbers.json`. Thousands take a comma and k
-and M stay in both languages, so that two screens can be compared.
+`static/js/frame/format.js` writes the same figures in the browser; both are tested with
+one list of examples, `tests/dashboard/wording/numbers.json`. Commas for thousands, k
+and M are the same in both languages, so that two screens can be compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def count(value: float) -> str:
 
 
 def compact(value: float) -> str:
-    """Write a number in at most four characters, cut, not rounded up: 7.9k, 128k."""
+    """Write a number in at most four characters, truncated: 7.9k, 128k."""
     whole = round(value)
     for size, letter in _STEPS:
         if whole >= size:
@@ -38,7 +38,7 @@ def compact(value: float) -> str:
 
 
 def rate(value: float) -> str:
-    """Write messages per second: 0.4, 12, 3,331; the unit is the caller's."""
+    """Write messages per second: 0.4, 12, 3,331; the caller adds the unit."""
     if 0 < value < 10:
         return f"{max(value, 0.1):.1f}"
     return count(value)
@@ -73,6 +73,6 @@ def ratio(value: float) -> str:
 
 
 def clock(milliseconds: float) -> str:
-    """Write the time of day, in the zone of the request, of ms since the epoch."""
+    """Write ms since the epoch as the time of day in the zone of the request."""
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"{timezone.localtime(moment):%H:%M:%S}"

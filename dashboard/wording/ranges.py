@@ -1,4 +1,4 @@
-"""Queue ids as ranges, `0-5,9`: how lists of queues are written short."""
+"""Queue ids as ranges, such as `0-5,9`: the short form of lists of queues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
 
 
 def spans(ids: Iterable[int]) -> list[tuple[int, int]]:
-    """Return first and last of each run of ids that follow one another."""
+    """Return the first and the last of each run of consecutive ids."""
     found: list[tuple[int, int]] = []
     for number in sorted(set(ids)):
         if found and found[-1][1] == number - 1:
@@ -24,7 +24,7 @@ def spans(ids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def to_ranges(ids: Iterable[int]) -> str:
-    """Write ids, not negative, as ranges."""
+    """Write non-negative ids as ranges."""
     return ",".join(
         str(first) if first == last else f"{first}-{last}" for first, last in spans(ids)
     )

@@ -1,14 +1,15 @@
-"""The words that documents carry as keys and that scripts in the browser need.
+"""The words for keys in documents, and for scripts in the browser.
 
 `SCRIPT_ROOMS` names the rooms that scripts read; `dashboard.frame.catalogue` sends them
-to browsers. Phrases that count things are `Counted`: gettext picks their form.
+to browsers. Phrases that count things are `Counted`: gettext chooses their form.
 
-Here are those that several features use, and the one place where all are looked up.
-Features have their own in `words.py`; `dashboard.config.words` brings them together.
+This module has the words that several features use, and is the one place where all
+words are looked up. Features have their own in `words.py`; `dashboard.config.words`
+brings them together.
 
 Documents hold keys, never text, so that two people can read one document in two
-languages. A key without an entry is shown as it is, with its underscores opened:
-better a plain English key than a hole. Sentences take their values by name in braces.
+languages. A key without an entry is shown with spaces for its underscores: a plain
+English key is better than a gap. Sentences take their values by name in braces.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from django.utils.translation import ngettext_lazy
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A phrase that reads differently by a number; `forms` is an `ngettext_lazy`."""
+    """A phrase whose form depends on a number; `forms` is an `ngettext_lazy`."""
 
     forms: Promise
 
     def form(self, number: int) -> str:
-        """Return the form for that many, its braces not filled yet."""
+        """Return the form for a number, with its braces not filled yet."""
         return str(self.forms % number)
 
 
@@ -388,7 +389,7 @@ SCRIPT_ROOMS: Final = (
 
 
 def add_words(rooms: Mapping[str, Mapping[str, Word]]) -> None:
-    """Add the words of a feature, to rooms that are there or to new ones."""
+    """Add the words of a feature, to existing rooms or to new ones."""
     for room, words in rooms.items():
         WORDS.setdefault(room, {}).update(words)
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 def zone_label() -> str:
-    """Name the zone by its present distance from UTC: UTC, UTC+8, UTC-3:30."""
+    """Name the zone by its present offset from UTC: UTC, UTC+8, UTC-3:30."""
     offset = timezone.localtime().utcoffset()
     minutes = int(offset.total_seconds() // 60) if offset else 0
     if not minutes:

@@ -1,4 +1,4 @@
-"""What if: a group under other members, queues, rates, and every strategy.
+"""What-if's model: a group with other members, queues and rates, by every strategy.
 
 Pure functions from a situation and a scenario to a comparison; no models, no IO.
 """

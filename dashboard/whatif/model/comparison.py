@@ -1,10 +1,10 @@
 """The comparison: now, each of RocketMQ's strategies, and the balanced plan.
 
-Pure: a situation and a scenario in, rows out, in a fixed order. "Now" is the division
-and the rates as they are, without any edit but the rate a member can take; the other
-rows are the edited group, each topic divided apart as RocketMQ does. It divides a topic
-among all members: what falls to one that does not read it has no reader (behaviour E6),
-and counts as nobody's.
+Pure: it takes a situation and a scenario, and returns rows in a fixed order. "Now" is
+the division and the rates as they are, with no edit except the rate that a member can
+take; the other rows are the edited group, with each topic divided separately, as
+RocketMQ does. RocketMQ divides a topic among all members: queues given to one that does
+not read it have no reader (behaviour E6), and count as nobody's.
 
 Cost: 10,000 queues and 500 members take about half a second for all rows.
 """
@@ -40,7 +40,7 @@ NOW: Final = "NOW"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a scenario makes of a group under every strategy.
+    """The result of a scenario for a group, under every strategy.
 
     `before` is the group as it is, `after` with the edits, its queues in `columns`. The
     first row is "now", on the queues of `before`; the last is the balanced plan.
@@ -66,8 +66,8 @@ class Comparison:
 def compare(situation: Situation, scenario: Scenario) -> Comparison:
     """Return every strategy's division of the edited group beside the present one.
 
-    Raise ArgumentError where the scenario asks for more than is allowed; a strategy
-    that cannot be computed has a reason in its row instead.
+    Raise ArgumentError if the scenario asks for more than is allowed; a strategy that
+    cannot be computed has a reason in its row instead.
     """
     edited = apply_edits(situation, scenario)
     after = edited.situation
@@ -88,7 +88,7 @@ def compare(situation: Situation, scenario: Scenario) -> Comparison:
 
 
 def _notes_on(situation: Situation, columns: QueueColumns) -> Iterator[Note]:
-    """Yield what is not known of a group, and what that does to the figures."""
+    """Yield notes on what is not known of a group, and on what that does to figures."""
     if not situation.complete:
         yield _incomplete(situation)
     unheard = sum(not state.heard for state in situation.queues)
@@ -136,10 +136,10 @@ def _now_row(
 def division(
     name: str, situation: Situation, scenario: Scenario
 ) -> tuple[Prepared, Plan | None]:
-    """Return how a strategy of the table divides; no plan where it lacks options.
+    """Return how a strategy of the table divides; without a plan if it lacks options.
 
-    Members take their part whether they read the topic or not. Raise ArgumentError
-    where it refuses its input.
+    Members take their part whether they read the topic or not. Raise ArgumentError if
+    the strategy refuses its input.
     """
     prepared = prepare(name, scenario, situation)
     if prepared.missing:
@@ -208,7 +208,7 @@ def _missing(options: tuple[str, ...], situation: Situation) -> Note:
 
 
 def _rooms_seen(situation: Situation) -> list[str]:
-    """Return rooms of brokers that are named `room@broker`, for somebody to choose."""
+    """Return the rooms of brokers that are named `room@broker`, to choose from."""
     brokers = {state.queue.broker_name for state in situation.queues}
     return sorted({room for broker in brokers if (room := room_of(broker))})
 

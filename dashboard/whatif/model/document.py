@@ -1,13 +1,13 @@
-"""A comparison as JSON: numbers in columns, ids once, everything else by index.
+"""A comparison as JSON: numbers in columns, each id once, everything else by index.
 
-`clients` lists each client id once, `queues` each queue of before and after. In a row
-`owners` has an entry for each queue: the index of its owner, a list of indices where
-it has several, -1 for nobody, null where the row does not know the queue. `moved`,
-`gained` and `lost` list queues: who had one is in the owners of the row "NOW", who has
-it then in the row's own. Of the queues in `unheard` it is not known who has them now,
-so they are in none of these lists. `full` says that each queue is consumed by exactly
-one process. Loads of the queues in `assumed_of` are the mean of others, as their rates
-are not known. Unknown numbers are null; a drain time that never ends is "never".
+`clients` lists each client id once, `queues` each queue before and after the edits. In
+a row, `owners` has an entry for each queue: the index of its owner, a list of indices
+if it has several, -1 for nobody, null if the row does not know the queue. `moved`,
+`gained` and `lost` list queues: their owners before are in the row "NOW", those after
+in the row itself. The present owners of queues in `unheard` are not known, so these
+queues are in none of the lists. `full` says that each queue is consumed by exactly one
+process. Loads of the queues in `assumed_of` are the mean of others, as their rates are
+not known. Unknown numbers are null; a drain time that never ends is "never".
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class _Tables:
         self._then = [index[state.queue] for state in after.queues]
 
     def places_of(self, positions: Iterable[int]) -> list[int]:
-        """Return the queues at some positions of those of after."""
+        """Return the queues at some positions of the edited group."""
         return [self._then[at] for at in positions]
 
     def queue_rows(self, comparison: Comparison) -> list[list[Any]]:
-        """Return topic, broker, id, lag and load; load null for queues taken away."""
+        """Return topic, broker, id, lag and load; load is null for dropped queues."""
         rows: list[list[Any]] = [
             [queue.topic, queue.broker_name, queue.queue_id, None, None]
             for queue in self.queues
@@ -99,7 +99,7 @@ class _Tables:
         return rows
 
     def row(self, row: Row) -> dict[str, Any]:
-        """Return a row; its numbers are left out where there is only a reason."""
+        """Return a row; its numbers are left out if there is only a reason."""
         written: dict[str, Any] = {
             "key": row.key,
             "strategy": row.strategy,

@@ -1,12 +1,12 @@
-"""Laying a scenario over a situation.
+"""Applies a scenario to a situation.
 
 Order: members leave, are renamed, join; queue counts change; rates change. Edits that
-no longer fit, such as the removal of a member who has left since, are noted and
-skipped: a saved scenario stays usable while its group goes on living.
+no longer fit, such as the removal of a member that has left since, are noted and
+skipped: a saved scenario stays usable while its group changes.
 
-Where the number of a topic's queues changes, the topic keeps its rate and spreads it
-evenly: how keys will fall on the new queues is not known. Queues taken away leave
-their lag behind, unread.
+If the number of a topic's queues changes, the topic keeps its rate and spreads it
+evenly: how keys will fall on the new queues is not known. Dropped queues leave their
+lag behind, unread.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Edited:
 def apply_edits(situation: Situation, scenario: Scenario) -> Edited:
     """Return the situation as the scenario would have it.
 
-    Raise ArgumentError where the outcome has more members or queues than allowed.
+    Raise ArgumentError if the result has more members or queues than allowed.
     """
     notes: list[Note] = []
     members = _edited_members(situation.members, scenario, notes)
@@ -133,7 +133,7 @@ def _edited_queues(
 
 
 def _left_behind(gone: Sequence[QueueState]) -> Note:
-    """Return what is said of queues that go; what waits there is known, or in part."""
+    """Return the note on dropped queues, by how much of their lag is known."""
     lags = [state.lag for state in gone if state.lag is not None]
     queues = ("queues", len(gone))
     if not lags:
@@ -172,7 +172,7 @@ def _edited_rates(
 
 
 def _topic_rate(queues: Sequence[QueueState], topic: str) -> float | None:
-    """Return what a whole topic gets, or None where a queue's rate is unknown."""
+    """Return the rate of a whole topic, or None if a queue's rate is unknown."""
     rates = [state.rate_in for state in queues if state.queue.topic == topic]
     if not rates or None in rates:
         return None

@@ -1,8 +1,9 @@
-"""A plan as `CONFIG` lists in source text, to put into one's own consumers.
+"""A plan as `CONFIG` lists in source text, to put into your own consumers.
 
-Lists are keyed by client id, so the ids must be fixed: with Apache's client set the
+Lists are keyed by client id, so the ids must be fixed: with Apache's client, set the
 instance name, or the id changes with every start of the process (behaviour A4). A
-member that is not in the text gets no queues, and nothing follows joins and leaves.
+member that is not in the text gets no queues, and the lists do not follow members that
+join or leave.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ CONFIG = {
 
 
 def to_java(config: Mapping[str, Sequence[MessageQueue]]) -> str:
-    """Return a Java class with the lists, in methods that Java's limit allows.
+    """Return a Java class with the lists, in methods within Java's size limit.
 
     Raise ArgumentError for more clients than one method can tell apart.
     """

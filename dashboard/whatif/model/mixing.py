@@ -1,8 +1,8 @@
-"""What happens between two divisions, while some members divide by the new one already.
+"""The transition between two divisions, while some members already use the new one.
 
-Members switch one after another. Until all have, a queue may be held by the member
-that has it now and by the one that gets it, or by neither. How many queues that are,
-follows from the two divisions alone; how long it lasts, from whoever switches them.
+Members switch one after another. Until all have, a queue may be held by the member that
+has it now and by the one that gets it, or by neither. How many queues these are follows
+from the two divisions alone; how long it lasts depends on whoever switches the members.
 
 Pure. Cost: linear in queues plus members.
 """
@@ -19,7 +19,7 @@ from .rows import Figures
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """After so many members have switched: queues held by several, and by nobody."""
+    """Queues held by several and by nobody after `switched` members have switched."""
 
     switched: int
     twice: int
@@ -28,7 +28,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Mixing:
-    """All stages in between, without the beginning and the end."""
+    """All stages between two divisions, without the beginning and the end."""
 
     stages: tuple[Stage, ...]
 
@@ -46,7 +46,7 @@ class Mixing:
 def mixing(figures: Figures) -> Mixing:
     """Return the stages from the present division to that of `figures`.
 
-    Members switch in RocketMQ's order, as a roll-out from the first to the last does.
+    Members switch in RocketMQ's order, as in a roll-out from the first to the last.
     Queues that are new are left out, as nobody can have them yet, and so are those
     whose present owners are not known.
     """

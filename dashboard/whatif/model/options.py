@@ -1,8 +1,8 @@
-"""Which options each strategy gets from a scenario, and what it lacks.
+"""The options that each strategy gets from a scenario, and those it lacks.
 
-RocketMQ reports a strategy's name but not its options, so what is not entered is
-either RocketMQ's default, and said to be assumed, or missing, and then there are no
-numbers but a reason.
+RocketMQ reports a strategy's name but not its options, so an option that is not entered
+is either RocketMQ's default, and marked as assumed, or missing, and then there is a
+reason instead of numbers.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .situation import Situation
 
 NEARBY: Final = "MACHINE_ROOM_NEARBY"
 DEFAULT_VIRTUAL_NODES: Final = 10
-# A ring of so many nodes takes about a third of a second to build.
+# A ring of this many nodes takes about a third of a second to build.
 RING_LIMIT: Final = 500_000
-# Strategies that need no options and so can stand inside NEARBY unasked.
+# Strategies that need no options, so NEARBY can use them without asking.
 PLAIN: Final = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 
 
@@ -41,7 +41,7 @@ class Prepared:
 
 
 def prepare(name: str, scenario: Scenario, situation: Situation) -> Prepared:
-    """Return what a strategy of the table can be given by a scenario.
+    """Return a strategy of the table with the options that a scenario gives it.
 
     Raise ArgumentError for options that would take too long to compute with.
     """
@@ -103,7 +103,7 @@ def _prepare_nearby(scenario: Scenario, situation: Situation) -> Prepared:
 def _inner(
     scenario: Scenario, situation: Situation
 ) -> tuple[str, tuple[tuple[str, str | int], ...]]:
-    """Return the inner strategy: entered, or in a name, or the present one."""
+    """Return the inner strategy: the one entered, or in a name, or the present one."""
     if scenario.inner is not None:
         return scenario.inner, ()
     for named in (scenario.strategy, situation.strategy):

@@ -1,9 +1,9 @@
 """A scenario as the query of a URL, and back.
 
-Compact, versioned, and the same scenario again: `from_query(to_query(s)) == s`. What is
-at its default is left out. Fields of one value are joined by ":", in which "~" is
-written "~0" and ":" is "~1". Anything unknown is refused, since a link that is half
-understood would show something else than it was made for.
+The query is compact, versioned and reversible: `from_query(to_query(s)) == s`. Defaults
+are left out. Parts of one value are joined by ":"; within them "~" is written "~0" and
+":" is "~1". Anything unknown is refused, since a link that is only half understood
+would not show what it was made for.
 
     v  version            a  add         r  remove       m  old:new name
     q  topic:broker:count t  topic:rate  x  rate factor  k  member rate
@@ -74,9 +74,9 @@ def to_query(scenario: Scenario) -> str:
 
 
 def from_query(query: str) -> Scenario:
-    """Return the scenario of a query; "" is one that changes nothing.
+    """Return the scenario of a query; an empty query changes nothing.
 
-    Raise ArgumentError naming the field and the value that cannot be read.
+    Raise ArgumentError that names the field and the value that cannot be read.
     """
     if len(query) > LENGTH_LIMIT:
         raise ArgumentError(
@@ -159,7 +159,7 @@ def _pairs(fields: dict[str, list[str]], key: str) -> Iterable[tuple[str, str]]:
 
 
 def joined(*parts: str) -> str:
-    """Return the parts of one value as one text."""
+    """Return the parts of one value as one string."""
     return ":".join(part.replace("~", "~0").replace(":", "~1") for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""How brokers and clients are told to be in machine rooms: by name, else by prefix."""
+"""Rules that tell the machine rooms of brokers and clients: by name, else by prefix."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rmqcore.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class RoomRule:
-    """Rooms of names: those listed in `named`, else the text before `separator`.
+    """The rooms of names: those listed in `named`, else the text before `separator`.
 
-    Without a separator, or where a name does not contain it, there is no room.
+    Without a separator, or if a name does not contain it, there is no room.
     """
 
     separator: str = ""

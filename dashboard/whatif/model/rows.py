@@ -1,10 +1,10 @@
-"""One line of a comparison: a division, and what it means in numbers.
+"""One row of a comparison: a division, and what it means in numbers.
 
-Loads are as `weights` has them, and marked where a rate was taken for another. Lag is
-summed over what is known and then marked as partial. Drain times use known values only:
-unknown stays unknown. How even a division is, is known when the value and the owner of
-every queue are. Moves are seen from the present owners; queues that are new have not
-moved, and of those whose owner is not known nobody can tell.
+Loads are as `weights` computes them, and marked where a rate was assumed. Lag is summed
+over known values, and marked as partial if some are not known. Drain times use known
+values only: unknown stays unknown. The evenness of a division is known only if the
+value and the owner of every queue are. Moves are relative to the present owners; new
+queues have not moved, and for queues whose owner is not known, nobody can tell.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from .weights import QueueColumns
 
 NOT_KNOWN: Final = Scores(None, None, None, None)
 MEASURED: Final = 0.02
-"""By how much two rates that are measured over half a minute may differ by chance."""
+"""How much two rates that are measured over half a minute may differ by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberFigures:
-    """What one member has in a division; `lag` None where none is known.
+    """What one member has in a division; `lag` is None if none is known.
 
-    `load_assumed` where the rate of one of its queues is not known.
+    `load_assumed` is true if the rate of one of its queues is not known.
     """
 
     client_id: str
@@ -53,11 +53,11 @@ class MemberFigures:
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """How unevenly the odd queues of all topics fall on the same members.
+    """How unevenly the odd queues of all topics are spread over the members.
 
-    Of a topic with q queues each of c members has q // c; the rest are odd ones.
-    `worst` is the most odd ones that a member has over all topics, `least_possible`
-    what it would be if they were dealt evenly.
+    Of a topic with q queues, each of c members has q // c; the rest are odd ones.
+    `worst` is the most odd ones that a member has over all topics, `least_possible` the
+    most if they were dealt evenly.
     """
 
     worst: int
@@ -68,12 +68,12 @@ class Remainder:
 class Figures:
     """Numbers of one division.
 
-    `owners` stand in the order of the queues of `columns`; `moved`, `gained` and `lost`
+    `owners` are in the order of the queues of `columns`; `moved`, `gained` and `lost`
     are positions in it: of queues with an owner before and another now, with none
-    before, and with none now. `unassigned` are queues that nobody consumes, `twice`
+    before, and with none now. `unassigned` counts queues that nobody consumes, `twice`
     those that several processes do. `unheard` are positions of queues whose present
-    owners are not known, `unknown` of those whose owners in this division are not: who
-    is `idle` is then not known either.
+    owners are not known, `unknown` of those whose owners in this division are not
+    known; if there are any, `idle` is not known either.
     """
 
     columns: QueueColumns = field(repr=False)
@@ -134,7 +134,7 @@ def figures_of(
     members: Sequence[str] = (),
     unknown: frozenset[int] = frozenset(),
 ) -> Figures:
-    """Return the numbers of a plan; `member_rate` is what one member can take.
+    """Return the figures of a plan; `member_rate` is what one member can take.
 
     `members` has a client id once for each process; owners of the queues at `unknown`
     are not known, so any member may have more.
@@ -181,7 +181,7 @@ def figures_of(
 def _changes(
     owners: Sequence[tuple[str, ...]], columns: QueueColumns
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return the positions that are moved, gained and lost, of those that are known."""
+    """Return the positions moved, gained and lost, as far as that is known."""
     present = columns.present
     changed = [
         at
@@ -221,7 +221,7 @@ def _member_figures(
     member_rate: float | None,
     more: bool,
 ) -> MemberFigures:
-    """Return a member's numbers; `more` where it may have queues beyond these."""
+    """Return a member's figures; `more` if it may have queues beyond these."""
     lags = [columns.lags[at] for at in positions]
     rates = [columns.rates[at] for at in positions]
     known = [lag for lag in lags if lag is not None]
@@ -244,9 +244,10 @@ def _drain(
 ) -> float | None:
     """Return a member's drain time; 0 for one that keeps up with what arrives.
 
-    What arrived in the last seconds is on its way, not behind. A member that takes all
-    of it was seen to take no more than arrives, so what it could take is not known, and
-    the small difference of two measured rates would make its drain time anything.
+    Messages of the last seconds are on their way, not behind. A member that takes all
+    of them was never seen to take more than arrives, so what it could take is not
+    known, and the small difference of two measured rates would make its drain time
+    arbitrary.
     """
     if member_rate is not None and None not in lags and None not in rates:
         arriving = fsum(rate for rate in rates if rate is not None)
@@ -258,7 +259,7 @@ def _drain(
 
 
 def _drain_without_owner(columns: QueueColumns, at: int) -> float | None:
-    """Return NEVER where something waits or arrives that nobody will take."""
+    """Return NEVER if something waits or arrives that nobody will take."""
     lag, rate = columns.lags[at], columns.rates[at]
     if lag or rate:
         return NEVER

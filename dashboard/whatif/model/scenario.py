@@ -1,7 +1,8 @@
-"""What is changed in a what-if: a value that can be saved, linked and compared.
+"""The edits of a what-if: a value that can be saved, linked and compared.
 
-A scenario is edits, not a state: it is laid over whatever the group looks like when it
-is opened. Limits keep a link from asking for more than a server can compute.
+A scenario consists of edits, not of a state: it is applied to the group as it is when
+the scenario is opened. Limits keep a link from asking for more than a server can
+compute.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ConfigLists: TypeAlias = tuple[tuple[str, tuple[MessageQueue, ...]], ...]
 
 
 class Weighing(StrEnum):
-    """What the balanced plan evens out."""
+    """The measure that the balanced plan evens out."""
 
     RATE = "rate"
     LAG = "lag"
@@ -46,12 +47,12 @@ class QueueCount:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Edits of a group, options of strategies, expected rates.
+    """Edits of a group, options of strategies, and expected rates.
 
-    `strategy` is the one looked at; all are compared. `rates` are what whole topics
-    are expected to get, messages per second; other topics get what they get now times
-    `rate_factor`. `member_rate` is what one member can take. `config` are the lists of
-    `CONFIG`, by client id; they are kept sorted, each queue once, none empty.
+    `strategy` is the one to show; all are compared. `rates` are what whole topics are
+    expected to get, in messages per second; other topics get what they get now times
+    `rate_factor`. `member_rate` is what one member can take. `config` has the lists of
+    `CONFIG` by client id; they are kept sorted, each queue once, none empty.
     """
 
     strategy: str | None = None
@@ -73,7 +74,7 @@ class Scenario:
     def __post_init__(self) -> None:
         for named in (self.strategy, self.inner):
             if named is not None:
-                # Refuses unknown names, and says which are known.
+                # This refuses unknown names, and says which are known.
                 required_options(named)
         for client_id in (
             *self.add,

@@ -1,9 +1,9 @@
-"""What a group looks like before anything is changed: members, queues, rates, owners.
+"""A group before anything is changed: its members, queues, rates and owners.
 
-Read from the collector's `GroupState` document, or empty to start from a blank sheet.
-A value that the document does not know stays None here. Queues of a broker that is
-missing are kept, by whoever held them last; what waits in them is not known now. Queues
-of topics that no member reads any more are not divided, and left out.
+It is read from the collector's `GroupState` document, or empty to start from a blank
+sheet. A value that the document does not know is None here. Queues of a missing broker
+are kept with their last owners; what waits in them is not known now. Queues of topics
+that no member reads any more are not divided, and are left out.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, Final
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue, sorted_queues
 
-# Less lag than arrives in so many seconds: the member takes all that arrives.
+# With less lag than arrives in this many seconds, a member takes all that arrives.
 KEEPS_UP_S: Final = 10.0
 NOT_READ: Final = "not_read"
-"""Why a queue has no owner whose topic no member reads."""
+"""Why a queue has no owner: no member reads its topic."""
 ANSWERING: Final = frozenset({"answered", "slave"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """A queue, who holds it, and what flows: messages per second, lag in messages.
+    """A queue, its owners and its flow: rates in messages per second, lag in messages.
 
-    `heard` is false where it is not known who holds it; without owners it is nobody.
+    `heard` is false if it is not known who holds it; if true, no owners means nobody.
     """
 
     queue: MessageQueue
@@ -41,7 +41,7 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A broker that does not answer everything: its state's word, and since when."""
+    """A broker that does not answer everything: its state, and since when."""
 
     broker: str
     state: str
@@ -53,9 +53,9 @@ class Situation:
     """A group at one instant; queues in RocketMQ's order, members as listed.
 
     A client id may be listed twice (behaviour A5b). `member_rate` is the most that a
-    member was seen to take, messages per second: what it can take is at least that.
-    `reads` are the topics of members that do not read all of them. `complete` is false
-    while a broker of the group does not answer; `missing` are those known by name.
+    member was seen to take, in messages per second: it can take at least that. `reads`
+    has the topics of members that do not read all of them. `complete` is false while a
+    broker of the group does not answer; `missing` has those known by name.
     """
 
     cluster: str
@@ -131,7 +131,7 @@ def _missing(document: Mapping[str, Any]) -> Iterator[Missing]:
 
 
 def _reads(document: Mapping[str, Any], topics: Set[str]) -> dict[str, frozenset[str]]:
-    """Return what members read that say so and do not read all topics of the group."""
+    """Return the topics of members that report them and do not read every topic."""
     reads = {
         str(row["client_id"]): frozenset(
             str(_field(own, "topic", "subscriptions")) for own in row["subscriptions"]
@@ -174,7 +174,7 @@ def _queue_state(row: Mapping[str, Any]) -> QueueState:
 
 
 def _lag(row: Mapping[str, Any]) -> object:
-    """Return a queue's lag; one that is empty and was never committed has none."""
+    """Return a queue's lag; 0 for an empty queue that was never committed."""
     lag, low, high = (row.get(name) for name in ("lag", "min", "max"))
     if lag is None and low is not None and high is not None and high <= low:
         return 0
@@ -188,7 +188,7 @@ def _field(row: Mapping[str, Any], name: str, table: str) -> Any:
 
 
 def number_or_none(what: str, value: object) -> float | None:
-    """Return a finite number that is not negative, or None; refuse anything else."""
+    """Return a finite, non-negative number, or None; refuse anything else."""
     if value is None:
         return None
     usable = isinstance(value, int | float) and not isinstance(value, bool)
@@ -202,8 +202,8 @@ def _highest_rate(
 ) -> float | None:
     """Return the most that a member takes; one that keeps up takes what arrives.
 
-    Of a member only counts what is known of all its queues: what it takes of some of
-    them is less than it can take, and would make a drain seem endless.
+    A member only counts if the values of all its queues are known: what it takes from
+    some of them is less than it can take, and would make a drain seem endless.
     """
     held: dict[str, list[QueueState]] = {}
     for state in queues:

@@ -1,7 +1,7 @@
 """A comparison as flat tables, for files that a spreadsheet or a program reads.
 
-Values are numbers, texts or None for unknown; a drain that never ends is the word
-"never". One table has a line for each strategy, the other one for each of its members.
+Values are numbers, strings, or None for unknown; a drain that never ends is the word
+"never". One table has a line for each strategy, the other for each of its members.
 """
 
 from __future__ import annotations

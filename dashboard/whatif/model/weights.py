@@ -1,11 +1,11 @@
-"""What each queue weighs, and the queues of a comparison as columns.
+"""The weights of queues, and the queues of a comparison as columns.
 
-Loads are expected messages per second. A queue whose rate is unknown is taken to get
-the mean of its topic's queues, or of all; where no rate is known at all, queues are
+Loads are expected messages per second. A queue whose rate is unknown is assumed to get
+the mean of its topic's queues, or of all queues; if no rate is known at all, queues are
 counted instead.
 
-Every row of a comparison looks at the same queues, so their values stand in lists,
-and a plan's queues are turned into positions once.
+All rows of a comparison use the same queues, so the values of queues are in lists, and
+a plan's queues are turned into positions once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .situation import QueueState
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each queue weighs: a rate, or 1 for each; `assumed` are those by a mean."""
+    """The load of each queue: a rate, or 1 for all; those in `assumed` are means."""
 
     loads: tuple[float, ...]
     is_rate: bool
@@ -52,7 +52,7 @@ class QueueColumns:
 
 
 def weigh(states: Sequence[QueueState]) -> Weights:
-    """Return the load of each queue, unknown rates filled by a mean."""
+    """Return the load of each queue, with unknown rates replaced by a mean."""
     by_topic: dict[str, list[float]] = {}
     for state in states:
         if state.rate_in is not None:

@@ -1,4 +1,4 @@
-/** What every page loads. */
+/** The script that every page loads. */
 
 import { offerZone, tendMenus, tendTheme } from "./frame.js";
 import { listenForKeys } from "./keys.js";

@@ -1,4 +1,4 @@
-/** The server's time, from the moment that it wrote the page. */
+/** The server's time, from the moment at which it wrote the page. */
 
 const written = Number(document.documentElement.dataset.now);
 const offset = Number.isFinite(written) && written > 0 ? written - Date.now() : 0;

@@ -13,7 +13,7 @@ export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** Make an SVG element; the same rules as `h`. */
+/** Make an SVG element, by the same rules as `h`. */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -38,7 +38,7 @@ export function dash(reason) {
 }
 
 /**
- * Find the first element; templates and scripts agree on what it is.
+ * Find the first matching element; templates and scripts agree on what it is.
  * @param {string} selector
  * @param {ParentNode} [root]
  * @returns {any}
@@ -62,7 +62,7 @@ export function readJson(id) {
   return element ? JSON.parse(element.textContent ?? "") : null;
 }
 
-/** Say something for some seconds at the edge of the page. */
+/** Show a message for some seconds at the edge of the page. */
 export function note(text, seconds = 6) {
   const box = find("[data-notes]");
   if (!box) return;

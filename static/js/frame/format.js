@@ -1,6 +1,6 @@
 /**
  * Numbers, rates and spans of time as people read them. The server writes the same
- * figures in `dashboard/wording/numbers.py`; one list of examples holds both.
+ * figures in `dashboard/wording/numbers.py`; both are tested with one list of examples.
  */
 
 import { ui } from "./words.js";
@@ -19,7 +19,7 @@ export function count(value) {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** At most four characters, cut, not rounded up: 145, 7.9k, 128k */
+/** At most four characters, truncated, not rounded up: 145, 7.9k, 128k */
 export function compact(value) {
   const whole = Math.round(value);
   for (const [size, letter] of STEPS) {

@@ -1,7 +1,7 @@
 /**
- * Requests to our own server. After a sign-out the page is loaded anew, which leads to
- * the sign-in page; any other refusal is an error that carries its status. Pages can
- * also be fetched as fragments, written by the server in the reader's language.
+ * Requests to our own server. After a sign-out the page is reloaded, which leads to the
+ * sign-in page; any other refusal is an error that carries its status. Pages can also
+ * be fetched as fragments, written by the server in the reader's language.
  */
 
 import { h } from "./dom.js";
@@ -17,7 +17,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Fetch a successful answer. After a 401 the page is left, and this never returns.
+ * Fetch a successful answer. After a 401 the page is left and this never returns.
  * @param {string|URL} url
  * @param {RequestInit} [options]
  * @returns {Promise<Response>}

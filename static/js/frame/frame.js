@@ -1,10 +1,10 @@
-/** The frame's own manners: menus that close, a theme without reload, the own zone. */
+/** The frame's behaviour: menus that close, themes without reload, zones. */
 
 import { find, findAll } from "./dom.js";
 
 const YEAR = 365 * 24 * 3600;
 
-/** One menu open at a time; a click elsewhere or Escape closes it. */
+/** Keep one menu open at a time; a click elsewhere or Escape closes it. */
 export function tendMenus() {
   const menus = () => findAll("[data-menu][open]");
   document.addEventListener("click", (event) => {
@@ -21,7 +21,7 @@ export function tendMenus() {
   });
 }
 
-/** Change the theme at once; without a script the form does the same by a reload. */
+/** Change the theme at once; without scripts the form does the same with a reload. */
 export function tendTheme() {
   const form = find("[data-theme-form]");
   form?.addEventListener("submit", (event) => {

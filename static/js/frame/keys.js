@@ -1,6 +1,7 @@
 /**
  * Keys that work on every page: / search, j k Enter in lists, p pause, g c and g g to
- * go somewhere, ? for the list of keys. Silent while one types or a modifier is held.
+ * go somewhere, ? for the list of keys. They do nothing while the reader types or holds
+ * a modifier.
  */
 
 import { find, findAll } from "./dom.js";

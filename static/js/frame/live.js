@@ -3,7 +3,7 @@
  *
  * The page watches first and loads the document afterwards, so that no change falls
  * between the two. Each update carries (run, seq): the next number is applied, an old
- * one ignored, a gap or another run means that the document is loaded anew.
+ * one is ignored, and after a gap or with another run the document is loaded again.
  */
 
 import { LiveSocket } from "./socket.js";
@@ -33,7 +33,7 @@ export class Feed {
     });
   }
 
-  /** Begin from a document that the page has already. */
+  /** Begin with a document that the page already has. */
   start(known) {
     if (known) [this.run, this.seq] = [known.run, known.seq];
     this.socket.start();
@@ -67,8 +67,8 @@ export class Feed {
   }
 
   /**
-   * Updates that arrived while loading and are older than what was loaded are done.
-   * One of another run is the sign that what was loaded, if anything, is not the newest.
+   * Updates that arrived while loading and are older than the loaded document are done.
+   * One of another run shows that the loaded document, if any, is not the newest.
    */
   follows(update) {
     return update.run !== this.run || update.seq > this.seq;

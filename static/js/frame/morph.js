@@ -1,20 +1,21 @@
 /**
- * Make one tree of elements equal to another by changing as little as can be, so that
- * focus, selection, scroll and open menus survive an update.
+ * Make one tree of elements equal to another with as few changes as possible, so that
+ * focus, selection, scroll position and open menus survive an update.
  *
- * Children with `data-key` are matched by it, the others by place; where one child has
- * a key, all its siblings need one. Where several have the same, they match in order. A cell with `data-flash` flashes when its text
- * changes. With `hold` keyed children keep the order they have.
+ * Children with `data-key` are matched by it, the others by position; if one child has
+ * a key, all its siblings need one. If several have the same key, they match in order.
+ * A cell with `data-flash` flashes when its text changes. With `hold`, keyed children
+ * keep their order.
  */
 
 const GONE_MS = 5000;
 const FLASH_MS = 900;
 
-/** What the reader did to an element, which the server knows nothing of. */
+/** Attributes that the reader's actions set, which the server knows nothing about. */
 const KEPT = { TR: "aria-current", DETAILS: "open" };
 
 /**
- * @param {Element} from the element in the page @param {Element} to what it shall be
+ * @param {Element} from the element in the page @param {Element} to what it becomes
  * @param {{hold?: boolean}} [options]
  * @returns {boolean} whether an order was held back
  */
@@ -60,7 +61,7 @@ function sync(old, node, options) {
   return held;
 }
 
-/** The colour fades; where motion is unwelcome, a dot stands for the same time. */
+/** The colour fades; if motion is unwelcome, a dot is shown for the same time. */
 function flash(cell) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (still) {
@@ -102,7 +103,7 @@ function syncKeyed(from, to, options) {
   return hold || heldInside;
 }
 
-/** Children by their key and, should it not be theirs alone, how many had it before. */
+/** Children by their key and, if others share it, by how many had it before. */
 function byKey(children) {
   const times = new Map();
   return new Map(
@@ -115,7 +116,7 @@ function byKey(children) {
   );
 }
 
-/** A row that left stays for five seconds, struck through. */
+/** A row that has left stays for five seconds, struck through. */
 function leave(child) {
   if (child.classList.contains("gone") || child.tagName !== "TR") {
     if (child.tagName !== "TR") child.remove();

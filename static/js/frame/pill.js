@@ -1,7 +1,7 @@
 /**
  * The pill in the top bar: live, paused, reconnecting or stale, with the age of the
- * data. The age ticks each second for the eye; it is told to a screen reader only
- * when the state changes.
+ * data. The age ticks visibly each second; screen readers read it only when the state
+ * changes.
  */
 
 import { serverNow } from "./clock.js";
@@ -33,7 +33,7 @@ export class Pill {
   }
 
   /**
-   * Say what is known of the data: when it was taken, and by how many brokers.
+   * Take what is known of the data: when it was taken, and how many brokers answered.
    * @param {{takenAt: number, answered?: number, brokers?: number}} known
    */
   show({ takenAt, answered, brokers }) {

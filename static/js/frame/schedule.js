@@ -1,7 +1,7 @@
 /**
- * When to draw: the first change in the next animation frame, further ones merged to
- * at most one drawing a second; what must be seen at once, such as a queue that changed
- * hands, to at most ten. A hidden page draws when it is shown again.
+ * When to draw: the first change in the next animation frame, further ones merged into
+ * at most one drawing per second, or ten for changes that must be seen at once, such as
+ * a queue that changed hands. A hidden page draws when it is shown again.
  */
 
 const SPACING_MS = 1000;
@@ -9,7 +9,7 @@ const SOON_MS = 100;
 
 /**
  * @param {() => void} draw
- * @returns {(options?: {soon?: boolean}) => void} asks for one drawing
+ * @returns {(options?: {soon?: boolean}) => void} requests one drawing
  */
 export function scheduler(draw, spacing = SPACING_MS) {
   let due = Infinity;
@@ -28,7 +28,7 @@ export function scheduler(draw, spacing = SPACING_MS) {
     due = at;
     clearTimeout(timer);
     const wait = at - performance.now();
-    // Two frames asked for would draw twice: the second finds nothing due.
+    // Two requested frames would draw twice: the second finds nothing due.
     const frame = () => requestAnimationFrame(() => due < Infinity && run());
     if (wait <= 0) frame();
     else timer = setTimeout(frame, wait);

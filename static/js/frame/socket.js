@@ -1,6 +1,6 @@
 /**
- * The socket of a page: says what the page watches, and hands over what it hears. One
- * that breaks is opened again after a growing, jittered wait, without end.
+ * The socket of a page: it says what the page watches, and passes on messages. A broken
+ * one is reopened after a growing, jittered wait, without end.
  */
 
 const FIRST_WAIT_MS = 500;
@@ -18,7 +18,7 @@ export class LiveSocket {
    * @param {object} options
    * @param {object} options.watch what to watch: a cluster, a group of it, its labs
    * @param {() => void} options.ready called whenever the server has begun to watch
-   * @param {(message: any) => void} options.hear takes each word that follows
+   * @param {(message: any) => void} options.hear takes each message that follows
    * @param {(connected: boolean) => void} options.connection
    */
   constructor(options) {
@@ -55,7 +55,7 @@ export class LiveSocket {
       this.socket.send(JSON.stringify(message));
   }
 
-  /** A connection that is silently dead is found by the missing answer to a ping. */
+  /** Find a connection that is silently dead by the missing answer to a ping. */
   ping() {
     if (performance.now() - this.heard > ANSWER_MS) this.socket.close();
     else this.send({ op: "ping" });

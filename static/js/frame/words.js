@@ -1,6 +1,6 @@
 /**
  * The words of the pages in the reader's language. The page's first script brings them:
- * one file a language (`dashboard/frame/catalogue.py`), which browsers keep.
+ * one file per language (`dashboard/frame/catalogue.py`), which browsers cache.
  */
 
 /** @type {{language: string, rooms: Record<string, Record<string, any>>}} */
@@ -11,8 +11,8 @@ const { language, rooms } = Reflect.get(globalThis, "catalogue") ?? {
 const RULES = new Intl.PluralRules(language);
 
 /**
- * Return the text of a key; `values` fill its braces, and `number` picks the form of a
- * counted phrase. A key without an entry is shown with its underscores opened.
+ * Return the text of a key; `values` fill its braces, and `number` chooses the form of
+ * a counted phrase. A key without an entry is shown with spaces for its underscores.
  */
 export function word(room, key, values = {}, number = 0) {
   if (!key) return "";

@@ -1,4 +1,4 @@
-/** Adding and removing consumers of a group that our own fleet hosts. */
+/** Adds and removes consumers of a hosted group. */
 
 import { apiUrl } from "./document.js";
 import { find, note } from "../frame/dom.js";

@@ -1,7 +1,7 @@
 /**
  * The banners above a group's tabs: which broker is missing or silent, since when, and
- * until when status, findings and epoch stand still; a fault of ours; what it means that
- * a group's queues have no single owners.
+ * until when status, findings and epoch are held; a fault of ours; what it means that a
+ * group's queues have no single owners.
  */
 
 import { serverNow } from "../frame/clock.js";
@@ -11,9 +11,9 @@ import { morph } from "../frame/morph.js";
 import { standingOf } from "./standing.js";
 import { plural, ui, word } from "../frame/words.js";
 
-/** Brokers that are told of one by one; the others are counted. */
+/** Brokers that are named one by one; the others are counted. */
 const BROKERS_NAMED = 3;
-/** Kinds of groups that one would take for something else without a word. */
+/** Kinds of groups that readers would misunderstand without an explanation. */
 const EXPLAINED = ["shared_pop", "assigned_by_hand", "offline"];
 
 export class StandingBanner {
@@ -56,12 +56,12 @@ export class FaultBanner {
   }
 }
 
-/** Only what differs is touched: a live region reads out what is put in anew. */
+/** Change only what differs: a live region reads out everything that is inserted. */
 function say(box, parts) {
   morph(find("span", box), h("span", {}, ...parts.filter(Boolean)));
 }
 
-/** The age ticks for the eye only. */
+/** The age ticks visibly only, not for screen readers. */
 function sentences(trouble) {
   const { state, name, since } = trouble;
   const key = `broker_${state}`;

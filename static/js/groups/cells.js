@@ -7,19 +7,19 @@ import { holdersOf, lastOf } from "./standing.js";
 import { queueStatus, reasonOf, stateIcon } from "./status.js";
 import { ui, word } from "../frame/words.js";
 
-/** A number by its writer, or the dash with the reason, where one is given. */
+/** A number as `write` formats it, else the dash, with the reason if one is given. */
 export function known(value, write, reason) {
   if (value !== null && value !== undefined) return write(value);
   return dash(reason ? word("unknown", reason) : ui("not_known"));
 }
 
-/** The mark of a value that is not fresh: since when it stands. */
+/** The mark of a value that is not fresh, with the time of that value. */
 export function asOf(milliseconds) {
   const text = ui("as_of", { time: clock(milliseconds) });
   return h("span", { class: "as-of" }, icon("timers", "icon-small"), text);
 }
 
-/** How a queue fares, or since when what is shown of it stands. */
+/** The status of a queue or, if its shown values are old, their time. */
 export function queueState(state, queue) {
   const last = lastOf(queue);
   return last ? asOf(last.at) : stateBadge(queueStatus(state, queue));
@@ -29,7 +29,7 @@ export function numberCell(value, write, reason, css = "num") {
   return h("td", { class: css }, known(value, write, reason));
 }
 
-/** A way to write a number of which only a part may be known. */
+/** Return a writer for numbers that may be known only in part. */
 export function atLeast(partial, write) {
   return partial ? (value) => `≥ ${write(value)}` : write;
 }
@@ -43,13 +43,13 @@ export function stateBadge({ level, word: key }) {
   );
 }
 
-/** The letter of a member on its hue, or the dot of somebody unknown. */
+/** The letter of a member on its hue, or a dot for an unknown one. */
 export function ownerBadge(member) {
   if (!member) return h("span", { class: "owner" }, "·");
   return h("span", { class: `owner slot-${member.slot}` }, LETTERS[member.slot]);
 }
 
-/** Who holds a queue, as badges, names and how that is known. */
+/** Who holds a queue: badges, names, and how that is known. */
 export function ownerCell(queue, members, unowned) {
   const { owners, source, old } = holdersOf(queue);
   if (owners.length) {

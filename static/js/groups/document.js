@@ -4,8 +4,8 @@ import { ask } from "../frame/fragment.js";
 import { queueKey, queueOrder } from "./status.js";
 
 /**
- * Return the document with an update's changes in place. Keys of `changes` replace the
- * ones of the document, except `queues`, which holds changed rows by key and null for
+ * Return the document with an update's changes in place. Keys of `changes` replace
+ * those of the document, except `queues`, which holds changed rows by key, and null for
  * rows that are gone.
  */
 export function applyUpdate(state, update) {
@@ -25,7 +25,7 @@ function applyQueues(before, changes) {
   return [...rows.values()].sort(queueOrder);
 }
 
-/** True when queues change hands or members come and go, not figures alone. */
+/** True if queues change hands or members come and go, not only figures. */
 export function isHandover(state, { changes }) {
   if (Array.isArray(changes.queues)) return true;
   if (changes.members && idsOf(changes.members) !== idsOf(state.members)) return true;
@@ -47,12 +47,12 @@ export function membersById(state) {
 
 export const LETTERS = "ABCDEFGHIJKL";
 
-/** More members than hues: letters and hues would repeat, so none are shown. */
+/** With more members than hues, letters and hues would repeat, so none are shown. */
 export function hasHues(state) {
   return state.members.length <= LETTERS.length;
 }
 
-/** Get a group's document from the API; null while nothing was collected. */
+/** Get a group's document from the API; null if nothing has been collected yet. */
 export async function loadGroup(cluster, group) {
   try {
     return await (await ask(apiUrl(cluster, group))).json();
@@ -63,7 +63,7 @@ export async function loadGroup(cluster, group) {
 }
 
 export function apiUrl(cluster, group, rest = "") {
-  // A slash in a name is encoded twice: servers decode a path before they take it apart.
+  // A slash in a name is encoded twice: servers decode a path before splitting it.
   const name = group.replaceAll("/", "%2F");
   const path = [cluster, "groups", name].map(encodeURIComponent).join("/");
   return `/api/v1/clusters/${path}${rest}`;

@@ -90,7 +90,7 @@ function consumes({ consume_type: type, orderly }) {
   return [how && ui(how), order].filter(Boolean).join(", ");
 }
 
-/** Every different subscription; more than one per topic is worth a look. */
+/** All different subscriptions; more than one per topic deserves attention. */
 function subscriptions({ members }) {
   const all = members.flatMap((member) => member.subscriptions);
   const lines = [

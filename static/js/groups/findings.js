@@ -1,8 +1,8 @@
 /**
- * The findings beside the map: what is wrong, why it is thought so, what to do.
+ * The findings beside the map: what is wrong, the evidence for it, and what to do.
  *
  * A finding carries keys and values; the end of a value's name is its unit. For REST
- * and for reports `dashboard/findings/said.py` says the same.
+ * and for reports, `dashboard/findings/said.py` writes the same sentences.
  */
 
 import { find, h, icon } from "../frame/dom.js";
@@ -31,7 +31,7 @@ export class Findings {
   draw(state) {
     const { findings, rules } = state;
     const { asOf } = standingOf(state);
-    // Most redraws change nothing here; the text under a reader's eye stays.
+    // Most redraws change nothing here; the text being read stays.
     const drawn = JSON.stringify([findings, rules, asOf]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -44,7 +44,7 @@ export class Findings {
     this.drawStop(asOf && clock(asOf));
   }
 
-  /** Rules that do not run are said to have stopped: an empty list would look well. */
+  /** Say that the rules have stopped: an empty list would look healthy. */
   drawStop(time) {
     this.head.classList.toggle("striped", Boolean(time));
     this.foot.hidden = !time;
@@ -55,7 +55,7 @@ export class Findings {
   }
 }
 
-/** The tab that leads to the findings, with their number; without any there is none. */
+/** The tab of the findings, with their number; it is hidden if there are none. */
 export class FindingsTab {
   constructor(link) {
     this.link = link;
@@ -67,14 +67,14 @@ export class FindingsTab {
   }
 }
 
-/** Write the number of findings, red where one of them is critical. */
+/** Write the number of findings, in red if one of them is critical. */
 function tally(badge, findings) {
   const crit = findings.some(({ level }) => level === "crit");
   badge.textContent = String(findings.length);
   badge.classList.toggle("badge-crit", crit);
 }
 
-/** How the rules fared: what failed, what found nothing, what was not checked. */
+/** The results of the rules: which failed, found nothing, or were not checked. */
 function fared(findings, rules) {
   if (!rules) return [];
   const others = rules.checked - findings.filter(({ as_of: of }) => !of).length;
@@ -165,7 +165,7 @@ function written(values, partly) {
   );
 }
 
-/** Write one value with the unit that its name ends in, and that it may be more. */
+/** Write a value with the unit that its name ends in, marked if it may be more. */
 export function write(name, value, atLeast = false) {
   if (Array.isArray(value)) return (atLeast ? [...value, "…"] : value).join(", ");
   if (typeof value !== "number") return String(value);

@@ -31,7 +31,7 @@ const map = part(
     }),
 );
 
-/** Show a finding's queues in the map, or in the table where the map has no cells. */
+/** Show a finding's queues in the map, or in the table if the map has no cells. */
 function showQueues(keys) {
   const wanted = keys.map(decodeURIComponent);
   if (!map?.found.show(wanted)) queues?.mark(wanted[0]);

@@ -5,7 +5,7 @@ import { find } from "../frame/dom.js";
 import { FindingsTab } from "./findings.js";
 import { Heading } from "./heading.js";
 
-/** Make what `make` makes of an element, where the page has that element. */
+/** Call `make` with an element, if the page has that element. */
 export function part(selector, make) {
   const element = find(selector);
   return element ? make(element) : null;

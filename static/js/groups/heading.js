@@ -1,4 +1,4 @@
-/** The tags beside a group's name, and the way to what-if while that can be used. */
+/** The tags beside a group's name, and the link to what-if while it can be used. */
 
 import { find, h } from "../frame/dom.js";
 import { standingOf } from "./standing.js";

@@ -59,8 +59,8 @@ export class MemberTable {
 }
 
 /**
- * Members in the order in which RocketMQ sorts them, with `connection`: which it is of
- * the `connections` with the same client id, from 1.
+ * Members in the order in which RocketMQ sorts them, with `connection`: the member's
+ * number among the `connections` with its client id, from 1.
  */
 export function sortedMembers({ members }) {
   const all = new Map();
@@ -81,18 +81,18 @@ function connection({ connection: n, connections: all }) {
   return all > 1 ? ` · ${ui("connection", { n, all })}` : "";
 }
 
-/** Why nobody can say how many queues a member has, where that is so. */
+/** Why nobody can say how many queues a member has, if nobody can. */
 function uncounted({ kind }, { reported_at: reported }) {
   if (kind === "assigned_by_hand" && !reported) return "not_asked";
   return { shared_pop: "shared", mixed: "mixed" }[kind];
 }
 
-/** Why a member's lag is not known: none of its queues', or not its own. */
+/** Why a member's lag is not known: no lag is, or the member's queues are not. */
 function unmeasured(state, member) {
   return state.kind === "broadcasting" ? state.kind : uncounted(state, member);
 }
 
-/** Our names are in capitals; another class is shown by its own name. */
+/** Names of ours are in capitals; another class is shown by its own name. */
 function strategy({ strategy: name }) {
   if (!name || name === name.toUpperCase()) return known(name, String, "not_asked");
   return [name, " ", h("span", { class: "second dim" }, ui("not_simulated"))];

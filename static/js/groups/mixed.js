@@ -1,6 +1,6 @@
 /**
  * The banner over the map while members of a group report different strategies. It says
- * since when: of the change that is being followed, else since this page first saw it.
+ * since when: since the change being followed, else since this page first saw it.
  */
 
 import { h, icon } from "../frame/dom.js";
@@ -32,7 +32,7 @@ export class MixedBanner {
     this.box.replaceChildren(icon("warn"), h("span", {}, text, " ", link));
   }
 
-  /** The change that a new strategy comes from, when it was the last one. */
+  /** The change that a new strategy comes from, if it was the last change. */
   startedBy(counts) {
     const { change } = this;
     return change && counts.has(change.strategy.split("-")[0]) ? change.at : null;

@@ -10,7 +10,7 @@ import { lastOf, shown } from "./standing.js";
 import { drain, isUnowned, queueKey, reasonOf, worstFirst } from "./status.js";
 import { ui } from "../frame/words.js";
 
-/** Rows shown before one asks for all. */
+/** Rows shown before the reader asks for all. */
 const FIRST_ROWS = 100;
 const DRAIN_CSS = { now: "", steady: "dim", never: "rising" };
 

@@ -9,9 +9,9 @@ import { clock, duration } from "../frame/format.js";
 import { brokerState, standingOf } from "./standing.js";
 import { plural, ui } from "../frame/words.js";
 
-/** Brokers that answered are told of one by one up to here, then counted. */
+/** Brokers that answered are named one by one up to this number, then counted. */
 const ANSWERED_NAMED = 3;
-/** A client asks for routes every 30 s, and divides the queues anew every 20 s. */
+/** A client asks for routes every 30 s, and rebalances every 20 s. */
 const REACTION_MS = 50_000;
 
 /** @param {boolean} operator whether the reader may say that a broker is gone for good */
@@ -44,7 +44,7 @@ function troubled({ name, state, since, address, error }, goneUrl) {
   const missing = state === "missing";
   const key = missing ? "unlisted_since" : "since_time";
   const time = since === null ? null : ui(key, { time: clock(since) });
-  // An error mostly begins with the address that it is about.
+  // Most errors begin with the address that they are about.
   const where = address && error?.includes(address) ? error : [address, error];
   const told = [time, ...[where].flat()].filter(Boolean).join(" · ");
   const gone = h("a", { class: "second", href: goneUrl }, ui("for_good"));
@@ -105,7 +105,7 @@ export function nextFacts(state) {
   );
   if (!missing.length || !state.members.length) return null;
   const by = Math.max(...missing.map(({ since }) => since)) + REACTION_MS;
-  // What was to be expected long ago has happened, or the map shows that it has not.
+  // What was expected long ago has happened, or the map shows that it has not.
   if (serverNow() > by + REACTION_MS) return null;
   const names = missing.map(({ name }) => name);
   return ui("next_reaction", { names, time: clock(by) });

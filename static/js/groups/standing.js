@@ -1,27 +1,26 @@
 /**
  * How much of a group's document is fresh, how much is old, and why. Documents of an
- * older version lack some fields: a broker is then known to have answered or not, and
- * no more.
+ * older version lack some fields: then it is only known whether a broker has answered.
  */
 
-/** What a queue said before, where its offsets are not known now; else null. */
+/** The last values of a queue, if its offsets are not known now; else null. */
 export function lastOf(queue) {
   return queue.last ?? null;
 }
 
-/** Nothing is known of the queue, and nothing was. */
+/** True if nothing is known of the queue, and nothing ever was. */
 export function isNever(queue) {
   return queue.max === null && !lastOf(queue);
 }
 
-/** A value as it is shown: the last known one where none is known now. Never summed. */
+/** A value as it is shown: the last known one if none is known now. Never summed. */
 export function shown(queue, field) {
   return queue[field] ?? lastOf(queue)?.[field] ?? null;
 }
 
 /**
  * Who holds a queue, how that is known, and whether it is from before: what members
- * themselves say of a queue may be fresh while its broker is away.
+ * themselves report of a queue may be fresh while its broker is away.
  */
 export function holdersOf(queue) {
   const last = lastOf(queue);

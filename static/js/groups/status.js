@@ -1,4 +1,4 @@
-/** How a queue fares, in one word. */
+/** The status of a queue, in one word. */
 
 import { lastOf, shown } from "./standing.js";
 
@@ -22,7 +22,7 @@ export function queueStatus(state, queue) {
   return pace(queue);
 }
 
-/** No owner, and known to have none: an owner not yet asked for is not missing. */
+/** True if a queue is known to have no owner: one not yet asked for is not missing. */
 export function isUnowned(state, queue) {
   return state.kind === "owned" && Boolean(queue.owner_source) && !queue.owners.length;
 }
@@ -41,7 +41,7 @@ export function reasonOf(queue, column) {
 }
 
 /**
- * When the lag is gone: now, after a span, never, or it neither grows nor shrinks.
+ * When the lag will be gone: now, after a span, never, or it neither grows nor shrinks.
  * @returns {{kind: string, ms?: number, reason?: string}}
  */
 export function drain({ lag, rate_in: rateIn, rate_out: rateOut, owners, unknown }) {
@@ -63,8 +63,8 @@ export function stateIcon(level, word) {
 }
 
 /**
- * By state, then by lag, small lags counting as none (or rows would dance), then as
- * RocketMQ sorts; those that show an old value come after all others.
+ * Queues by state, then by lag, with small lags counting as none (or rows would jump),
+ * then as RocketMQ sorts; those that show an old value come last.
  */
 export function worstFirst(state) {
   const rank = new Map(
@@ -82,7 +82,7 @@ export function worstFirst(state) {
   );
 }
 
-/** Topic, broker, queue id, strings by code unit as Java compares them. */
+/** Compare topic, broker and queue id, strings by code unit as Java compares them. */
 export function queueOrder(a, b) {
   return (
     compareText(a.topic, b.topic) ||

@@ -1,4 +1,4 @@
-/** The head of a page that does not follow its group: drawn once. */
+/** The head of a page that does not follow its group; it is drawn once. */
 
 import { readJson } from "../frame/dom.js";
 import { headParts } from "./head.js";

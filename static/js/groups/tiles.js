@@ -49,7 +49,7 @@ export class Tiles {
   }
 }
 
-/** Replace what is inside only when it reads differently, so that hovers survive. */
+/** Replace the content only if it reads differently, so that hovers survive. */
 function swap(element, value) {
   const fresh = h(element.tagName, {}, value);
   if (fresh.innerHTML !== element.innerHTML)
@@ -99,14 +99,14 @@ function queueNote({ kind, totals }, { unseen, fresh, old, never }) {
   return ui(owned === totals.queues ? "all_owned" : "owned_known", { owned });
 }
 
-/** What the sum of the lag leaves out: it stands beside it, never in it. */
+/** What the sum of the lag leaves out: it is shown beside the sum, never in it. */
 function leftOut(totals, { troubles }) {
   const lags = troubles.filter(({ lastLag }) => lastLag !== null);
   const lag = count(lags.reduce((sum, { lastLag }) => sum + lastLag, 0));
   if (lags.length === 1) return ui("broker_had", { name: lags[0].name, lag });
   if (lags.length) return plural("brokers_had", lags.length, { lag });
   const { queues_known: n, queues: all } = totals;
-  // All that are known of, where a broker that was never heard may have more.
+  // All queues known to exist; a broker that was never heard may have more.
   return totals.lag_partial && n < all ? of("queues_known", n, all) : "";
 }
 

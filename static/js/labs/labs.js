@@ -1,7 +1,8 @@
 /**
- * Labs while they are played: each word over the socket that a run moved on makes the
- * page fetch its own content again, written by the server in the reader's language, a
- * few times a second at most. Without a word the page asks every ten seconds.
+ * Labs while they are played: each message over the socket that a run has progressed
+ * makes the page fetch its own content again, written by the server in the reader's
+ * language, a few times a second at most. Without messages the page asks every ten
+ * seconds.
  */
 
 import { find } from "../frame/dom.js";
@@ -27,7 +28,7 @@ async function load() {
   showAge();
 }
 
-/** Who reads at the end of the steps goes on reading there; others are left alone. */
+/** Readers at the end of the steps stay at the end; others are left alone. */
 function atEnd() {
   const root = document.documentElement;
   const scrolls = root.scrollHeight > innerHeight + NEAR_END_PX;
@@ -45,7 +46,7 @@ function showAge() {
 new LiveSocket({
   watch: { cluster: box.dataset.cluster, labs: true },
   ready: refresh,
-  // A word carries no content: it only says that there is something to fetch.
+  // A message carries no content: it only says that there is something to fetch.
   hear: (word) => {
     if (!box.dataset.run || box.dataset.run === word.run) refresh();
   },

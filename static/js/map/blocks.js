@@ -1,6 +1,6 @@
 /**
- * The aggregated form, for more than strips can hold: brokers by tens of members.
- * The number is queues, heat the worst lag among them; a block opens as cells.
+ * The aggregated form, for more than strips can hold: brokers by tens of members. A
+ * block's number is its queues, its heat the worst lag among them; it opens as cells.
  */
 
 import { s } from "../frame/dom.js";
@@ -33,7 +33,7 @@ function add(blocks, column, ten) {
   blocks.set(key, block);
 }
 
-/** What of the document a block holds. */
+/** The part of the document that a block holds. */
 export function partOf(model, key) {
   const block = blocksOf(model).get(key);
   if (!block) return null;
@@ -121,7 +121,7 @@ function drawBroker(model, broker, row, tens, none, pitch, blocks, measure) {
   return parts;
 }
 
-/** The worst of what is fresh says the heat; of a block without such, the last worst. */
+/** The heat is the worst fresh value; in a block without any, the worst last value. */
 function drawBlock(block, box, measure) {
   const { field, steps } = MEASURES[measure];
   const worst = worstOf(block.columns, field) ?? lastWorst(block.columns, field);

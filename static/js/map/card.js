@@ -34,7 +34,7 @@ export class Card {
     }, at);
   }
 
-  /** Leave a moment to move the pointer from the cell onto the card. */
+  /** Leave time to move the pointer from the cell onto the card. */
   closeSoon() {
     clearTimeout(this.opening);
     clearTimeout(this.closing);

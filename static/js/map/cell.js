@@ -48,7 +48,7 @@ export function drawHatch(column, box, { large, measure }) {
   );
 }
 
-/** What lies over a cell whose value is old. */
+/** The stripes over a cell whose value is old. */
 export function stripes(box) {
   return s(
     "g",
@@ -58,7 +58,7 @@ export function stripes(box) {
   );
 }
 
-/** What a number stands on where the fill under it is not even. */
+/** The ground of a number where the fill under it is not even. */
 export function ground({ x, y, width }) {
   const box = { x: x + 2, y: y + 2, width: width - 4, height: 14, rx: 2 };
   return s("rect", { class: "number-ground", ...box });

@@ -1,6 +1,6 @@
 /**
- * What the reader chose for the map: its form and its measure. Both stand in the
- * address, so that a view can be linked and survives a reload.
+ * The reader's choices for the map: its form and its measure. Both are in the URL, so
+ * that a view can be linked and survives a reload.
  */
 
 import { find, findAll } from "../frame/dom.js";
@@ -22,7 +22,7 @@ export class Choices {
     return wanted && wanted in MEASURES ? wanted : "lag";
   }
 
-  /** The form to draw: as chosen where it fits, else the largest that does. */
+  /** The form to draw: the chosen one if it fits, else the largest that does. */
   form(forms) {
     const wanted = this.address.get("view");
     return forms.includes(wanted) ? wanted : forms[0];

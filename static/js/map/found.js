@@ -1,4 +1,4 @@
-/** The queues that a finding is about, framed in the map until asked for again. */
+/** The queues that a finding is about, framed in the map until requested again. */
 
 import { find, findAll } from "../frame/dom.js";
 
@@ -11,7 +11,7 @@ export class Found {
     this.keys = new Set();
   }
 
-  /** Frame these queues, or none if they are framed; false where no cell shows them. */
+  /** Frame these queues, or none if they are framed; false if no cell shows them. */
   show(keys) {
     const again = keys.length === this.keys.size && keys.every((k) => this.keys.has(k));
     this.keys = new Set(again ? [] : keys);

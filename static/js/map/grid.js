@@ -1,8 +1,8 @@
 /**
  * The grid: members by queues, large cells with a number or small ones without.
  *
- * Owner is said by row, letter and hue; lag by the level of the fill. "No owner" is the
- * last row at all times, so that nothing jumps when it fills.
+ * Row, letter and hue show the owner; the level of the fill shows the lag. "No owner"
+ * is always the last row, so that nothing jumps when it fills.
  */
 
 import { hasHues, LETTERS } from "../groups/document.js";
@@ -25,7 +25,7 @@ const LETTER = 6.9;
 /** What "missing since" and a time need under a name. */
 const MISSING = 170;
 
-/** The width that labels need; a document's labels do not change while one looks. */
+/** The width that labels need; a document's labels do not change while it is shown. */
 export function labelWidth(members) {
   const longest = Math.max(8, ...members.map(({ label }) => label.length));
   const least = members.some((member) => member.missing_since) ? MISSING : 120;
@@ -34,7 +34,8 @@ export function labelWidth(members) {
 
 /**
  * `low` is for rows of small height even where cells are wide, so that two maps fit
- * above each other; `left` is the labels' width where another map's columns have to be met.
+ * above each other; `left` is the labels' width if the columns are to match those of
+ * another map.
  * @param {any} model
  * @param {{width: number, measure: string, low?: boolean, left?: number}} options
  * @returns {SVGElement|null} null when the cells do not fit

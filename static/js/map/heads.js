@@ -1,4 +1,4 @@
-/** The heads of the grid: topic, broker, queue ids; a broker in trouble says so. */
+/** The heads of the grid: topic, broker, queue ids, and the trouble of a broker. */
 
 import { s } from "../frame/dom.js";
 import { clock } from "../frame/format.js";
@@ -43,7 +43,7 @@ function brokerHead(model, group, x1, x2, y) {
   ].filter(Boolean);
 }
 
-/** What a head says of a broker in trouble, longest first. */
+/** What a head may say of a broker in trouble, longest first. */
 function saidOf({ name, state }, model, { from, to }) {
   const at = oldestOf(model.columns.slice(from, to + 1));
   const what = ui(`broker_${state}`, { name });
@@ -58,7 +58,7 @@ function widthOf(text) {
   return (text.length - wide) * LETTER + wide * 12;
 }
 
-/** Every queue id where there is room, else every eighth. */
+/** Every queue id if there is room, else every eighth. */
 function ids(model, group, xs, size, y) {
   const step = size.pitch >= ROOM_FOR_ID ? 1 : 8;
   const labels = [];

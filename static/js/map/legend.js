@@ -1,4 +1,4 @@
-/** What the marks of the form shown mean; only those that can be seen. */
+/** The meaning of the marks in the form shown; only of those that can be seen. */
 
 import { h, icon, s } from "../frame/dom.js";
 import { clock } from "../frame/format.js";

@@ -1,6 +1,7 @@
 /**
- * The allocation map: takes the largest form that fits or the one chosen, draws it, and
- * answers pointer and keyboard. The active cell and an open block survive every redraw.
+ * The allocation map: it takes the largest form that fits or the one chosen, draws it,
+ * and responds to pointer and keyboard. The active cell and an open block survive every
+ * redraw.
  */
 
 import { find, findAll, h, icon } from "../frame/dom.js";
@@ -27,7 +28,7 @@ const DRAW = {
   table: drawTwin,
 };
 
-/** With more queues the map gets the whole width, and what stood beside goes below. */
+/** With more queues the map gets the whole width, and what was beside it goes below. */
 const BESIDE = 24;
 
 export class AllocationMap {

@@ -28,7 +28,7 @@ export function marginHeads(model, x, down) {
   ].filter(Boolean);
 }
 
-/** `rateIn` is told of queues that nobody consumes. */
+/** Draw the bars of a row; `rateIn` is written for queues that nobody consumes. */
 export function marginBars(model, row, y, x, rateIn) {
   const most = mostOf(model);
   const lag = rowSum(row, "lag");
@@ -47,7 +47,7 @@ export function marginBars(model, row, y, x, rateIn) {
   ].filter(Boolean);
 }
 
-/** The bar of a sum, then, striped and not in its number, what was known before. */
+/** The bar of a sum, followed by last known values, striped and not in its number. */
 function bar(css, sum, most, x, y, write, old = 0) {
   const text = s(
     "text",
@@ -84,7 +84,7 @@ function meanRate({ rows }) {
   return rates.length ? rates.reduce((a, b) => a + b, 0) / rates.length : null;
 }
 
-/** What a full bar stands for: the longest of all, its old part included. */
+/** The value of a full bar: the longest of all, including its old part. */
 function mostOf(model) {
   const rows = [...model.rows, { member: null, columns: model.unowned }];
   const lags = rows.map(

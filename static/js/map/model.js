@@ -1,5 +1,5 @@
 /**
- * What the map draws, from a group's document: rows are members in the order in which
+ * The map's model of a group's document: rows are members in the order in which
  * RocketMQ sorts them, columns are queues by topic, broker and id.
  */
 
@@ -40,7 +40,7 @@ function labelled(member) {
   return all > 1 ? { ...member, label: `${label} (${n}/${all})` } : member;
 }
 
-/** Connections with one client id are rows of their own; what one holds, all hold. */
+/** Connections with one client id have separate rows; what one holds, all hold. */
 function rowsById(members) {
   const index = new Map();
   members.forEach(({ client_id: id }, row) =>
@@ -71,13 +71,13 @@ function column(state, queue, index) {
   };
 }
 
-/** Moved in the last rebalance: for five minutes, or until the next epoch. */
+/** True for five minutes after a rebalance moved it, or until the next epoch. */
 function isMoved({ epoch }, { moved_at: movedAt }) {
   if (movedAt === null || serverNow() - movedAt > MOVED_MS) return false;
   return !epoch || movedAt >= epoch.began_at - SEEN_LATE_MS;
 }
 
-/** Runs of columns on one broker; a gap stands between two. */
+/** Runs of columns on one broker, separated by gaps. */
 function brokerGroups(columns) {
   const groups = [];
   columns.forEach(({ queue }, at) => {
@@ -97,9 +97,9 @@ export function isPartial(columns, field) {
   );
 }
 
-/** A sum of a row: of what is fresh, and whether something is not in it. */
+/** A sum of a row: of fresh values, and whether something is left out of it. */
 export function rowSum({ member, columns }, field) {
-  // A member's own sum may not know of queues that it held before.
+  // A member's own sum may leave out queues that it held before.
   const told = columns.some(({ last }) => last) ? null : member?.[field];
   return {
     value: told ?? sumOf(columns, field),
@@ -107,7 +107,7 @@ export function rowSum({ member, columns }, field) {
   };
 }
 
-/** What waited in queues when they were last heard of; beside the sum, never in it. */
+/** The last known lag of queues; it is shown beside the sum, never in it. */
 export function lastLagOf(columns) {
   const known = columns
     .map(({ queue, last }) => (queue.lag === null ? (last?.lag ?? null) : null))
@@ -115,7 +115,7 @@ export function lastLagOf(columns) {
   return known.length ? known.reduce((a, b) => a + b, 0) : null;
 }
 
-/** The oldest moment that cells show; null where all are fresh. */
+/** The oldest moment that cells show; null if all are fresh. */
 export function oldestOf(columns) {
   const times = columns.filter(({ last }) => last).map(({ last }) => last.at);
   return times.length ? Math.min(...times) : null;
@@ -133,7 +133,7 @@ export function worstOf(columns, field) {
   return known.length ? Math.max(...known) : null;
 }
 
-/** A field that a document lacks is as little known as one that is null. */
+/** The known values of a field; one that a document lacks counts as null. */
 function knownOf(columns, field) {
   return columns
     .map(({ queue }) => queue[field] ?? null)

@@ -32,7 +32,7 @@ export function drawNobody(model, xs, size, right) {
   return s("g", {}, known && mark(middle, n > 0), ...texts, ...cells, ...bars);
 }
 
-/** A row's name, and under it or at its right end its number. */
+/** A row's name, and its number under the name or at the right end. */
 export function rowTexts({ name, number, css, middle, size }) {
   const right = { x: size.left - 8, y: middle + 4, "text-anchor": "end" };
   return [

@@ -105,7 +105,7 @@ function cell(column, brokers, model, measure) {
   );
 }
 
-/** Shortest tails of the broker names that still differ: hz1@broker-a becomes a. */
+/** The shortest tails of broker names that still differ: hz1@broker-a becomes a. */
 function shortBrokers({ groups }) {
   const names = [...new Set(groups.map(({ broker }) => broker))];
   let length = 1;

@@ -1,11 +1,11 @@
 /**
- * The patterns of the map: without an owner, and an old value. Their ids are used inside
- * the SVG that has them, so each drawing brings its own.
+ * The patterns of the map: for queues without an owner, and for old values. Their ids
+ * are used inside the SVG that has them, so each drawing brings its own.
  */
 
 import { s } from "../frame/dom.js";
 
-/** @returns {SVGElement} everything that cells and bars may be filled with */
+/** @returns {SVGElement} all patterns that may fill cells and bars */
 export function patterns() {
   return s(
     "defs",
@@ -32,7 +32,7 @@ function hatch() {
   );
 }
 
-/** Stripes, half of them open: over a cell that shows an old value, and as its bar. */
+/** Stripes, half of them open: over cells that show an old value, and as their bars. */
 function stripes(id, size, css) {
   return s(
     "pattern",

@@ -2,7 +2,8 @@
  * Which form of the map fits, and how high a cell is filled.
  *
  * The width decides first: the largest form whose cells fit is taken. Fill levels are
- * six steps, because a level survives greyscale and eight pixels, intensity does not.
+ * six steps, because a level is still visible in greyscale and at eight pixels, while
+ * intensity is not.
  */
 
 import { shown } from "../groups/standing.js";
@@ -12,7 +13,7 @@ const LARGE = { most: 24, narrowest: 26, widest: 33 };
 const SMALL = { queues: 100, members: 12, narrowest: 7, widest: 12 };
 const STRIPS = { queues: 500, members: 60 };
 
-/** What a cell's fill says. `steps` are the upper ends of levels 1 to 4. */
+/** The measures that fill a cell. `steps` are the upper ends of levels 1 to 4. */
 export const MEASURES = {
   lag: { field: "lag", steps: [100, 1_000, 10_000, 100_000] },
   rate: { field: "rate_in", steps: [1, 10, 100, 1_000] },
@@ -22,7 +23,7 @@ export const MEASURES = {
 /** Share of a cell's height per level. */
 export const FRACTIONS = [0, 0.1, 0.24, 0.46, 0.72, 1];
 
-/** Level 0 to 5 of a queue, by its last value where it has no other; null if unknown. */
+/** Level 0 to 5 of a queue, by its last value if it has no other; null if unknown. */
 export function levelOf(queue, measure) {
   const { field, steps } = MEASURES[measure];
   return levelOfValue(shown(queue, field), steps);
@@ -35,7 +36,7 @@ export function levelOfValue(value, steps = MEASURES.lag.steps) {
   return at < 0 ? 5 : at + 1;
 }
 
-/** Which forms may be chosen for this many queues and members at this width. */
+/** The forms that may be chosen for this many queues and members at this width. */
 export function formsFor({ queues, members, groups, width, left }) {
   if (width < NARROW) return ["packed", "table"];
   if (gridCell({ queues, members, groups, width, left }))

@@ -1,6 +1,6 @@
 /**
- * Strips, for up to some hundred queues: a member per line in three columns, heaviest
- * first, its queues packed worst first. Hue says lag here; the owner is the line.
+ * Strips, for up to some hundred queues: one line per member in three columns, heaviest
+ * first, with its queues packed worst first. Hue shows lag here; the line is the owner.
  */
 
 import { s } from "../frame/dom.js";
@@ -50,7 +50,7 @@ export function drawStrips(model, { width, measure }) {
 
 function linesOf(model) {
   const lines = model.rows.map(lineOf);
-  // What was heavy when last heard of is not light.
+  // A member that was heavy when last heard of is not light.
   const weight = ({ lag, old }) => Math.max(lag.value ?? 0, old);
   lines.sort((a, b) => weight(b) - weight(a));
   if (!model.unowned.length) return lines;

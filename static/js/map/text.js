@@ -12,7 +12,7 @@ export function cutMiddle(text, most) {
   return `${text.slice(0, most - 1 - tail)}…${text.slice(-tail)}`;
 }
 
-/** What stands in a large cell. */
+/** The text in a large cell. */
 export function cellNumber(queue, measure) {
   const value = shown(queue, { lag: "lag", rate: "rate_in", age: "lag_ms" }[measure]);
   if (value === null) return "—";
@@ -47,7 +47,7 @@ export function cellSentence(column, model) {
   return parts.join(" · ");
 }
 
-/** What the row of queues without an owner says, and whether that is a known fact. */
+/** The text of the row of queues without an owner, and whether it is a known fact. */
 export function nobodyText({ state, columns, unowned }) {
   if (unowned.length) return { text: plural("queues_waiting", unowned.length), known: true };
   if (columns.every(({ rows }) => rows.length)) return everyQueueHeld(columns);
@@ -65,13 +65,13 @@ function everyQueueHeld(columns) {
   return { text: ui("queues_none_old", { time }), known: false };
 }
 
-/** A sum with its mark: of what is known, ≥ where something is not in it. */
+/** A sum of known values, marked ≥ if something is left out of it. */
 export function sumText({ value, partial }, write) {
   if (value === null) return "—";
   return (partial ? "≥ " : "") + write(value);
 }
 
-/** What stands under a member's name: its queues, or since when it is missing. */
+/** The text under a member's name: its queues, or since when it has been missing. */
 export function underName({ missing_since: since }, queues) {
   if (since) return ui("missing_since", { time: clock(since) });
   return queuesText(queues);

@@ -74,7 +74,7 @@ function second(text) {
   return h("span", { class: "second dim" }, text);
 }
 
-/** The sum of what is fresh. */
+/** The sum of fresh values. */
 function sumCell(row, field, write, reason) {
   const sum = rowSum(row, field);
   const old = row.columns.find(({ last }) => last);
@@ -83,7 +83,7 @@ function sumCell(row, field, write, reason) {
   return h("td", { class: "num" }, value);
 }
 
-/** What waits; what waited before stands beside the sum. */
+/** The lag; last known lag is shown beside the sum. */
 function lagCell(row) {
   const cell = sumCell(row, "lag", count, "not_asked");
   const old = lastLagOf(row.columns);

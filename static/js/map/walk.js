@@ -1,9 +1,9 @@
 /**
- * Walking the map by keyboard: it is one tab stop, arrows move from cell to cell, m
+ * Keyboard navigation of the map: it is one tab stop, arrows move from cell to cell, m
  * goes to the next moved queue, u to the next without an owner.
  */
 
-/** Where a key leads from the active cell: [row, column], or null for another key. */
+/** Where a key leads from the active cell: [row, column], or null for other keys. */
 export function step(model, active, key) {
   const columns = model.columns.length;
   if (!columns) return null;

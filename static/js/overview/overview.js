@@ -1,7 +1,7 @@
 /**
- * Lists of groups, kept fresh: each digest over the socket makes the page fetch its
- * own list again as a fragment, filtered and sorted by the server, at most once a
- * second. Order does not change under the pointer or a marked row.
+ * Keeps lists of groups fresh: each digest over the socket makes the page fetch its own
+ * list again as a fragment, filtered and sorted by the server, at most once a second.
+ * The order does not change under the pointer or with a marked row.
  */
 
 import { find, note } from "../frame/dom.js";

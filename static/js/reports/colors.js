@@ -1,7 +1,7 @@
 /** Colours of the theme for figures. Report files carry a copy of this script. */
 
 /**
- * Return a copy of a figure in which every `--name` is that property's value now.
+ * Return a copy of a figure in which every `--name` is that property's present value.
  * `--name/14` is the colour at 14 % opacity.
  */
 export function colored(figure) {
@@ -13,8 +13,8 @@ export function colored(figure) {
 
 /**
  * @param {unknown} value
- * @param {HTMLElement} probe has each colour in turn, since only on an element
- *   light-dark() becomes one of the two
+ * @param {HTMLElement} probe has each colour in turn, since light-dark() is resolved
+ *   only on an element
  * @param {CSSStyleDeclaration} style the probe's
  */
 function replaced(value, probe, style) {
@@ -32,7 +32,7 @@ function replaced(value, probe, style) {
   return percent ? translucent(style.color, Number(percent) / 100) : style.color;
 }
 
-/** Give an opacity to rgb(…). */
+/** Add an opacity to rgb(…). */
 function translucent(color, opacity) {
   return color.replace("rgb", "rgba").replace(")", `, ${opacity})`);
 }
@@ -55,8 +55,8 @@ function legendLines(data, width) {
 }
 
 /**
- * Leave out the labels of epochs, in place, that are wider than their epoch, and make
- * room below the axis for the lines of the legend.
+ * Remove, in place, the labels of epochs that are wider than their epoch, and make room
+ * below the axis for the lines of the legend.
  */
 export function fitted(layout, width, data = []) {
   if (layout.showlegend) {

@@ -1,7 +1,7 @@
 /**
- * Draws the figures of a page: fetches each, puts in the theme's colours, plots it.
- * A zoom on one is a zoom on all that share the time axis; each is then fetched anew
- * for that span, which brings finer steps where there are any.
+ * Draws the figures of a page: fetches each, puts in the theme's colours and plots it.
+ * A zoom on one zooms all that share the time axis; each is then fetched again for that
+ * span, which brings finer steps if there are any.
  */
 
 import { ask } from "../frame/fragment.js";
@@ -11,7 +11,7 @@ import { colored, fitted } from "./colors.js";
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
 const ZOOM_PAUSE_MS = 200;
 
-/** One figure: its place on the page, and its document once it came. */
+/** One figure: its place on the page, and its document once it has arrived. */
 class Figure {
   constructor(place) {
     this.place = place;
@@ -70,7 +70,7 @@ class Figure {
     this.place.on("plotly_doubleclick", () => zoom(null));
   }
 
-  /** Say below the figure in which steps it is shown, and where they come from. */
+  /** Say below the figure in which steps it is shown, and where these come from. */
   tell(span) {
     const note = this.box.querySelector("[data-zoom-note]");
     const reset = this.box.querySelector("[data-zoom-reset]");
@@ -82,7 +82,7 @@ class Figure {
     this.offer(span);
   }
 
-  /** What only a report can compute is offered as one, where the span was not read. */
+  /** Offer a report for what only a report can compute, if the span was not read. */
   offer(span) {
     const link = this.box.querySelector("[data-zoom-report]");
     if (!link) return;
@@ -95,7 +95,7 @@ class Figure {
   }
 }
 
-/** A local time as a field of a form takes it: 2026-03-13T08:05. */
+/** A local time as a form field takes it: 2026-03-13T08:05. */
 const minute = (text) => text.replace(" ", "T").slice(0, 16);
 
 function rangeOf(change) {
@@ -110,7 +110,7 @@ let timer = 0;
 let shown = null;
 figures.forEach((figure) => begin(figure));
 
-/** Draw a figure; one that came after a zoom on another follows it. */
+/** Draw a figure; if another was zoomed before it arrived, it follows that zoom. */
 async function begin(figure) {
   await figure.load();
   if (shown && figure.hasTime) await figure.load(shown);

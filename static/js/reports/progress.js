@@ -1,4 +1,4 @@
-/** Follows runs that are under way, and shows the fields of a period of one's own. */
+/** Follows runs that are under way, and shows the fields of a custom period. */
 
 import { find, findAll } from "../frame/dom.js";
 import { ask } from "../frame/fragment.js";
@@ -6,7 +6,7 @@ import { ask } from "../frame/fragment.js";
 const FIRST_MS = 1000;
 const SLOWEST_MS = 5000;
 
-/** Ask for one run until it ends; slower while nothing changes. */
+/** Ask for one run until it ends, more slowly while nothing changes. */
 async function follow(box) {
   const all = box.hasAttribute("data-run-reload") ? document : box;
   let pause = FIRST_MS;
@@ -27,7 +27,7 @@ async function look(url) {
   try {
     return await (await ask(url)).json();
   } catch {
-    return null; // the server is away for a moment; the next question may reach it
+    return null; // the server is away for a moment; the next request may reach it
   }
 }
 
@@ -43,7 +43,7 @@ function show(box, run) {
   if (bar) bar.value = run.percent;
 }
 
-/** Open the two fields of a period when the list says so. */
+/** Open the two fields of a period if the list says so. */
 function tendPeriod(choice) {
   const show = () =>
     findAll("[data-custom]").forEach((field) => {

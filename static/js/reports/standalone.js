@@ -1,13 +1,13 @@
 /**
  * The script of a report file. It is put into the file after plotly.js and colors.js,
- * without its import, and loads nothing: the figures stand in the file as JSON.
+ * without its import, and loads nothing: the figures are in the file as JSON.
  */
 
 import { colored, fitted } from "./colors.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
 const root = document.documentElement;
-/** @type {any} What this uses of the page stands in the template. */
+/** @type {any} The parts of the page that this uses are in the template. */
 const page = document;
 const figures = JSON.parse(page.getElementById("figures").textContent);
 
@@ -30,7 +30,7 @@ page.querySelector("[data-theme-button]").addEventListener("click", () => {
   draw();
 });
 systemDark.addEventListener("change", draw);
-// Paper is white whatever the theme is.
+// Paper is white, whatever the theme is.
 /** @type {string|undefined} */
 let before;
 addEventListener("beforeprint", () => {

@@ -1,4 +1,4 @@
-/** Opens a figure's table below it; without this script the link leads to a page. */
+/** Opens a figure's table below it; without scripts, the link leads to a page. */
 
 import { find, findAll } from "../frame/dom.js";
 import { fragment } from "../frame/fragment.js";
@@ -25,7 +25,7 @@ findAll("[data-twin-of]").forEach((link) =>
   }),
 );
 
-/** A choice leads to its own address; one beside a figure comes back to that figure. */
+/** A choice leads to its own URL; one beside a figure returns to that figure. */
 const form = find("[data-view-form]");
 [...(form?.elements ?? [])].forEach((field) =>
   field.addEventListener("change", () => {

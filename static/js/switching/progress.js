@@ -1,4 +1,4 @@
-/** Follows a change of a group: the server's own words, fetched each second. */
+/** Follows a change of a group: fetches the server's own text each second. */
 
 import { find } from "../frame/dom.js";
 import { freshCopy } from "../frame/fragment.js";
@@ -17,7 +17,7 @@ async function look() {
   try {
     if (!document.hidden) morph(box, await freshCopy(box, location.pathname));
   } catch {
-    // The next look tries again; what stands there stays.
+    // The next request tries again; the present text stays.
   }
   const wait = state === "done" ? 5 * EVERY_MS : EVERY_MS;
   setTimeout(look, wait);

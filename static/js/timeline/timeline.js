@@ -1,6 +1,6 @@
 /**
  * Keeps the rebalance timeline fresh: the server draws it, and is asked every few
- * seconds while the page is seen and not paused. A span of the past does not move.
+ * seconds while the page is visible and not paused. A span in the past does not move.
  */
 
 import { find } from "../frame/dom.js";
@@ -8,7 +8,7 @@ import { freshCopy } from "../frame/fragment.js";
 import { morph } from "../frame/morph.js";
 
 const ASK_MS = 3000;
-/** Of a group with thousands of changes the answer takes long; it is asked less often. */
+/** With thousands of changes an answer takes long, so it is requested less often. */
 const PAUSES = 5;
 
 const box = find("[data-timeline]");
@@ -20,7 +20,7 @@ async function ask() {
   try {
     morph(box, await freshCopy(box, source));
   } catch {
-    // The server is away for a moment; the pill says so, the next question may reach it.
+    // The server is unavailable; the pill says so, and the next request may reach it.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * The page of timers asks for its own content every two seconds, and the pill says how
- * old that is. A dead beat is a matter of seconds, so nothing here waits for a word
- * over the socket that a dead process would not send.
+ * The page of timers fetches its own content every two seconds, and the pill says how
+ * old that is. A dead beat is a matter of seconds, so nothing here waits for a message
+ * over the socket, which a dead process would not send.
  */
 
 import { find } from "../frame/dom.js";
@@ -22,7 +22,7 @@ async function load() {
   showAge();
 }
 
-/** What the reader is about to choose is not taken back by an answer. */
+/** Keep what the reader is about to choose when an answer arrives. */
 function keepFilter(fresh) {
   const mine = find("[data-filter]", box);
   const theirs = find("[data-filter]", fresh);

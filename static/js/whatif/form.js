@@ -1,4 +1,4 @@
-/** The form of a scenario: tells of edits, adds and removes members by a stepper. */
+/** The form of a scenario: reports edits, adds and removes members with a stepper. */
 
 import { find, findAll, h, readJson } from "../frame/dom.js";
 import { ui } from "../frame/words.js";
@@ -29,7 +29,7 @@ export function tendForm(form, edited) {
   });
 }
 
-/** A member that leaves stays; otherwise one joins, by the next free client id. */
+/** Let a leaving member stay, or else one join with the next free client id. */
 function addMember(form) {
   const leaving = findAll('input[name="r"]:checked', form);
   if (leaving.length) {
@@ -42,7 +42,7 @@ function addMember(form) {
   if (next) box.append(added(next));
 }
 
-/** The member added last goes first, then the last of those present. */
+/** Remove the member added last, or else the last of those present. */
 function removeMember(form) {
   const joining = findAll('[data-added] input[name="a"]:checked', form);
   if (joining.length) {

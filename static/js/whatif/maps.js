@@ -1,6 +1,6 @@
 /**
- * The two maps of the what-if page: the same columns now and after, so that a move is a
- * vertical jump. Members that would be new get hues that nobody has.
+ * The two maps of the what-if page: the same columns now and then, so that a move is a
+ * vertical jump. New members get hues that nobody has.
  */
 
 import { find, readJson } from "../frame/dom.js";
@@ -24,7 +24,7 @@ let assumed = new Set();
 /** @type {ResizeObserver|null} */
 let watched = null;
 
-/** Draw both maps of the comparison that stands in the page now. */
+/** Draw both maps of the comparison that is in the page now. */
 export function drawMaps() {
   comparison = readJson("comparison");
   if (!comparison || !find("[data-after]")) return;
@@ -54,7 +54,7 @@ function draw() {
   );
 }
 
-/** Both maps take the largest form that fits, the same one, over the same columns. */
+/** The form of both maps: the largest that fits both, over the same columns. */
 function formOf(model, width, left) {
   const sizes = { queues: model.columns.length, members: model.rows.length };
   return formsFor({ ...sizes, groups: model.groups.length, width, left })[0];
@@ -98,8 +98,8 @@ function memberOf(row, client, at) {
 }
 
 /**
- * A queue that the row does not know is left out; nobody's queue has no owners, and one
- * of which it is not known who has it has no source of owners either.
+ * A queue that the row does not know is left out. A queue of nobody has no owners, and
+ * one whose owner is not known has no source of owners either.
  */
 function queueOf(row, [topic, broker, id, lag, load], at) {
   const owners = row.owners[at];

@@ -1,6 +1,7 @@
 /**
- * The what-if page: edits run again after a quarter of a second. The old numbers stay,
- * dimmed, until the new ones are there; the address is always the scenario shown.
+ * The what-if page: it is computed again a quarter of a second after an edit. The old
+ * numbers stay, dimmed, until the new ones arrive; the URL is always the scenario
+ * shown.
  */
 
 import { find, note } from "../frame/dom.js";
@@ -46,7 +47,7 @@ async function run() {
   results.classList.add("outdated");
   results.setAttribute("aria-busy", "true");
   try {
-    /** @type {any} every field of the form is a text */
+    /** @type {any} every field of the form is a string */
     const fields = new FormData(form);
     await load(new URLSearchParams(fields), asking.signal);
   } catch (error) {

@@ -192,7 +192,7 @@ def test_without_its_token_a_write_is_refused(sign_in: SignIn, billing: None) ->
     [
         ({"action": "dance"}, 422, "add"),
         ({}, 422, "action"),
-        ({"action": "remove", "client_id": "ghost"}, 409, "'ghost' is no member"),
+        ({"action": "remove", "client_id": "ghost"}, 409, "'ghost' is not a hosted"),
     ],
 )
 def test_bad_wishes_are_told(

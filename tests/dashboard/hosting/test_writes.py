@@ -121,7 +121,7 @@ def test_a_member_can_be_named(olga: User) -> None:
     client_id = "10.0.0.1@billing-1.1"
     assert remove_member(olga, "east", "billing", client_id=client_id) == 2
     assert wanted() == [2, 3]
-    with pytest.raises(FleetError, match="is no member of 'billing'"):
+    with pytest.raises(FleetError, match="is not a hosted member of 'billing'"):
         remove_member(olga, "east", "billing", client_id=client_id)
     assert wanted() == [2, 3]
 
