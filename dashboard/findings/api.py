@@ -1,4 +1,4 @@
-"""Findings for programs: of a group in words and values, of a cluster by title."""
+"""Findings for programs: a group's in words and values, a cluster's by title."""
 
 from __future__ import annotations
 

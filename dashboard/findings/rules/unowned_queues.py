@@ -1,6 +1,6 @@
 """Queues that no member holds although the group is online.
 
-Said only when two complete rounds of asking, two seconds apart or more, show it; a
+Reported only when two complete rounds of asking, at least two seconds apart, show it; a
 queue that is changing hands looks the same for an instant.
 """
 
