@@ -107,7 +107,7 @@ class Trail:
         ]
 
     def rate(self, name: str, row: int) -> float | None:
-        """Return the growth of a column in one row per second, None if unknown."""
+        """Return one row's growth in a column, in units a second; None if unknown."""
         if self.span_ms <= 0:
             return None
         first, last = (
