@@ -1,4 +1,4 @@
-"""What the collector remembers of one group, from one sweep to the next.
+"""The collector's memory of one group, from one sweep to the next.
 
 `see` takes a group as a sweep saw it, in order of time, and returns the conclusions: a
 `Sight` to show, the turn of an epoch and the handovers of queues to keep. Sweeps of all

@@ -1,6 +1,6 @@
 """Ownership events: a queue changed hands between two looks at its group.
 
-Only what members report counts; an inferred owner that turns out wrong is no event.
+Only members' reports count; an inferred owner that turns out wrong is not an event.
 Each event is an interval: after the look that still showed the old owners, no later
 than the one that first showed the new ones. A queue without owner or with two is
 reported late, once confirmed; the event says since when it was so.

@@ -58,7 +58,7 @@ def _paced(figures: Figures) -> bool:
 
 
 def _falls(figures: Figures) -> bool:
-    """Say whether the lag falls, by the rates of the last half minute."""
+    """Tell whether the lag falls, by the rates of the last half minute."""
     if figures.rate_in is None or figures.rate_out is None:
         return False
     margin = max(RATE_FLOOR, figures.rate_in * RATE_MARGIN)

@@ -1,10 +1,10 @@
 """Asks all rules about one group, and returns what they found.
 
-A rule that cannot be checked keeps its last finding, as of then: between two rounds of
-asking the members, findings that rest on their reports stand, and so do those that need
-a broker which does not answer. Nothing has been heard against them; after ten minutes
-they expire. A rule that raises is a fault of ours: it is logged once, counts as not
-checked, and does not affect the other rules.
+A rule that cannot be checked keeps its last finding, with its time: between two rounds
+of asking the members, findings that rest on their reports stand, and so do those that
+need a broker which does not answer. Nothing has been heard against them; after ten
+minutes they expire. A rule that raises is a fault of ours: it is logged once, counts as
+not checked, and does not affect the other rules.
 """
 
 from __future__ import annotations

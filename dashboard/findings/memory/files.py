@@ -57,7 +57,7 @@ class FileWatch:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> FileWatch:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         watch = cls()
         for client, (offsets, *rest) in dumped.get("places", {}).items():
             watch._places[client] = _Place(

@@ -31,7 +31,7 @@ class GrowthMeter:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> GrowthMeter:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         meter = cls()
         meter._total = dumped.get("total")
         meter._steps.extend((at_ms, grown) for at_ms, grown in dumped.get("steps", ()))

@@ -20,7 +20,7 @@ class Since:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Sequence[Any]]) -> Since:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         since = cls()
         for kind, subjects in dumped.items():
             since._kinds[kind] = {
@@ -29,7 +29,7 @@ class Since:
         return since
 
     def dump(self, at_least_ms: int = 0) -> dict[str, Any]:
-        """Return what has been so for at least that long, as plain values."""
+        """Return the conditions that have held at least that long, as plain values."""
         found: dict[str, Any] = {}
         for kind, subjects in self._kinds.items():
             lasting = [

@@ -33,7 +33,7 @@ class Turnover:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> Turnover:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         turnover = cls()
         turnover._changed_ms = dumped.get("changed")
         turnover._joined.update(dumped.get("joined", {}))

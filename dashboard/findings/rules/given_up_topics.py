@@ -1,4 +1,4 @@
-"""Commits of a topic that no member reads any more.
+"""Commits of a topic that members no longer read.
 
 A broker keeps a group's commits of a topic after all members have given it up. Its
 messages count as lag forever, and nothing is wrong with that topic's queues.

@@ -1,4 +1,4 @@
-"""Members of one group subscribe to a topic by different expressions (behaviour E3).
+"""Members of a group subscribe to a topic with different expressions (behaviour E3).
 
 A broker keeps one subscription per group and topic, the newest, and filters for all
 members with it, while queues are divided among all. So messages that match only the
