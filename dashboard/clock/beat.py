@@ -80,7 +80,7 @@ def tick_entries() -> dict[str, dict[str, Any]]:
 
 
 class TickScheduler(Scheduler):
-    """Keeps its schedule in memory and broadcasts ticks; see the module's head."""
+    """Keeps its schedule in memory and broadcasts ticks; see the module's docstring."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._name = f"beat@{socket.gethostname()}"

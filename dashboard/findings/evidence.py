@@ -1,7 +1,7 @@
 """The input of rules: a group now, its short past, and what was remembered.
 
 Nothing here judges. Members' own reports (307) are only asked for every so often;
-`told` says whether they are fresh, and without them `members` say nothing of
+`told` says whether they are fresh, and without them `members` say nothing about
 themselves. Brokers that do not answer leave rows unknown: `silent` names them, and
 whatever a rule finds then holds for a part of the group.
 """

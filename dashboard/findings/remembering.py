@@ -129,7 +129,7 @@ class GroupMemory:
         return {name: value for name, value in found.items() if value}
 
     def see(self, sighting: Sighting) -> Evidence:
-        """Take one look and return what is now known."""
+        """Record one look and return what is now known."""
         at_ms, group = sighting.at_ms, sighting.group
         if group.members:
             self._online_ms = at_ms

@@ -14,7 +14,7 @@ SEPARATOR: Final = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """All queues of one member, since when, and how long its report is valid."""
+    """All queues of one member, since when, and when it last vouched for them."""
 
     group: str
     client_id: str

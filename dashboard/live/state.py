@@ -82,7 +82,7 @@ class LiveState:
 
 
 class LeaderState:
-    """Writes a cluster's documents while its lease is held; see the module's head."""
+    """Writes a cluster's documents while its lease is held, as described above."""
 
     def __init__(self, client: redis.asyncio.Redis, cluster: str, token: str) -> None:
         self.client = client

@@ -28,7 +28,7 @@ REFRESH_SECONDS: Final = 5.0
 
 
 class WatchList:
-    """The watches of one event loop's sockets; see the module's head."""
+    """The watches of one event loop's sockets; see the module's docstring."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ Offsets = Mapping[QueueKey, int | None]
 
 @dataclass(frozen=True, slots=True)
 class FileLoss:
-    """One member without its place; it repeats `messages`, or lost at most those."""
+    """One member without its place; `messages` counts repeats, or losses at most."""
 
     client_id: str
     kind: Literal["lost", "older", "moved"]
@@ -101,7 +101,7 @@ class FileWatch:
         ends: Mapping[QueueKey, int | None],
         at_ms: int,
     ) -> None:
-        """Take one look at members that were asked; `ends` are the queues' maxima."""
+        """Record a look at members that were asked; `ends` are the queues' maxima."""
         present = {member.client_id for member in members}
         for client, place in self._places.items():
             place.here = place.here and client in present

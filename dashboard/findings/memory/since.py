@@ -42,7 +42,7 @@ class Since:
         return found
 
     def note(self, kind: str, subjects: Iterable[Hashable], at_ms: int) -> None:
-        """Take one look at a kind."""
+        """Record the subjects of one kind at one look."""
         known = self._kinds.get(kind, {})
         now = {each: (known.get(each, (at_ms, at_ms))[0], at_ms) for each in subjects}
         if now or known:

@@ -62,7 +62,7 @@ class Turnover:
         left: Iterable[str] = (),
         moved: Iterable[QueueKey] = (),
     ) -> None:
-        """Take the changes seen by one look."""
+        """Record the changes seen by one look."""
         for client in left:
             since = self._joined.pop(client, None)
             if since is not None and at_ms - since <= SHORT_STAY_MS:

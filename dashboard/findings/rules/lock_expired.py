@@ -3,7 +3,7 @@
 A member that shuts down cleanly releases its locks. One that dies leaves them to expire
 60 s after their last renewal; until then no member is given the queue, and members ask
 for it again every 20 s. A wait longer than both together has another cause and is
-reported as a queue without owner.
+reported as a queue without an owner.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 This is the only judgement of it: the state "falling behind" is this finding. It should
 be reported early when it is plain, and never come and go.
 
-*It begins* when over one, two or four minutes the lag grew by more than it can seem to
-while members keep up. They commit every five seconds, so a constant lag swings by five
-seconds' worth of incoming messages: `CLEAR_S` is more than that. Over one minute this
-takes a growth of a tenth of the incoming rate, over two a twentieth, over four a
+*It begins* when over one, two or four minutes the lag grew by more than it can appear
+to while members keep up. They commit every five seconds, so a constant lag swings by
+five seconds' worth of incoming messages: `CLEAR_S` is more than that. Over one minute
+this takes a growth of a tenth of the incoming rate, over two a twentieth, over four a
 fortieth. Both halves of the window have to grow, so that one burst is not growth, and
 the lag must not have been next to nothing within it.
 
@@ -34,7 +34,7 @@ LAG_FLOOR: Final = 1_000
 GROWTH_FLOOR: Final = 200
 """Messages; less growth over a window is never plain."""
 CLEAR_S: Final = 6.0
-"""Growth over a window is plain when it equals this many seconds of incoming rate."""
+"""Growth over a window is plain if at least what comes in within this many seconds."""
 BEGIN_MS: Final = (60_000, 120_000, 240_000)
 LASTING_MS: Final = 120_000
 TURNED_MS: Final = 60_000

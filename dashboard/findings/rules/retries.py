@@ -22,7 +22,7 @@ SHARE: Final = 0.01
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Check how many messages were sent back over the window, and still are."""
+    """Check how many messages were sent back over the window, and if some still are."""
     if evidence.group.kind is GroupKind.BROADCASTING:
         return None
     moments = evidence.trail.moments

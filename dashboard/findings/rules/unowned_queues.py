@@ -23,7 +23,7 @@ CAUSES: Final = (
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Look for confirmed queues without owner that nothing else explains."""
+    """Look for confirmed queues without an owner that nothing else explains."""
     if not evidence.owned:
         return None
     table = evidence.group.queues
