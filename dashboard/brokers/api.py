@@ -1,4 +1,4 @@
-"""Brokers over REST: a person's word that a missing one is gone for good."""
+"""Brokers over REST: a person's statement that a missing one is gone for good."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GoneIn(Schema):
 
 
 class GoneOut(Schema):
-    """Who said when (ms since the epoch) and why that a broker is gone for good."""
+    """Who said that a broker is gone for good, when (ms since the epoch) and why."""
 
     broker: str
     at: int
@@ -39,7 +39,7 @@ class GoneOut(Schema):
 def broker_gone(
     request: HttpRequest, cluster: str, broker: str, body: GoneIn
 ) -> dict[str, Any]:
-    """Take a missing broker as gone for good from the next sweep on."""
+    """Treat a missing broker as gone for good from the next sweep on."""
     cluster_named(cluster)
     gone = say_gone(user_of(request), cluster, broker, body.reason)
     return {"broker": broker, "at": gone.at, "by": gone.by, "reason": gone.reason}

@@ -25,7 +25,7 @@ from .writes import MAX_REASON, BrokerError, say_gone
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.OPERATOR)
 def broker_gone(request: HttpRequest, cluster: str, broker: str) -> HttpResponse:
-    """Ask for the reason why a missing broker is gone for good, and take the word."""
+    """Ask why a missing broker is gone for good, and record the statement."""
     found = find_cluster(cluster)
     group = (request.POST or request.GET).get("group", "")
     back = _back_to(cluster, group)
@@ -54,7 +54,7 @@ def broker_gone(request: HttpRequest, cluster: str, broker: str) -> HttpResponse
 
 
 def _back_to(cluster: str, group: str) -> str:
-    """Return the address of the group that one came from, else of the cluster."""
+    """Return the address of the group the user came from, else of the cluster."""
     try:
         return reverse("group", args=[cluster, group])
     except NoReverseMatch:
@@ -62,7 +62,7 @@ def _back_to(cluster: str, group: str) -> str:
 
 
 def _missing(cluster: str, broker: str) -> dict[str, Any]:
-    """Say how the broker stands, and whether it can be taken as gone."""
+    """Return how the broker stands, and whether it can be treated as gone."""
     overview = read_overview(cluster).document
     brokers = reach_of(overview).brokers if overview else ()
     for each in brokers:

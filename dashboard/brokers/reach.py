@@ -36,11 +36,11 @@ class BrokerReach:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What of a cluster answered, and what is left out of its sums.
+    """The parts of a cluster that answered, and those left out of its sums.
 
     `servers` counts name servers, `unheard` are those that did not answer;
-    `partial_lags` and `partial_groups` count groups whose lag, or of which anything,
-    is known in part.
+    `partial_lags` counts groups whose lag is known only in part, `partial_groups`
+    groups of which anything is.
     """
 
     brokers: Sequence[BrokerReach]
@@ -78,7 +78,7 @@ def reach_of(overview: Overview) -> Reach:
 
 
 def is_partial(row: OverviewRow) -> bool:
-    """Say whether something of a group is not known; older rows tell of lag alone."""
+    """Tell whether something of a group is not known; older rows cover only lag."""
     return not row.get("complete", not row["lag_partial"])
 
 
@@ -99,5 +99,5 @@ def _broker_reach(
 
 
 def _answers(broker: BrokerReach) -> bool:
-    """Say whether a broker answered everything itself, listed or not."""
+    """Tell whether a broker answered everything itself, listed or not."""
     return broker.document["answered"] and broker.state in {"answered", "missing"}

@@ -1,4 +1,4 @@
-"""What is wrong with a broker, in words."""
+"""Describes what is wrong with a broker, in words."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dashboard.wording.numbers import clock, duration
 from dashboard.wording.words import word
 
 BROKERS_NAMED: Final = 3
-"""Brokers that a banner tells of one by one; the others are counted."""
+"""How many brokers a banner names one by one; the others are counted."""
 
 
 def say_broker(
     name: str, state: BrokerCondition, since: int | None, now_ms: int
 ) -> tuple[str, str]:
-    """Say what is wrong with a broker since when, and, apart, for how long."""
+    """Return what is wrong with a broker since when and, separately, for how long."""
     if since is None:
         return word("ui", f"broker_{state}_now", name=name), word("ui", "full_stop")
     what = word("ui", f"broker_{state}_since", name=name, time=clock(since))

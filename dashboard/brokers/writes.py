@@ -1,10 +1,10 @@
-"""A person's word that a missing broker is gone for good.
+"""A person's statement that a missing broker is gone for good.
 
-What the name servers stop naming is kept with its last values until its end is known.
-Nobody but a person can know that a machine will not come back; this word ends it. It
-is kept in the cache, where the collector reads it at each sweep, and in the audit
-trail. It counts for the absence in which it was said: a broker that is listed again is
-there again, and a later absence needs a new word.
+A broker that the name servers stop naming is kept with its last values until it is
+known to be gone. Only a person can know that a machine will not come back, and says so
+with this statement. It is kept in the cache, where the collector reads it at each
+sweep, and in the audit trail. It counts for the absence during which it was made: a
+broker that is listed again is back, and a later absence needs a new statement.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ MAX_REASON: Final = 1000
 
 
 class BrokerError(ValueError):
-    """What was said of a broker cannot be taken; the message says why."""
+    """A statement about a broker cannot be accepted; the message says why."""
 
 
 class UnknownBrokerError(BrokerError):
-    """The cluster has no broker of that name, nor misses one."""
+    """The cluster has no broker of that name, present or missing."""
 
 
 class NoStateError(BrokerError):
-    """Whether the broker is missing cannot be looked up now, or the word not kept."""
+    """The broker's state cannot be read now, or the statement cannot be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Who said when (ms since the epoch) and why that a broker is gone for good."""
+    """Who said that a broker is gone for good, when (ms since the epoch) and why."""
 
     at: int
     by: str
@@ -52,10 +52,10 @@ class Gone:
 
 
 def say_gone(actor: User, cluster: str, broker: str, reason: str) -> Gone:
-    """Take a missing broker as gone for good from the next sweep on.
+    """Treat a missing broker as gone for good from the next sweep on.
 
-    Raise BrokerError, worded for the person who asked, where the broker is not missing,
-    or no reason is given; nothing has changed then.
+    Raise BrokerError, worded for the person who asked, if the broker is not missing or
+    no reason is given; then nothing has changed.
     """
     if not actor.allows(Role.OPERATOR):
         raise PermissionDenied(
@@ -78,7 +78,7 @@ def _keep(
 ) -> Gone:
     at = round(timezone.now().timestamp() * 1000)
     gone = Gone(at, actor.get_username(), reason)
-    # A cache that fails takes the entry with it: neither is there without the other.
+    # If the cache fails, the entry is rolled back: neither exists without the other.
     with transaction.atomic():
         record(actor, "broker.gone", target=broker, cluster=cluster, reason=reason)
         state.client.hset(

@@ -5,9 +5,9 @@ to the mailbox of every worker, where it lands in the main process at once and n
 waits behind a task. Broadcasts may be lost; workers make up for that (see
 `rmqcore.timers`).
 
-Tick entries run on boundaries of wall-clock slots, so that a tick comes right after
-its slot began, whenever beat was started. The schedule lives in memory: there is no
-file to go stale, and what was missed while beat was down is not made up by beat.
+Tick entries run on boundaries of wall-clock slots, so that a tick comes right after its
+slot began, whenever beat was started. The schedule lives in memory: there is no file to
+go stale, and beat does not make up ticks missed while it was down.
 
 Each tick of the shortest period also leaves a pulse in the cache; three missed ones
 mean that beat is dead.
@@ -54,7 +54,7 @@ class Boundaries(schedules.schedule):
         self.period = period
 
     def is_due(self, last_run_at: datetime) -> schedules.schedstate:
-        """Say whether a slot began since the last run, and how long until the next."""
+        """Tell whether a slot began since the last run, and how long until the next."""
         now = self.now().timestamp()
         last = last_run_at.timestamp()
         due = now // self.period > last // self.period
@@ -80,7 +80,7 @@ def tick_entries() -> dict[str, dict[str, Any]]:
 
 
 class TickScheduler(Scheduler):
-    """Keeps its schedule in memory and broadcasts ticks; see the module's head."""
+    """Keeps its schedule in memory and broadcasts ticks; see the module's docstring."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._name = f"beat@{socket.gethostname()}"
@@ -92,7 +92,7 @@ class TickScheduler(Scheduler):
         self.update_from_dict({**self.app.conf.beat_schedule, **tick_entries()})
 
     def adjust(self, n: float, drift: float = 0.0) -> float:
-        """Wake on a boundary, not 10 ms before it, where nothing is due yet."""
+        """Wake on a boundary, not 10 ms before it, when nothing is due yet."""
         return max(0.0, n + drift)
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:

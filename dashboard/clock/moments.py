@@ -11,5 +11,5 @@ def as_ms(moment: datetime) -> int:
 
 
 def moment_of(ms: float) -> datetime:
-    """Return the moment so many ms after the epoch, in UTC."""
+    """Return the moment this many ms after the epoch, in UTC."""
     return datetime.fromtimestamp(ms / 1000, UTC)

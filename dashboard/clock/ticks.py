@@ -1,4 +1,4 @@
-"""Ticks: what beat broadcasts, and how a worker's roles get them.
+"""Ticks: the broadcasts of beat, and how a worker's roles receive them.
 
 A tick names one slot of one timer (see `rmqcore.timers`). Roles register a
 receiver when they start; a receiver only hands the tick to its own event loop, so the
@@ -28,12 +28,12 @@ START_REPORTS_PERIOD_S: Final = 10.0
 
 TICK_COMMAND: Final = "tick"
 FALLBACK: Final = "worker"
-"""Who asked, when a worker runs a slot by itself because its tick did not come."""
+"""The asker's name when a worker runs a slot whose tick did not come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick(Slot):
-    """One slot of one timer, and who asks for it."""
+    """One slot of one timer, and who asked for it."""
 
     asked_by: str
 
@@ -49,17 +49,17 @@ def tick_at(timer: str, period: float, now: float, asked_by: str) -> Tick:
 
 
 def asked(slot: Slot, asked_by: str) -> Tick:
-    """Return the tick of a slot that somebody asks for."""
+    """Return the tick of a slot, asked for by `asked_by`."""
     return Tick(slot.timer, slot.number, slot.due, asked_by)
 
 
 def add_receiver(receiver: Receiver) -> None:
-    """Let a role hear every tick from now on."""
+    """Deliver every tick to a role from now on."""
     _receivers.append(receiver)
 
 
 def remove_receiver(receiver: Receiver) -> None:
-    """Let a role hear no more ticks."""
+    """Deliver no more ticks to a role."""
     _receivers.remove(receiver)
 
 

@@ -39,7 +39,7 @@ class _Measure(NamedTuple):
 
 
 class Ages:
-    """What is known of the ages of one group's queues."""
+    """The known ages of one group's queues."""
 
     __slots__ = ("_asked", "_known")
 
@@ -121,7 +121,7 @@ class Ages:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A group's topic on a broker whose ages are due, with its claims to be asked."""
+    """A group's topic on a broker whose ages are due, with the figures that rank it."""
 
     group: str
     topic: str

@@ -24,7 +24,7 @@ the others. A made-up name costs one request a second to each broker."""
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A group that may be asked, with its claims to be asked."""
+    """A group that may be asked, with the figures that rank it."""
 
     group: str
     members: int

@@ -85,7 +85,7 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class Figures:
-    """What the collector counts about itself, for /metrics."""
+    """The collector's counts about itself, for /metrics."""
 
     sweeps: int = 0
     skipped: int = 0

@@ -228,7 +228,7 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
     ]
     lags = [sight.group.queues.waiting(row) for row in mine]
     rates = [_row(sight.rates.rows_out, row) for row in mine]
-    # Where nothing is claimed of owners, no queues does not mean a sum of 0.
+    # Where nothing is said about owners, holding no queues does not mean a sum of 0.
     nothing = not mine and sight.ownership.reason is None
     return {
         "client_id": member.client_id,

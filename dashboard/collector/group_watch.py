@@ -1,8 +1,8 @@
-"""What the collector remembers of one group, from one sweep to the next.
+"""The collector's memory of one group, from one sweep to the next.
 
 `see` takes a group as a sweep saw it, in order of time, and returns the conclusions: a
 `Sight` to show, the turn of an epoch and the handovers of queues to keep. Sweeps of all
-groups do not ask members; while a group is watched, its last asked ownership stands
+groups do not ask members; while a group is watched, the ownership last reported stands
 until it is asked again, unless members or queues changed: then nothing is concluded
 about owners (`Seen.sight` is None) and the group has to be asked.
 
@@ -98,7 +98,7 @@ class Whole:
 
 
 class GroupWatch:
-    """One group's memory; see the module's head."""
+    """One group's memory; see the module's docstring."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class GroupWatch:
         return self._taken_at_ms
 
     def see(self, look: Look) -> Seen:
-        """Take one look; a look older than the last is ignored.
+        """Record one look; a look older than the last is ignored.
 
         So is a look for which a broker was merely late: the next one will tell.
         """
@@ -217,7 +217,7 @@ class GroupWatch:
         return turns
 
     def _needed(self, look: Look) -> list[BrokerState]:
-        """Return the brokers that know something of the group, or may."""
+        """Return the brokers that know, or may know, something about the group."""
         needed = {broker for _topic, broker, _queue_id in look.group.queues.keys}
         needed.update(name for m in look.group.members for name in m.brokers)
         if self.book.current is not None:

@@ -1,8 +1,8 @@
 """Ownership events: a queue changed hands between two looks at its group.
 
-Only what members report counts; an inferred owner that turns out wrong is no event.
+Only members' reports count; an inferred owner that turns out wrong is not an event.
 Each event is an interval: after the look that still showed the old owners, no later
-than the one that first showed the new ones. A queue without owner or with two is
+than the one that first showed the new ones. A queue with no owner or with two is
 reported late, once confirmed; the event says since when it was so.
 
 The comparison counts how often each owner is named: two processes with one client id
@@ -96,7 +96,7 @@ class Handovers:
         at_ms: int,
         away: Collection[str] = (),
     ) -> list[Handover]:
-        """Take one look; return what changed since the last report of each queue.
+        """Record one look; return what changed since the last report of each queue.
 
         Nothing is concluded about queues on brokers that are `away`.
         """

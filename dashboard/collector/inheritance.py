@@ -1,4 +1,4 @@
-"""The state a leader leaves to the next, so that it continues where the other ended.
+"""The state a leader leaves, so that the next continues instead of starting anew.
 
 After each sweep of all groups the leader writes, under its lease, two things besides
 the documents that pages read: its *memory*, one packed JSON document of its conclusions

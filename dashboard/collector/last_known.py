@@ -48,7 +48,7 @@ class LastValues:
     def take(
         self, table: QueueTable, ownership: Ownership, at_ms: int
     ) -> Mapping[QueueKey, LastKnown]:
-        """Take one look; return the last values of queues that are not known now."""
+        """Record one look; return the last values of queues that are not known now."""
         unheard = {table.keys[row] for row in unheard_rows(table)}
         if unheard:
             self._remember(unheard)

@@ -23,7 +23,7 @@ def lateness(late_ms: int, skipped: int, held_ms: int) -> Lateness | None:
 
 
 def with_skipped(late: Lateness | None, skipped: int) -> Lateness | None:
-    """Add sweeps that were left out because the one before them still ran."""
+    """Add sweeps that were left out because the previous one was still running."""
     if not skipped:
         return late
     known: Lateness = late or {"late_ms": 0, "skipped": 0, "held_ms": 0}

@@ -81,7 +81,7 @@ class Sweep:
 
 
 class Lead:
-    """The leader's knowledge of its cluster's groups, and its publication."""
+    """What the leader knows about its cluster's groups, and how it publishes that."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ class Lead:
         _checked(await self._publisher.remove_groups(self.cluster, gone))
 
     def _gone_before(self, snapshot: ClusterSnapshot) -> list[str]:
-        """Return the groups gone while nobody led, once all brokers are heard."""
+        """Return the groups that went while nobody led, once all brokers are heard."""
         if not all(broker.whole for broker in snapshot.brokers):
             return []
         gone = [name for name in self._unmet if name not in self.groups]
@@ -300,7 +300,7 @@ class Lead:
         return gone
 
     def _end_epochs(self, snapshot: ClusterSnapshot) -> None:
-        """End the epochs of groups that are gone, even if since before this lead.
+        """End the epochs of groups that are gone, even of those gone before this lead.
 
         A sweep that met no broker at all shows that the name server has forgotten the
         brokers, not that there are no groups.
@@ -402,7 +402,7 @@ class Lead:
             if watch is None or watch.sight is None:
                 continue
             sight = watch.sight
-            # A look in the meantime has asked itself, and saw other commits.
+            # A look in the meantime has asked too, and saw other commits.
             if sight.taken_at_ms <= asked_at_ms:
                 watch.ages.tell(sight.group.queues, ages, asked_at_ms)
 

@@ -101,7 +101,7 @@ class Lease:
 
     @property
     def token(self) -> str:
-        """What the cache holds while this collector leads; empty while it does not.
+        """The key's value while this collector leads; empty while it does not.
 
         A changed token means that the lead is another one than before: another
         collector may have led in between.

@@ -7,7 +7,7 @@ queues move between them, so one round may show a queue with no owner or two whe
 only changed hands. This is claimed only after two complete rounds at least 2 s apart
 that both show it; until then the expected owner is shown, as inferred. Where processes
 share a client id, one answer stands for all of them, and a queue that it does not name
-is without owner only if nobody commits for it (`unheard`).
+has no owner only if nobody commits for it (`unheard`).
 
 Pure: rounds come in with their time, and the tracker keeps only since when a queue
 looks wrong. Cost: linear in queues plus members, per round.

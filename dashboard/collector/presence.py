@@ -1,16 +1,15 @@
 """How each broker stands, and since when: what pages say when a broker is away.
 
 A broker is *whole* while the name servers name it and its master answers everything.
-Otherwise it is missing (not named any more), silent (named, and it does not answer),
+Otherwise it is missing (no longer named), silent (named, but it does not answer),
 partial (it refuses some requests) or a slave answers for it; each since a time.
 
-While a broker that a group needs is not whole, nothing is judged anew for
-`HELD_MS`: status, findings and epoch of the group stand as they were when it last was.
-Restarts and lost registrations are over by then. After that, what is left is judged
-and marked as a part. A silent broker that is still named keeps its queues in the
-routes of the clients, so the epoch stands for as long as that lasts; of one that is
-not named any more, clients give up the queues within 50 s (routes every 30 s,
-rebalance every 20 s).
+While a broker that a group needs is not whole, nothing is judged anew for `HELD_MS`:
+the group's status, findings and epoch stay as they were when the broker last was whole.
+Restarts and lost registrations are over by then. After that, what is left is judged and
+marked as partial. A silent broker that is still named keeps its queues in the routes of
+the clients, so the epoch stands for as long as that lasts; if it is no longer named,
+clients give up its queues within 50 s (routes every 30 s, rebalance every 20 s).
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ class BrokerState:
     """One broker at one look. Times are ms since the epoch.
 
     `since_ms` is when the present condition began and `away_since_ms` when the broker
-    was last seen to stop being whole; None while it is whole. `answered_at_ms` is its
-    last answer, None if there never was one.
+    was last seen to stop being whole; None while it is whole. `answered_at_ms` is when
+    it last answered, None if it never did.
     """
 
     snapshot: BrokerSnapshot
@@ -112,7 +111,7 @@ class Presence:
         }
 
     def take(self, snapshot: ClusterSnapshot) -> Standing:
-        """Take one look at the cluster; return how everything stood at it.
+        """Record one look at the cluster; return how everything stood at it.
 
         Brokers no longer in it are forgotten. A look older than the last changes
         nothing.

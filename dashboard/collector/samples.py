@@ -131,7 +131,7 @@ class SampleColumns:
         """Add the chosen rows of one group.
 
         `span_epoch` is that of the time claimed, where it is not `epoch`: such samples
-        belong to it and name no owner, since today's owner did not own the queue then.
+        belong to it and name no owner, since the owner may have changed.
         """
         columns = self.columns
         turned = span_epoch is not None and span_epoch != epoch

@@ -3,8 +3,8 @@
 Faults of a group are judged once, by the rules of `dashboard.findings`; its state is
 the worst finding (`worst_of`). Figures alone (`status_of`) only tell what no rule
 covers: that no member is there, that nothing is known, that the lag falls. Figures also
-tell of a queue without owner: its finding, or the one that explains it, rests on the
-same rows. This module knows only the figures it is given.
+tell of queues without an owner: their finding, or the one that explains it, rests on
+the same rows. This module knows only the figures it is given.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORDS: Final[Mapping[str, str]] = {
     "losing_ground": "falling_behind",
     "unowned_queues": "no_owner",
 }
-"""Names of states whose finding has a different key."""
+"""The words of states whose finding has a different key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _paced(figures: Figures) -> bool:
 
 
 def _falls(figures: Figures) -> bool:
-    """Say whether the lag falls, by the rates of the last half minute."""
+    """Tell whether the lag falls, by the rates of the last half minute."""
     if figures.rate_in is None or figures.rate_out is None:
         return False
     margin = max(RATE_FLOOR, figures.rate_in * RATE_MARGIN)
@@ -88,7 +88,7 @@ HEALTHY: Final[Status] = {"level": "ok", "word": "healthy"}
 
 
 def status_of(figures: Figures) -> Status:
-    """Return the name of the first rule that holds, "healthy" when none does."""
+    """Return the status of the first rule that holds, "healthy" when none does."""
     for holds, status in RULES:
         if holds(figures):
             return status

@@ -1,9 +1,9 @@
-"""What is wrong with a group, and what to do: one rule a module.
+"""Rules that find what is wrong with a group and what to do: one rule per module.
 
 A `GroupMemory` turns each look at a group into `Evidence`; a `Judge` asks the rules and
-says what they found. Everything here is a pure function of what it is given: time is an
-argument, and nothing is asked of a cluster or a database. (The one log call: a rule
-that raises.)
+returns what they found. Everything here is a pure function of its arguments: time is
+one of them, and no cluster or database is asked. (The one log call: a rule that
+raises.)
 """
 
 from .document import finding_document, rules_document

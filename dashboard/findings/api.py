@@ -1,4 +1,4 @@
-"""Findings for programs: of a group in words and values, of a cluster by title."""
+"""Findings for programs: a group's in words and values, a cluster's by title."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SaidOut(Schema):
 
 
 class FindingOut(Schema):
-    """One finding about a group; what the fields mean: the group's own document."""
+    """One finding about a group; the group's own document explains the fields."""
 
     key: str
     level: FindingLevel
@@ -56,7 +56,7 @@ class FindingOut(Schema):
 
 
 class GroupFindingOut(Schema):
-    """That a group has a finding."""
+    """One finding of a group, by title."""
 
     group: str
     key: str

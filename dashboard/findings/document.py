@@ -1,4 +1,4 @@
-"""A finding as it stands in a group's document: keys and values, bounded lists."""
+"""A finding as it appears in a group's document: keys and values, bounded lists."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LISTED: Final = 50
 
 
 def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
-    """Return a finding as plain values, with since when it has held.
+    """Return a finding as plain values, with the time since which it has held.
 
-    Members are client ids: one that several processes use is named once.
+    Members are client ids: an id that several processes use is named once.
     """
     members = list(dict.fromkeys(finding.members))
     document: FindingState = {

@@ -1,9 +1,9 @@
-"""What rules look at: a group now, a short past of it, and what was remembered.
+"""The input of rules: a group now, its short past, and what was remembered.
 
-Nothing here judges. Members' own word (307) is only asked every so often; `told` says
-whether it is fresh, and without it `members` say nothing of themselves. Brokers that do
-not answer leave rows unknown: `silent` names them, and whatever a rule finds is then
-found in a part of the group.
+Nothing here judges. Members' own reports (307) are only asked for every so often;
+`told` says whether they are fresh, and without them `members` say nothing about
+themselves. Brokers that do not answer leave rows unknown: `silent` names them, and
+whatever a rule finds then holds for a part of the group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .memory.since import Since
 from .memory.trail import Trail
 
 NAMED: Final = 3
-"""More brokers or members that a rule lacks than this are not named."""
+"""At most this many brokers or members that a rule lacks are named."""
 
 _ANSWERED: Final = frozenset(
     (
@@ -43,11 +43,11 @@ _ANSWERED: Final = frozenset(
         ),
     )
 )
-"""How `Column.reasons` says that a broker answered: a number, or that there is none."""
+"""The `Column.reasons` that mean a broker answered: with a number, or with none."""
 
 
 class OwnerRow(Protocol):
-    """What may be claimed of one queue's owners: see `collector.ownership`."""
+    """The claims to make about one queue's owners: see `collector.ownership`."""
 
     @property
     def owners(self) -> tuple[str, ...]: ...
@@ -83,11 +83,11 @@ class Flow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """That a rule could not be checked, and what it would take.
+    """States that a rule could not be checked, and what checking it would take.
 
-    `brokers` and `members`: those named in `names` have to answer. `not_asked`: the
+    `brokers` and `members`: those listed in `names` have to answer. `not_asked`: the
     members were not asked. `commits`: some queue has messages and was never committed.
-    `time`: the group has to be seen for longer.
+    `time`: the group has to be observed for longer.
     """
 
     why: Literal["brokers", "members", "not_asked", "commits", "time"]
@@ -103,14 +103,14 @@ NEEDS_TIME: Final = Unchecked("time")
 class Evidence:
     """Everything known of one group at `at_ms`; `rows` follow the queue table.
 
-    `last_owners`: who last reported each queue alone. `stays` are members that joined
-    and left again soon, `moves` how often each queue changed hands while nobody came
-    or went, both within the window of `memory.turnover`. `online_ms`: when a member
-    was last seen, None if never. `read_topics` are those that members read when they
-    were last seen, None if that is not known. `unheard` are rows of which a broker did
-    not tell something that it knows, `silent` the brokers of these, and others that did
-    not answer everything. `standing` are the rules that found something at the look
-    before.
+    `last_owners`: the member that last reported each queue alone. `stays` are members
+    that joined and left again soon, `moves` counts how often each queue changed hands
+    while no member came or went, both within the window of `memory.turnover`.
+    `online_ms`: when a member was last seen, None if never. `read_topics` are those
+    that members read when last seen, None if that is not known. `unheard` are rows for
+    which a broker did not tell something that it knows, `silent` the brokers of these,
+    and others that did not answer everything. `standing` are the rules that found
+    something at the previous look.
     """
 
     at_ms: int
@@ -133,7 +133,7 @@ class Evidence:
 
     @property
     def unread(self) -> frozenset[QueueKey]:
-        """The queues of topics that members gave up: their commits rest for good."""
+        """The queues of topics that members gave up: their commits never move again."""
         if self.read_topics is None:
             return frozenset()
         read = self.read_topics
@@ -146,7 +146,7 @@ class Evidence:
 
     @property
     def commits_tell(self) -> bool:
-        """True where progress can be told from the commits at the broker.
+        """True when progress shows in the commits at the broker.
 
         Pull consumers seek, and may keep their progress elsewhere; broadcasting
         members always do.
@@ -162,12 +162,12 @@ class Evidence:
 
     @property
     def untold(self) -> tuple[str, ...]:
-        """The members that were asked and said nothing of themselves."""
+        """The members that were asked and reported nothing about themselves."""
         silent = {m.client_id for m in self.group.members if m.subscriptions is None}
         return tuple(sorted(silent))
 
     def told_members(self) -> Iterator[MemberSnapshot]:
-        """Yield the members that said something of themselves, each id once."""
+        """Yield the members that reported about themselves, each id once."""
         seen: set[str] = set()
         for member in self.group.members:
             if member.subscriptions is not None and member.client_id not in seen:
@@ -175,17 +175,17 @@ class Evidence:
                 yield member
 
     def needs_brokers(self) -> Unchecked | None:
-        """Return what a rule answers that needs all brokers, None when it has them."""
+        """Return the answer of a rule that needs all brokers, None when it has them."""
         return _needs("brokers", self.silent)
 
     def needs_offsets(self, explained: Collection[QueueKey]) -> Unchecked | None:
-        """Return what a rule answers that needs the offsets of all other queues."""
+        """Return the answer of a rule that needs the offsets of all other queues."""
         keys = self.group.queues.keys
         unheard = {keys[row] for row in self.unheard} - set(explained)
         return _needs("brokers", {key[1] for key in unheard})
 
     def needs_everybody(self) -> Unchecked | None:
-        """Return what a rule answers that needs all members' word, and all brokers."""
+        """Return the answer of a rule that needs all members' word and all brokers."""
         return self.needs_brokers() or _needs("members", self.untold)
 
     def rows_that(self, wrong: str) -> list[int]:
@@ -198,12 +198,12 @@ class Evidence:
         return tuple(keys[row] for row in rows)
 
     def still_there(self, queues: Iterable[QueueKey]) -> tuple[QueueKey, ...]:
-        """Return those of some queues of the past that the group still has."""
+        """Return those of the given earlier queues that the group still has."""
         known = set(self.group.queues.keys)
         return tuple(key for key in queues if key in known)
 
     def lag_of(self, rows: Iterable[int]) -> Amount:
-        """Return what waits in some rows together."""
+        """Return the total lag of some rows."""
         table = self.group.queues
         known, partial = None, False
         for row in rows:
@@ -223,7 +223,7 @@ class Amount:
     partial: bool
 
     def marks(self, *names: str) -> tuple[str, ...]:
-        """Return the names to mark as at least so: all of them where it is partial."""
+        """Return the names to mark as "at least": all of them if the sum is partial."""
         return names if self.partial else ()
 
 
@@ -234,9 +234,9 @@ def _needs(
 
 
 def unheard_rows(table: QueueTable) -> list[int]:
-    """Return the rows of which a broker did not tell something that it knows.
+    """Return the rows for which a broker did not tell something that it knows.
 
-    That a queue was never committed, or is not there any more, is told.
+    That a queue was never committed, or no longer exists, counts as told.
     """
     columns = [column for column in _offsets(table) if _lacks(column)]
     if not columns:

@@ -1,10 +1,10 @@
-"""What a rule found: a fault or a fact of a group that an operator should know of.
+"""A finding of a rule: a fault or fact of a group that an operator should know of.
 
 A finding carries keys and values, never text: `key` names the rule, `text` and `advice`
-which of the rule's sentences to say, `values` what to fill in. The end of a value's
-name is its unit: `_ms` a span of time, `_at` a time (ms since the epoch), `_rate`
-messages a second; everything else is a count, a name or a list of names. A number that
-comes from a part of the group is named in `at_least`.
+choose among the rule's sentences, `values` fill them in. The end of a value's name is
+its unit: `_ms` a span of time, `_at` a time (ms since the epoch), `_rate` messages a
+second; everything else is a count, a name or a list of names. Numbers that come from a
+part of the group are named in `at_least`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "info")
 class Finding:
     """One finding; `evidence` is shown beside the sentence, in this order.
 
-    `queues` and `members` (client ids) are those it concerns, all of them. `at_least`
-    names the values and the evidence that may be more, as not all was known. `as_of_ms`
-    is when it was last found, where it could not be checked since.
+    `queues` and `members` (client ids) are all those it concerns. `at_least` names the
+    values and the evidence that may be more, as not all was known. `as_of_ms` is when
+    it was last found, if it could not be checked since.
     """
 
     key: str
@@ -43,7 +43,7 @@ class Finding:
 
 
 def restored_finding(plain: Mapping[str, Any]) -> Finding:
-    """Return a finding from its fields as plain values, as they come back from JSON."""
+    """Return a finding from its fields as plain values, as read back from JSON."""
     return Finding(
         key=plain["key"],
         level=plain["level"],

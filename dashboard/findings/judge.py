@@ -1,10 +1,10 @@
-"""Asks all rules of one group, and says what they found.
+"""Asks all rules about one group, and returns what they found.
 
-A rule that cannot be checked finds what it found last, as of then: between two askings
-of the members rules that rest on their word stand, and so do those that need a broker
-which does not answer. Nothing was heard that would speak against them; after ten
-minutes it is too long ago. A rule that raises is a fault of ours: it is logged once,
-counts as not checked, and costs the other rules nothing.
+A rule that cannot be checked keeps its last finding, with its time: between two rounds
+of asking the members, findings that rest on their reports stand, and so do those that
+need a broker which does not answer. Nothing has been heard against them; after ten
+minutes they expire. A rule that raises is a fault of ours: it is logged once, counts as
+not checked, and does not affect the other rules.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ logger = logging.getLogger(__name__)
 HELD: Final = "rule"
 
 CARRIED_MS: Final = 600_000
-"""How long a finding stands that cannot be checked again."""
+"""How long a finding that cannot be checked again stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """That a rule raised, and what."""
+    """The error that a rule raised."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the rules fared at one look, by key: those that are in neither were checked.
+    """The rules not checked at one look, by key; those in neither mapping were checked.
 
     `of` is how many rules there are.
     """
@@ -56,7 +56,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a rule found at `at_ms`, of which members and queues."""
+    """A rule's finding at `at_ms`, with the group's members and queues then."""
 
     finding: Finding
     at_ms: int
@@ -75,13 +75,13 @@ class Judge:
         self._last: dict[str, _Found] = {}
         self._failing: set[str] = set()
         self.asked = Asked(len(rules), {}, {})
-        """How the rules fared at the last look."""
+        """Which rules could be checked at the last look."""
 
     @classmethod
     def restored(
         cls, dumped: Mapping[str, Any], said: Mapping[str, int] | None = None
     ) -> Judge:
-        """Go on from what `dump` returned, and what was said later: key to since."""
+        """Continue from what `dump` returned and later findings (key to since)."""
         judge = cls()
         held = [(key, since, since) for key, since in (said or {}).items()]
         known = dumped.get("held", {}).get(HELD, ())
@@ -99,7 +99,7 @@ class Judge:
         return judge
 
     def dump(self) -> dict[str, Any]:
-        """Return since when rules have held, and what they found last.
+        """Return since when rules have held, and their last findings.
 
         Plain values; empty when nothing was found.
         """
@@ -169,7 +169,7 @@ class Judge:
     def _finding(
         self, rule: Rule, answer: Answer | Failure, evidence: Evidence
     ) -> Finding | None:
-        """Return what a rule finds by its answer, now or as of a while ago."""
+        """Return the finding that a rule's answer leads to, now or as of earlier."""
         if isinstance(answer, Finding):
             finding = _marked(answer, rule, evidence)
             members, queues = _members(evidence), evidence.group.queues.keys
@@ -197,7 +197,7 @@ class Judge:
 
 
 def _marked(finding: Finding, rule: Rule, evidence: Evidence) -> Finding:
-    """Mark what a rule counted where it could not see the whole group."""
+    """Mark the counts of a rule that could not see the whole group."""
     untold = evidence.untold if rule.told else ()
     if not (evidence.silent or untold):
         return finding
@@ -211,7 +211,7 @@ def _marked(finding: Finding, rule: Rule, evidence: Evidence) -> Finding:
 
 
 def _explained(rule: Rule, found: dict[str, Finding]) -> Queues:
-    """Return the queues that findings before have explained already."""
+    """Return the queues that earlier findings have already explained."""
     queues: set[QueueKey] = set()
     for key in rule.yields_to:
         if key in found:

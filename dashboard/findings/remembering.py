@@ -1,7 +1,7 @@
 """One group's memory: takes each look at it, returns the evidence for the rules.
 
-Looks come in order of time. What only members can say (307) is taken where they were
-asked, and stands for the looks that follow while it is fresh.
+Looks come in order of time. Facts that only members can report (307) are taken from
+looks that asked them, and stand for later looks while they are fresh.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from .memory.turnover import Turnover
 class Sighting:
     """One look at a group.
 
-    `asked` when its members were asked for it, `told` when what they said stands.
-    `dead_letters` is all that ever came to that topic, None when a broker did not tell.
-    `silent` are brokers that did not answer everything asked about the group, beside
-    those that leave rows unknown. `flow` are the rates that are shown with this look.
+    `asked` when its members were asked for it, `told` when their reports stand.
+    `dead_letters` counts all that ever came to that topic, None when a broker did not
+    tell. `silent` are brokers that did not answer everything asked about the group,
+    besides those that leave rows unknown. `flow` are the rates that are shown with this
+    look.
     """
 
     at_ms: int
@@ -54,7 +55,7 @@ class Sighting:
 
 
 class GroupMemory:
-    """What rules may know of one group's past."""
+    """The part of one group's past that rules may know."""
 
     __slots__ = (
         "_dead_letters",
@@ -87,9 +88,10 @@ class GroupMemory:
         keys: Sequence[QueueKey],
         moments: Iterable[Moment] = (),
     ) -> GroupMemory:
-        """Go on from what `dump` returned, and from moments.
+        """Continue from what `dump` returned, and from moments.
 
-        Without `keys` it was of other queues, so that it is not known who owned these.
+        Without `keys` the dump was of other queues, and the owners of these are not
+        known.
         """
         memory = cls(moments)
         memory._since = Since.restored(dumped.get("since", {}))
@@ -107,7 +109,7 @@ class GroupMemory:
     def dump(self, keys: Sequence[QueueKey]) -> dict[str, Any]:
         """Return what is remembered as plain values, without the trail.
 
-        Owners are told by the rows of `keys`. What was seen only once is left out.
+        Owners are listed by the rows of `keys`. Conditions seen only once are left out.
         """
         owners: dict[str, list[int]] = {}
         if self._last_owners:
@@ -127,7 +129,7 @@ class GroupMemory:
         return {name: value for name, value in found.items() if value}
 
     def see(self, sighting: Sighting) -> Evidence:
-        """Take one look and return what is known with it."""
+        """Record one look and return what is now known."""
         at_ms, group = sighting.at_ms, sighting.group
         if group.members:
             self._online_ms = at_ms
@@ -159,7 +161,7 @@ class GroupMemory:
         )
 
     def _dead_letters_of(self, sighting: Sighting) -> Growth:
-        """Add up dead letters; a broker that is new here brings none that just came."""
+        """Add up dead letters; those on a newly seen broker do not count as new."""
         keys, anew = sighting.group.queues.keys, False
         if keys is not self._keys:
             brokers = {key[1] for key in keys}
@@ -171,7 +173,8 @@ class GroupMemory:
         if len(group.members) < 2:
             self._since.note(LISTED_TWICE, (), at_ms)
             return
-        # A client that several brokers list is one member; listed twice is by one.
+        # A client that several brokers list is one member; only one broker listing it
+        # twice counts.
         listed = Counter(member.client_id for member in group.members)
         twice = (client for client, times in listed.items() if times > 1)
         self._since.note(LISTED_TWICE, twice, at_ms)
@@ -211,7 +214,7 @@ class GroupMemory:
 
 
 def _holds_any(member: MemberSnapshot) -> bool:
-    """Say whether a member holds a queue; a retry topic's is no work of its own."""
+    """Tell whether a member holds a queue; those of retry topics do not count."""
     return any(not key[0].startswith(RETRY_PREFIX) for key in member.queues or ())
 
 

@@ -1,7 +1,7 @@
-"""Findings in words: what documents carry as keys and values, as people read it.
+"""Findings in words: a document's keys and values as people read them.
 
-`static/js/groups/findings.js` says the same in the browser; the end of a value's name
-is its unit in both, and a number or list that may be more is written as that in both.
+`static/js/groups/findings.js` says the same in the browser; in both, the end of a
+value's name is its unit, and a number or list that may be more is marked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dashboard.wording.words import word
 
 @dataclass(frozen=True, slots=True)
 class SaidFinding:
-    """A finding's texts; evidence is name and value. `as_of` where it is not of now."""
+    """A finding's texts; evidence is name and value. `as_of` if it is not current."""
 
     title: str
     text: str

@@ -1,8 +1,8 @@
-"""The words of findings: what rules say, and names of what was seen.
+"""The words of findings: the sentences of rules and the names of evidence.
 
-By key of the rule and name of the sentence: `key.title`, `key.text`, `key.advice`, or
-what the rule calls its sentences instead; the rule's own module has them. Names of
-evidence stand under `seen.`.
+Sentences are found by the rule's key and their name: `key.title`, `key.text`,
+`key.advice`, or whatever else the rule calls them; the rule's own module has them.
+Names of evidence stand under `seen.`.
 """
 
 from __future__ import annotations
@@ -98,4 +98,4 @@ FINDINGS: Final[dict[str, Word]] = {
 }
 
 STATES: Final[dict[str, Word]] = {rule.key: _(rule.says[STATE]) for rule in RULES}
-"""The worst finding of a group, as short as the list of groups needs it."""
+"""The worst finding of a group, in the short form for the list of groups."""

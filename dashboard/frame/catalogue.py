@@ -1,8 +1,8 @@
-"""The words of scripts: one file a language, at an address that changes with them.
+"""The words of scripts: one file per language, whose address changes with them.
 
-Pages name it as their first script. Browsers keep it for a year, as they keep static
-files, and no page carries words for its scripts. It holds no secret and asks nobody
-to sign in, so it may be compressed.
+Pages name it as their first script. Browsers keep it for a year, like static files, and
+no page carries words for its scripts. It holds no secret and requires no sign-in, so it
+may be compressed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from django.views.decorators.http import require_safe
 from dashboard.wording.words import SCRIPT_ROOMS, WORDS, Counted, Word
 
 _SAMPLES = {"one": 1, "other": 2}
-"""A number of each plural category (CLDR) that the languages of the settings have."""
+"""One number for each plural category (CLDR) of the languages of the settings."""
 
 
 @require_safe
 @gzip_page
 @cache_control(public=True, max_age=settings.WHITENOISE_MAX_AGE, immutable=True)
 def catalogue(_request: HttpRequest, language: str, digest: str) -> HttpResponse:
-    """Answer with the script; 404 where the words are others by now."""
+    """Answer with the script; 404 if the words have changed since."""
     if language not in dict(settings.LANGUAGES) or digest != _digest(language):
         raise Http404
     return HttpResponse(_script(language), content_type="text/javascript")
@@ -62,7 +62,7 @@ def _digest(language: str) -> str:
 
 
 def _forms(text: Word) -> str | dict[str, str]:
-    """Return the text, or its forms by plural category, each of them once."""
+    """Return the text, or its forms by plural category, each form once."""
     if not isinstance(text, Counted):
         return str(text)
     forms = {category: text.form(number) for category, number in _SAMPLES.items()}

@@ -1,4 +1,4 @@
-"""The clusters that pages are about: those that the settings name."""
+"""The clusters that pages cover: those that the settings name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def configured_clusters() -> list[Cluster]:
 
 
 def find_cluster(name: str) -> Cluster:
-    """Return a configured cluster; Http404 names the one that is not."""
+    """Return a configured cluster; Http404 names one that is not configured."""
     try:
         return Cluster.objects.get(name=name, configured=True)
     except Cluster.DoesNotExist:

@@ -1,4 +1,4 @@
-"""What the frame around every page needs: clusters, theme, zone, where words are."""
+"""Context of the frame around every page: clusters, theme, zone, words' address."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .clusters import configured_clusters
 
 
 def layout(request: HttpRequest) -> dict[str, Any]:
-    """Give templates the frame's values; the clusters are only read when used."""
+    """Give templates the frame's values; clusters are only read when used."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
     clusters = SimpleLazyObject(configured_clusters)
     return {

@@ -1,6 +1,6 @@
-"""Error pages: what happened, in words, and where to go from there.
+"""Error pages: what happened, in words, and where to go next.
 
-A program that asks under /api/ is answered in JSON, as by the routes that exist.
+A request under /api/ is answered in JSON, as by existing routes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show the reason when one of our views gave it, not Django's resolver."""
+    """Show the reason if one of our views gave it rather than Django's resolver."""
     if request.path.startswith(API_PREFIX):
         return JsonResponse({"detail": f"no resource at {request.path}"}, status=404)
     reason = exception.args[0] if exception.args else ""
@@ -39,7 +39,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 class BusyMiddleware:
-    """Answer 503 where more passwords are to be hashed than may be at once."""
+    """Answer 503 when more passwords are to be hashed than is allowed at once."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

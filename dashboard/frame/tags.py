@@ -1,7 +1,7 @@
-"""Filters and tags that turn values into what people read.
+"""Filters and tags that turn values into readable text.
 
 Unknown is always a dash with its reason, never a zero: every filter for a number
-gives back the dash itself when it is handed None.
+returns the dash itself when given None.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 @register.simple_tag
 def unknown(reason: str | None = None) -> SafeString:
-    """Write the dash that stands for a value not known, with its reason."""
+    """Write the dash that stands for an unknown value, with its reason."""
     text = word("unknown", reason) or _("Not known")
     return format_html(
         '<span class="unknown" tabindex="0" title="{}">—'
@@ -49,7 +49,7 @@ def unknown(reason: str | None = None) -> SafeString:
 
 @register.simple_tag
 def as_of(milliseconds: float) -> SafeString:
-    """Write the mark of a value that is not fresh: since when it stands."""
+    """Write the mark of a value that is not fresh: the time that it is from."""
     text = word("ui", "as_of", time=numbers.clock(milliseconds))
     return format_html(
         '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
@@ -95,7 +95,7 @@ def ratio(value: float | None) -> str:
 
 @register.filter
 def version(value: str | None) -> str:
-    """Write a client's or broker's version as people do: V5_3_1 is 5.3.1."""
+    """Write a client's or broker's version as people write it: V5_3_1 is 5.3.1."""
     if not value:
         return ""
     return value.removeprefix("V").replace("_", ".")
@@ -122,7 +122,7 @@ def epoch(seconds: float) -> datetime:
 
 @register.filter
 def from_hundred(per_cent: float) -> str:
-    """Return where something of that height begins from the top, in per cent."""
+    """Return how far from the top a bar of this height begins, in per cent."""
     return f"{100 - per_cent:.1f}"
 
 
@@ -135,20 +135,20 @@ def words(
 
 @register.filter
 def state_icon(level: str, name: str = "") -> str:
-    """Name the icon of a state; falling behind has one of its own."""
+    """Return the icon's name for a state; falling behind has its own."""
     special = {"falling_behind": "behind", "shared": "shared", "idle": "idle"}
     return special.get(name, level)
 
 
 @register.filter
 def yesno_equal(value: object, other: object) -> str:
-    """Say "true" or "false" for ARIA attributes."""
+    """Return "true" or "false" for ARIA attributes."""
     return "true" if value == other else "false"
 
 
 @register.filter
 def in_group(place: str | None) -> bool:
-    """Say whether the address is the list of groups or a page of one."""
+    """Tell whether the address is the list of groups or a page of one group."""
     return place is not None and place.startswith("group")
 
 
@@ -159,7 +159,7 @@ def lookup(values: Mapping[str, Any], key: str) -> Any:
 
 @register.simple_tag
 def bar(value: float | None, most: float) -> SafeString:
-    """Draw a bar of 44 pixels; whatever is more than nothing can be seen."""
+    """Draw a bar of 44 pixels; any value above zero is visible."""
     width = 0.0
     if value and most > 0:
         width = max(1.0, min(44.0, value / most * 44))

@@ -1,7 +1,7 @@
-"""A broker's own division of a group (code 400), asked for members one by one.
+"""A broker's own division of a group (code 400), asked for member by member.
 
-Brokers of 5.x divide by AVG and AVG_BY_CIRCLE, among the members that are connected to
-them now. Asking changes nothing.
+Brokers of 5.x divide by AVG and AVG_BY_CIRCLE among the members currently connected to
+them. Asking changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS: Final = 8.0
 
 
 class NoDivisionError(Exception):
-    """The broker gives no division; the message says why."""
+    """The broker returns no division; the message says why."""
 
 
 def ask_division(
@@ -35,9 +35,10 @@ def ask_division(
     client_ids: Sequence[str],
     strategy: str,
 ) -> Mapping[str, frozenset[MessageQueue]]:
-    """Return what a broker gives each member; for callers without an event loop.
+    """Return the queues a broker gives each member; for callers without an event loop.
 
-    Raise NoDivisionError where it is not served, not answered, or too much to ask.
+    Raise NoDivisionError if the broker does not serve or answer it, or if it is too
+    much to ask.
     """
     if strategy not in SERVED:
         served = ", ".join(sorted(SERVED))

@@ -1,7 +1,7 @@
-"""Connections to one cluster: how its settings become an admin client, and snapshots.
+"""Connections to one cluster: turns its settings into an admin client and snapshots.
 
-One `ClusterConnection` belongs to one event loop and is kept open between sweeps;
-snapshots share with the one before what did not change.
+One `ClusterConnection` belongs to one event loop and is kept open between sweeps; a
+snapshot shares unchanged parts with the previous one.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class ClusterConnection:
         return self._last
 
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
-        """Sweep some groups and their topics; their members say what they hold.
+        """Sweep some groups and their topics, asking their members what they hold.
 
-        Asks as well how old the oldest messages are and what was handed out.
+        Also asks how old the oldest messages are and which were handed out.
         """
         wanted = frozenset(names)
         previous = self._last_groups if wanted == self._last_names else None
@@ -60,16 +60,16 @@ class ClusterConnection:
         return await self._admin.oldest_ages(wanted)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
-        """Return the brokers that were seen, those that are missing now among them."""
+        """Return the brokers that were seen, including those missing now."""
         return self._admin.known_brokers()
 
     def remember_brokers(self, brokers: Iterable[KnownBroker]) -> None:
-        """Take brokers that were there before; see `Admin.remember_broker`."""
+        """Take brokers that were known before; see `Admin.remember_broker`."""
         for broker in brokers:
             self._admin.remember_broker(broker)
 
     def forget_broker(self, name: str) -> bool:
-        """Take a missing broker for gone; False when it is not missing."""
+        """Treat a missing broker as gone; False when it is not missing."""
         return self._admin.forget_broker(name)
 
     async def broker_names(self) -> list[str]:
@@ -84,7 +84,7 @@ class ClusterConnection:
 def open_admin(cluster: ClusterSettings, clock: Clock | None = None) -> Admin:
     """Return an admin client for a cluster of the settings; it connects when used.
 
-    It lives by the machine's clock unless it is given another.
+    It uses the machine's clock unless it is given another.
     """
     return Admin(
         list(cluster.name_servers),
@@ -95,11 +95,11 @@ def open_admin(cluster: ClusterSettings, clock: Clock | None = None) -> Admin:
 
 
 def tls_of(cluster: ClusterSettings) -> ssl.SSLContext | None:
-    """Return the TLS context for a cluster, None where it speaks plain TCP.
+    """Return the TLS context for a cluster, None if it speaks plain TCP.
 
     Certificates are not verified, as in RocketMQ's own clients by default
-    (`tls.client.authServer=false`): brokers are reached by address and mostly show
-    certificates they signed themselves.
+    (`tls.client.authServer=false`): brokers are reached by address and mostly present
+    self-signed certificates.
     """
     if not cluster.tls:
         return None
@@ -110,7 +110,7 @@ def tls_of(cluster: ClusterSettings) -> ssl.SSLContext | None:
 
 
 def credentials_of(cluster: ClusterSettings) -> AclCredentials | None:
-    """Return the keys that sign requests to a cluster, None where it has none."""
+    """Return the keys that sign requests to a cluster, None if it has none."""
     if not cluster.access_key:
         return None
     return AclCredentials(cluster.access_key, cluster.secret_key)

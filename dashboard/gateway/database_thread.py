@@ -1,4 +1,4 @@
-"""The thread that works with the database for code on an event loop.
+"""A thread that does database work for code on an event loop.
 
 Django's database layer is synchronous and ties connections to threads: a loop hands
 such work to a `DatabaseThread`, which does it in order.
@@ -23,12 +23,12 @@ class DatabaseThread:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Do blocking work after what was asked before, and return its result."""
+        """Do blocking work after all earlier work, and return its result."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, _with_connections, work)
 
     def close(self) -> None:
-        """Wait for what was asked, close the connections and end the thread."""
+        """Wait for the pending work, close the connections and end the thread."""
         self._executor.submit(connections.close_all).result()
         self._executor.shutdown()
 

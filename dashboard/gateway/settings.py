@@ -1,4 +1,4 @@
-"""What the settings say of a cluster."""
+"""The settings of one cluster."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class ClusterSettings:
     """One cluster of `ROCKETSCOPE_CLUSTERS`; keys are only in the environment.
 
-    `name_servers` holds `host:port` strings. The cluster called `embedded` is the
-    one that RocketScope brings itself.
+    `name_servers` holds `host:port` strings. The cluster called `embedded` is the one
+    that RocketScope itself provides.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Since when members of a group report different strategies, and what changed it."""
+"""Since when members of a group report different strategies, and the cause."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def recent_change(state: GroupState) -> dict[str, Any] | None:
 
 
 def _mixed(strategies: list[str | None]) -> bool:
-    """Say whether several are reported; a member that reports none says nothing."""
+    """Tell whether several are reported; members that report none do not count."""
     return len({name.partition("-")[0] for name in strategies if name}) > 1

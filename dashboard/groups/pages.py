@@ -1,7 +1,7 @@
-"""The pages of one group: allocation, members, and the head of all its other pages.
+"""The pages of one group: allocation, members, and the head of its other pages.
 
 The server sends the frame of a page and the group's document; `static/js/groups` draws
-what is in the document, at first and at each update. docs/architecture.md says why.
+the document, at first and at each update. docs/architecture.md says why.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _page(request: HttpRequest, cluster: str, group: str, tab: str) -> HttpRespo
 def group_context(
     request: HttpRequest, cluster: str, group: str, tab: str
 ) -> dict[str, Any]:
-    """Return what the head and the tabs of a group's pages need."""
+    """Return the context for the head and the tabs of a group's pages."""
     found = find_cluster(cluster)
     reading = read_group(found.name, group)
     live = tab in _LIVE_PAGES
@@ -77,7 +77,7 @@ def group_context(
 
 
 def _head_of(state: GroupState) -> GroupState:
-    """Return as much of a document as the head of a page says: no fresh queues."""
+    """Return the part of a document that a page's head shows: no fresh queues."""
     queues = [
         queue for queue in state["queues"] if queue["max"] is None or queue.get("last")
     ]
@@ -85,7 +85,7 @@ def _head_of(state: GroupState) -> GroupState:
 
 
 def _name_servers(state: GroupState) -> Sequence[NameServerState] | None:
-    """Return how name servers answered, where that may explain what is missing."""
+    """Return how name servers answered, if that may explain missing data."""
     if state.get("complete", True) or "nameservers" in state:
         return None
     overview = read_overview(state["cluster"]).document

@@ -1,6 +1,6 @@
-"""For machines: is the process alive, can it serve, and how is everything doing.
+"""Pages for machines: whether the process lives and can serve, and its metrics.
 
-None of them needs to be signed in, so none tells names of groups, topics or users.
+None of them requires signing in, so none shows names of groups, topics or users.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ WORKER_GAUGES: Final = {
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """Say that this process answers."""
+    """Report that this process answers."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 @require_safe
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Say whether database and cache answer: 200 when both do, else 503."""
+    """Report whether database and cache answer: 200 when both do, else 503."""
     answers = {
         "database": _answers("database", _ask_database),
         "cache": _answers("cache", _ask_cache),
@@ -81,8 +81,8 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the figures of web process, collectors and clusters for Prometheus.
 
-    They are for holders of ROCKETSCOPE_METRICS_TOKEN. Without that setting they are
-    for loopback alone.
+    They are for holders of ROCKETSCOPE_METRICS_TOKEN; without that setting, for
+    loopback only.
     """
     if not _may_read_metrics(request):
         return HttpResponse(
@@ -158,7 +158,7 @@ def _filled(
 ) -> Metric:
     for worker, figures in workers.items():
         for cluster, numbers in figures.get("clusters", {}).items():
-            if name in numbers:  # not of a collector that is older than this page
+            if name in numbers:  # a collector older than this page lacks some
                 family.add_metric([worker, cluster], numbers[name])
     return family
 
@@ -218,7 +218,7 @@ def _clusters(state: LiveState) -> Iterator[Metric]:
 
 
 def _answers(name: str, ask: Callable[[], object]) -> bool:
-    """Ask; why there is no answer is for the log, because strangers ask, too."""
+    """Tell whether `ask` succeeds; errors go only to the log, as strangers may ask."""
     try:
         ask()
     except (DatabaseError, redis.RedisError) as error:
@@ -230,7 +230,7 @@ def _answers(name: str, ask: Callable[[], object]) -> bool:
 def _may_read_metrics(request: HttpRequest) -> bool:
     """Let a holder of the token in or, without one, this machine's own processes.
 
-    What a proxy passes on is not of this machine, whatever its address says.
+    Requests passed on by a proxy do not come from this machine, whatever their address.
     """
     if token := settings.ROCKETSCOPE_METRICS_TOKEN:
         given = request.headers.get("Authorization", "")

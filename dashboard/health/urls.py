@@ -1,4 +1,4 @@
-"""What machines ask: alive, ready, metrics."""
+"""Addresses for machines: alive, ready, metrics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Waits a moment for a group's document that is not kept for lack of interest.
+"""Waits briefly for the document of a group that nobody has been watching.
 
-On a large cluster only watched groups have a document. Who asks for another one
-watches it, and gets it with the collector's next sweep of watched groups.
+On a large cluster only watched groups have a document. A request for another group
+watches it, and gets its document with the collector's next sweep of watched groups.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PAUSE_SECONDS: Final = 0.1
 def group_text(state: LiveState, cluster: str, group: str) -> bytes | None:
     """Return the encoded document; None when there is no such group.
 
-    Blocks up to 2.5 s where the group is known but has no document yet.
+    Blocks up to 2.5 s if the group is known but has no document yet.
     """
     text = state.group_text(cluster, group)
     if text is not None or not _is_known(state, cluster, group):

@@ -1,9 +1,9 @@
-"""The two documents that pages show, as they stand in the cache and on the socket.
+"""The two documents that pages show, as in the cache and on the socket.
 
-`GroupState` is all there is to know about one consumer group now; `Overview` is one
-row per group, worst first. Both are plain JSON values: they are written by the one
-collector that leads the cluster, kept as encoded text, and read by pages, by the API
-and by scripts. Rules that hold for every field:
+`GroupState` is everything known about one consumer group now; `Overview` is one row per
+group, worst first. Both are plain JSON values: they are written by the one collector
+that leads the cluster, kept as encoded text, and read by pages, by the API and by
+scripts. Rules that hold for every field:
 
 - A number is known or `None`; never -1, 0 or NaN in the place of unknown. Where it is
   None for a queue, `unknown` names the reason under the field's name.
@@ -42,7 +42,7 @@ OwnerSource = Literal["reported", "inferred", "assumed"]
 
 BrokerCondition = Literal["answered", "slave", "partial", "silent", "missing"]
 """How a broker stands: it answers; a slave answers for it; it refuses some requests;
-the name servers name it and it does not answer; they do not name it any more."""
+the name servers name it but it does not answer; they no longer name it."""
 
 
 class Subscription(TypedDict):
@@ -60,7 +60,7 @@ class Strategy(TypedDict):
 
 
 class Status(TypedDict):
-    """The state of a group in one word, and how bad that is.
+    """The state of a group in one word, and how bad it is.
 
     The word is a key: of the status rules, or of the worst finding.
     """
@@ -81,8 +81,9 @@ class Member(TypedDict):
     """One consumer of a group. `slot` is its hue and letter, kept while on screen.
 
     `connection` counts the connections of one client id, from 0: two processes that
-    share an id are two members. `missing_since` is there when no broker that would
-    know it can be heard. `lag_partial` and `rate_partial` say that there may be more.
+    share an id are two members. `missing_since` is set while no broker that would know
+    the member can be heard. `lag_partial` and `rate_partial` say that there may be
+    more.
     """
 
     client_id: str
@@ -107,7 +108,7 @@ class Member(TypedDict):
 
 
 class LastKnown(TypedDict):
-    """What was last known of a queue that is not known now, and when that was."""
+    """The last known values of a queue that is not known now, and their time."""
 
     at: int
     min: int | None
@@ -121,8 +122,7 @@ class LastKnown(TypedDict):
 class Queue(TypedDict):
     """One queue as the group sees it. Its key on the socket is topic|broker|id.
 
-    `last` is there where offsets are not known now and were before; it is part of no
-    sum.
+    `last` is set if offsets are not known now but were before; it is part of no sum.
     """
 
     topic: str
@@ -145,11 +145,11 @@ class Queue(TypedDict):
 
 
 class GroupTotals(TypedDict):
-    """Sums over the queues of a group, of what is known of them.
+    """Sums over the known values of a group's queues.
 
     `lag_partial` and `rate_partial` say that there may be more. `queues_known` counts
     the queues whose lag is known; skew needs all of them, and an owner of each.
-    `members` is None where no broker could tell who is connected.
+    `members` is None if no broker could tell who is connected.
     """
 
     members: int | None
@@ -172,8 +172,8 @@ class GroupTotals(TypedDict):
 class BrokerAge(TypedDict):
     """How a broker of the group stands, and how long ago it answered.
 
-    `since` is when `state` began, None where it answers. `last_lag` is what waited in
-    those of its queues that are not known now, when they last were.
+    `since` is when `state` began, None while it answers. `last_lag` is the last known
+    lag of those of its queues that are not known now.
     """
 
     name: str
@@ -188,10 +188,10 @@ class BrokerAge(TypedDict):
 
 
 class Held(TypedDict):
-    """Since when status, findings and epoch of a group stand still, and until when.
+    """Since when and until when status, findings and epoch of a group are held.
 
-    They are those of `as_of`, when everything was known; from `until` on, what is left
-    is judged.
+    They are those of `as_of`, when everything was known; from `until` on, the group is
+    judged by what is left.
     """
 
     as_of: int
@@ -199,9 +199,9 @@ class Held(TypedDict):
 
 
 class NameServerState(TypedDict):
-    """One name server, and the brokers that are known and that it does not list.
+    """One name server, and the known brokers that it does not list.
 
-    `since` is when it was first seen not to answer; None while it does.
+    `since` is when it was first seen not to answer; None while it answers.
     """
 
     address: str
@@ -223,9 +223,9 @@ class FindingState(TypedDict):
 
     `since` is when it was first seen to hold. The end of a value's name is its unit:
     `_ms` a span, `_at` a time, `_rate` messages a second. `queues` (topic|broker|id)
-    and `members` are the first of those it concerns, the counts are of all. `at_least`
+    and `members` are the first of those it concerns; the counts cover all. `at_least`
     names the values and the evidence that may be more, as not all was known; `as_of` is
-    when it was last found, where it could not be checked since.
+    when it was last found, if it could not be checked since.
     """
 
     key: str
@@ -244,7 +244,7 @@ class FindingState(TypedDict):
 
 
 class UncheckedRule(TypedDict):
-    """A rule of findings that could not be checked, and what that would take."""
+    """A rule of findings that could not be checked, and what checking would take."""
 
     key: str
     why: Literal["brokers", "members", "not_asked", "commits", "time"]
@@ -259,7 +259,7 @@ class FailedRule(TypedDict):
 
 
 class RulesState(TypedDict):
-    """How the rules of findings fared at the look that the findings are of."""
+    """Which rules could be checked at the look that the findings come from."""
 
     checked: int
     unchecked: list[UncheckedRule]
@@ -276,11 +276,11 @@ class FindingMark(TypedDict):
 class GroupState(TypedDict):
     """Everything shown about one consumer group, from one set of facts.
 
-    `past_slots` are hues of members that left and are still on the timeline.
-    `complete` says that every broker of the group is named and answered everything;
-    everything computed from less is marked. `fault` is there when this program failed
-    to judge the group: the rest is then as old as `taken_at` says. `nameservers` is
-    there while one of them does not answer or does not list every broker.
+    `past_slots` are hues of members that left and are still on the timeline. `complete`
+    says that every broker of the group is named and answered everything; values
+    computed from less are marked. `fault` is set when this program failed to judge the
+    group: the rest is then as old as `taken_at` says. `nameservers` is set while one of
+    them does not answer or does not list every broker.
     """
 
     run: str
@@ -329,8 +329,8 @@ class OverviewRow(TypedDict):
     """One group in the list of groups.
 
     `lag_trend` holds the peak lag of each two minutes of the last hour, oldest first.
-    `complete` is as in the group's document; `as_of` is the time of the status where
-    it is held. `fault` says that this program failed to judge the group.
+    `complete` is as in the group's document; `as_of` is the time of a held status.
+    `fault` says that this program failed to judge the group.
     """
 
     group: str
@@ -385,7 +385,7 @@ class OverviewTotals(TypedDict):
 
 
 class LakeFault(TypedDict):
-    """Why samples cannot be written; how many wait in memory or were given up."""
+    """Why samples cannot be written, and how many wait in memory or were given up."""
 
     error: str
     pending_rows: int
@@ -396,7 +396,7 @@ class Lateness(TypedDict):
     """How far the collector was behind its clock with a sweep of all groups.
 
     The sweep began `late_ms` after its time; `skipped` sweeps were left out since the
-    one before it; for `held_ms` on end nothing of the collector ran.
+    previous one; for `held_ms` on end nothing in the collector ran.
     """
 
     late_ms: int
@@ -420,9 +420,9 @@ class Overview(TypedDict):
     """Everything shown about one cluster.
 
     `error` is why the last sweep failed as a whole, such as a name server that cannot
-    be reached; the rest is then as old as `taken_at` says. `lake` is there while
-    samples, which reports are made of, cannot be written; `late` while the collector
-    does not keep its time.
+    be reached; the rest is then as old as `taken_at` says. `lake` is set while samples,
+    from which reports are made, cannot be written; `late` while the collector is behind
+    its clock.
     """
 
     run: str
@@ -439,5 +439,5 @@ class Overview(TypedDict):
 
 
 def queue_key(queue: Queue) -> str:
-    """Return the key under which a queue's change stands in an update."""
+    """Return the key of a queue's change in an update."""
     return f"{queue['topic']}|{queue['broker']}|{queue['queue_id']}"

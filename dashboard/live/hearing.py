@@ -1,7 +1,7 @@
-"""Hears messages that other processes publish through the cache, for ever.
+"""Receives the messages that other processes publish through the cache, forever.
 
-Such messages only hurry things: who hears them also looks by itself now and then, so
-what is published while the cache is away may be lost.
+Such messages only speed things up: receivers also check by themselves now and then, so
+messages published while the cache is away may be lost.
 """
 
 from __future__ import annotations

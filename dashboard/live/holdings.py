@@ -1,4 +1,4 @@
-"""What members of our own fleet say they hold, as it travels through the cache."""
+"""The queues that members of our own fleet report, as sent through the cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEPARATOR: Final = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """All queues of one member, since when, and until when it vouched for that."""
+    """All queues of one member, since when, and when it last vouched for them."""
 
     group: str
     client_id: str
@@ -49,5 +49,5 @@ def decode_holding(text: bytes) -> Holding:
 
 
 def field_of(group: str, client_id: str) -> str:
-    """Return the field of the cache's hash that holds a member's word."""
+    """Return the field of the cache's hash that holds a member's report."""
     return group + SEPARATOR + client_id

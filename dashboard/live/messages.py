@@ -1,13 +1,13 @@
-"""What a browser may say on the live socket, read from text and checked.
+"""The messages a browser may send on the live socket, parsed and checked.
 
     {"op": "watch", "cluster": C}                 digests of a cluster's overview
     {"op": "watch", "cluster": C, "group": G}     changes of one group
-    {"op": "watch", "cluster": C, "labs": true}   a word when one of its labs moves on
+    {"op": "watch", "cluster": C, "labs": true}   sent when one of its labs moves on
     {"op": "unwatch", "cluster": C[, "group": G][, "labs": true]}
     {"op": "ping"}
 
 Anything else is a `MessageError` whose text names the value and what is allowed; it
-goes back to the sender, and the socket goes on.
+goes back to the sender, and the socket stays open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Figures for /metrics: of this process, and what workers leave in the cache.
+"""Figures for /metrics: of this process, and those that workers leave in the cache.
 
-Workers have no port of their own. Each leaves its figures under its name, for a
-minute; whoever is asked for metrics reads them all.
+Workers have no port of their own. Each leaves its figures under its name, for a minute;
+the process that is asked for metrics reads them all.
 """
 
 from __future__ import annotations
@@ -39,6 +39,6 @@ def worker_metrics(state: LiveState) -> dict[str, dict[str, Any]]:
 
 
 def beat_pulse_ms(state: LiveState) -> int | None:
-    """Return when beat last showed that it lives, in ms; None when not of late."""
+    """Return when beat last showed that it lives, in ms; None if not recently."""
     text = cast("bytes | None", state.client.get(BEAT_KEY))
     return None if text is None else int(orjson.loads(text)["at"])

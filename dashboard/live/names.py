@@ -22,7 +22,7 @@ def overview_key(cluster: str) -> str:
 
 
 def lake_gap_key(cluster: str) -> str:
-    """Return the key of a cluster's LakeGap, there while there is one to tell of."""
+    """Return the key of a cluster's LakeGap, set while there is one to report."""
     return f"{PREFIX}lake-gap:{cluster}"
 
 
@@ -52,7 +52,7 @@ def gone_key(cluster: str) -> str:
 
 
 def memory_key(cluster: str) -> str:
-    """Return the key of what the leader leaves to the next one."""
+    """Return the key of the memory that a leader leaves to the next."""
     return f"{PREFIX}memory:{cluster}"
 
 
@@ -72,7 +72,7 @@ def allocation_key(cluster: str) -> str:
 
 
 def allocation_channel(cluster: str) -> str:
-    """Return the channel on which fleet members tell changes of what they hold."""
+    """Return the channel on which fleet members report changes of their queues."""
     return f"{PREFIX}allocated:{cluster}"
 
 
@@ -87,7 +87,7 @@ def live_overview_name(cluster: str) -> str:
 
 
 def live_labs_name(cluster: str) -> str:
-    """Return the channel-layer group that hears when a cluster's labs move on."""
+    """Return the channel-layer group that is told when a cluster's labs move on."""
     return f"live.labs.{_digest(cluster)}"
 
 

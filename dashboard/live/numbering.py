@@ -3,12 +3,12 @@
 One collector leads a cluster at a time, and it alone numbers that cluster's updates.
 Within a run the sequence of each stream grows by one; a reader that meets a number
 which does not follow its own, or another run id, asks for the whole document. A new
-leader goes on with the run of the one before it, and with the numbers of the documents
-that are stored, so that readers go on too; where nothing is stored it begins a run.
+leader continues the run of the previous one and the numbers of the stored documents, so
+that readers continue too; if nothing is stored it begins a run.
 
 A stream that begins within a run, without a document that readers may have, begins
-above every number of the run. So it never takes up the numbers of a stream of the same
-name that was there before: who still has one of those meets a gap, and asks.
+above every number of the run. So it never continues the numbers of an earlier stream of
+the same name: a reader that still has one of those meets a gap, and asks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from random import Random
 from typing import Final
 
 HANDED_ON: Final = 1_000_000
-"""More numbers than a stream can have used up since a leader last left word of them."""
+"""More numbers than a stream can use after a leader last recorded them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Numbering:
     """Hands out the stamps of one run; streams are told apart by cluster and group.
 
     The overview of a cluster is the stream whose group is empty. `floor` is a number
-    that none of the streams which this one does not know has reached.
+    that no stream unknown to this object has reached.
     """
 
     run: str
@@ -52,7 +52,7 @@ class Numbering:
         return Stamp(self.run, self._last.get((cluster, group), 0))
 
     def resume(self, cluster: str, group: str, stored: Stamp) -> bool:
-        """Go on after the stamp of a stored document; False if it is of another run."""
+        """Continue after a stored document's stamp; False if it is of another run."""
         if stored.run != self.run:
             return False
         self._last[cluster, group] = stored.seq
@@ -61,7 +61,7 @@ class Numbering:
     def forget(self, cluster: str, group: str) -> None:
         """Drop a stream that no longer exists.
 
-        Should it return, a page that still shows the old stream meets a gap.
+        If it returns, a page that still shows the old stream meets a gap.
         """
         self.floor = max(self.floor, self._last.pop((cluster, group), 0) + 1)
 

@@ -84,7 +84,7 @@ class Publisher:
 
 
 def digest(document: Overview) -> dict[str, Any]:
-    """Return what a list needs to stay true: not the long tail of rows, no trends."""
+    """Return what a list needs to stay current: no long tail of rows, no trends."""
     rows = document["groups"][:DIGEST_ROWS]
     return {
         "type": "overview",

@@ -1,7 +1,7 @@
 """Read the current documents of clusters and groups, or say why there is none.
 
-A page is drawn in any case: a cache that is away and a collector that has not written
-yet are states to show, not errors to answer with.
+A page is drawn in any case: a cache that is away and a collector that has not yet
+written are states to show, not errors to answer with.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def read_overview(cluster: str) -> Reading[Overview]:
 
 
 def read_lake_gap(cluster: str) -> LakeGap | None:
-    """Read what roll-ups of a cluster came to lack of late; None also without word."""
+    """Read what a cluster's roll-ups have recently lost; None also if not known."""
     return _read(lambda state: state.lake_gap(cluster)).document
 
 
 def read_group(cluster: str, group: str) -> Reading[GroupState]:
-    """Read a group; one that nobody watched so far is waited for, up to 2.5 s."""
+    """Read a group; wait up to 2.5 s for one that nobody has watched so far."""
 
     def ask(state: LiveState) -> GroupState | None:
         text = group_text(state, cluster, group)

@@ -1,9 +1,9 @@
-"""Passes what is published to all sockets of this process that watch it.
+"""Passes published messages to all sockets of this process that watch them.
 
 One subscription for each name, however many sockets watch it: a message is read and
-unpacked once, and only written to each. A socket has an outbox of its own, so that a
-reader that is slow or gone holds up no other; when its outbox is full it is cut off,
-and the page, which connects again, loads the document instead of what it missed.
+unpacked once, and only written to each. Each socket has its own outbox, so that a slow
+or vanished reader holds up no other; when its outbox is full it is cut off, and the
+page, which connects again, loads the document instead of the missed messages.
 
 Belongs to one event loop: `relay()` returns the running loop's.
 """
@@ -28,7 +28,7 @@ OUTBOX_LIMIT: Final = 64
 
 
 class Outbox:
-    """What waits to be written to one socket, and the task that writes it."""
+    """The messages waiting for one socket, and the task that writes them."""
 
     def __init__(
         self, send: Callable[[str], Awaitable[None]], cut: Callable[[], Awaitable[None]]
@@ -41,7 +41,7 @@ class Outbox:
         self._cutting: asyncio.Task[None] | None = None
 
     def put(self, text: str) -> None:
-        """Have a message written after those that wait; cut the socket when full."""
+        """Queue a message after those that wait; cut the socket when full."""
         if self._cutting is not None:
             return
         try:
@@ -51,14 +51,14 @@ class Outbox:
             self.cut()
 
     def cut(self) -> None:
-        """Close the socket; what waits is dropped."""
+        """Close the socket; waiting messages are dropped."""
         if self._cutting is None:
             self._writing.cancel()
             loop = asyncio.get_running_loop()
             self._cutting = loop.create_task(self._close_socket())
 
     async def close(self) -> None:
-        """End the task; what still waits is dropped."""
+        """End the task; messages still waiting are dropped."""
         await end_tasks(self._writing)
 
     async def _write(self) -> None:
@@ -67,7 +67,7 @@ class Outbox:
             try:
                 await self._send(text)
             except Exception as error:
-                # Servers differ in how they say that the other side has gone.
+                # Servers differ in how they report that the other side has gone.
                 logger.debug("live socket went while written to: %r", error)
                 return
 
@@ -121,20 +121,20 @@ class Relay:
         self._lines: dict[str, _Line] = {}
 
     async def join(self, name: str, outbox: Outbox) -> None:
-        """Pass on what is published under a name from now on."""
+        """Pass on messages published under a name from now on."""
         line = self._lines.get(name)
         if line is None or (line.ready.done() and not _worked(line.ready)):
             line = self._lines[name] = _Line(name)
         line.outboxes.add(outbox)
         try:
-            # One socket that leaves must not end what others wait for.
+            # One socket that leaves must not end a subscription that others wait for.
             await asyncio.shield(line.ready)
         except BaseException:
             line.outboxes.discard(outbox)
             raise
 
     async def leave(self, name: str, outbox: Outbox) -> None:
-        """Pass on no more; the last one ends the subscription."""
+        """Stop passing on messages; the last outbox to leave ends the subscription."""
         line = self._lines.get(name)
         if line is None:
             return

@@ -1,8 +1,8 @@
 """The live socket: watch groups or a cluster, and get changes as they are published.
 
 The socket relays text that the collector encoded once; it neither reads nor builds
-documents. A page watches first and loads the document afterwards, so that no change
-falls between the two; numbers in the updates show it what it has already.
+documents. A page watches first and loads the document afterwards, so that no change is
+lost between the two; the numbers in updates show which ones it already has.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._outbox: Outbox | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket to its end; without the cache, ask to try again later."""
+        """Serve the socket to its end; without the cache, ask the page to try later."""
         SOCKETS.open += 1
         try:
             await super().__call__(scope, receive, send)
@@ -61,7 +61,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
     ) -> None:
-        """Follow one message, or answer what is wrong with it and go on."""
+        """Follow one message, or answer what is wrong with it and continue."""
         try:
             text = _text_of(text_data, bytes_data)
             await self._follow(parse_message(text, settings.ROCKETSCOPE_CLUSTERS))

@@ -67,7 +67,7 @@ class LiveState:
         return None if text is None else cast("Overview", orjson.loads(text))
 
     def lake_gap(self, cluster: str) -> LakeGap | None:
-        """Return what roll-ups of a cluster came to lack of late, if anything."""
+        """Return what a cluster's roll-ups have recently lost, if anything."""
         text = cast("bytes | None", self.client.get(lake_gap_key(cluster)))
         return None if text is None else cast("LakeGap", orjson.loads(text))
 
@@ -82,7 +82,7 @@ class LiveState:
 
 
 class LeaderState:
-    """Writes a cluster's documents while its lease is held; see the module's head."""
+    """Writes a cluster's documents while its lease is held, as described above."""
 
     def __init__(self, client: redis.asyncio.Redis, cluster: str, token: str) -> None:
         self.client = client
@@ -116,7 +116,7 @@ class LeaderState:
         return {name.decode() for name in await cast("Awaitable[list[bytes]]", asked)}
 
     async def forget_gone_brokers(self, names: Collection[str]) -> None:
-        """Drop that it was said of some brokers that they are gone."""
+        """Drop the statements that some brokers are gone."""
         if names:
             removed = self.client.hdel(gone_key(self.cluster), *names)
             await cast("Awaitable[int]", removed)

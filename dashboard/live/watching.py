@@ -1,4 +1,4 @@
-"""Which groups the sockets of this process look at, told to the collectors.
+"""Tells the collectors which groups the sockets of this process watch.
 
 Each process writes (group -> now + 15 s) to the cache when a watch begins and every
 5 s while it lasts. Nothing is ever counted in the cache, so nothing leaks when a
@@ -28,7 +28,7 @@ REFRESH_SECONDS: Final = 5.0
 
 
 class WatchList:
-    """The watches of one event loop's sockets; see the module's head."""
+    """The watches of one event loop's sockets; see the module's docstring."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class WatchList:
         await self._write({(cluster, group)})
 
     async def discard(self, cluster: str, group: str) -> None:
-        """Count one socket less; the last one lets the watch run out."""
+        """Count one socket fewer; after the last one the watch runs out."""
         self._sockets[cluster, group] -= 1
         if self._sockets[cluster, group] <= 0:
             del self._sockets[cluster, group]

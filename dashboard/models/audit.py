@@ -1,4 +1,4 @@
-"""What was done, by whom and why. Rows are only ever added."""
+"""The record of what was done, by whom and why. Rows are only ever added."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .user import User
 logger = logging.getLogger(__name__)
 
 SYSTEM: Final = "rocketscope"
-"""Who acted when it was the program itself."""
+"""The actor's name when the program itself acted."""
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
     def search(self, text: str) -> AuditEntries:
-        """Keep the entries that name `text` as who, what, where or why."""
+        """Keep the entries with `text` in actor, action, cluster, target or reason."""
         if not text:
             return self
         return self.filter(

@@ -1,7 +1,7 @@
 """Scenarios kept under a name, and changes of hosted groups made from one.
 
-A scenario is kept as the query of its link, the one form that every part of the
-program reads; nothing of the group's state is in it.
+A scenario is kept as the query of its link, the one form that every part of the program
+reads; it contains nothing of the group's state.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .user import Role, User
 
 class SavedScenarios(models.QuerySet["SavedScenario"]):
     def seen_by(self, user: User) -> SavedScenarios:
-        """Keep those that a user may open: the own ones, and those shared."""
+        """Keep those that a user may open: their own, and shared ones."""
         return self.filter(Q(shared=True) | Q(owner=user))
 
 
 class SavedScenario(models.Model):
-    """A scenario of a group, or of an empty sheet when `group` is empty.
+    """A scenario of a group, or one without a group when `group` is empty.
 
-    `show` is the row of the comparison that is looked at. The owner's name is kept
-    beside the user, so that a shared scenario outlives the account.
+    `show` is the selected row of the comparison. The owner's name is kept beside the
+    user, so that a shared scenario outlives the account.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
@@ -58,7 +58,7 @@ class SavedScenario(models.Model):
         return f"{self.name} ({self.group or self.cluster.name})"
 
     def may_change(self, user: User) -> bool:
-        """Say whether a user may replace or delete it: its owner, or an admin."""
+        """Tell whether a user may replace or delete it: its owner or an admin may."""
         mine = self.owner_id is not None and self.owner_id == user.pk
         return user.allows(Role.ADMIN) or (mine and user.allows(Role.OPERATOR))
 

@@ -10,8 +10,8 @@ from django.db import models
 class Cluster(models.Model):
     """One cluster; `configured` turns false when the settings no longer name it.
 
-    Rows are never deleted: audit entries, epochs and reports go on meaning something.
-    Access keys are not here, they live in the environment only.
+    Rows are never deleted, so that audit entries, epochs and reports keep their
+    meaning. Access keys are not here; they exist only in the environment.
     """
 
     name = models.CharField(max_length=63, unique=True)
@@ -28,11 +28,11 @@ class Cluster(models.Model):
 
 
 class KnownBroker(models.Model):
-    """A broker that a cluster was seen to have, for a collector that starts without it.
+    """A broker once seen in a cluster, for collectors that start while it is away.
 
     `addresses` are by broker id, `topics` by name: [read queues, write queues, perm].
-    `missing_since` is when the name servers stopped naming it. The row goes when the
-    broker is known to be gone.
+    `missing_since` is when the name servers stopped naming it. The row is removed when
+    the broker is known to be gone.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)

@@ -1,8 +1,8 @@
 """The history of a group's divisions: epochs, and what happened inside them.
 
-Begin and end are known to the interval between two complete sweeps: the truth lies
-after `…_after` and not after `…_by`. Names are kept, not foreign keys to live things:
-groups and members come and go, their history stays.
+Begin and end are known to the interval between two complete sweeps: the change happened
+after `…_after` and no later than `…_by`. Names are kept instead of foreign keys to live
+objects: groups and members come and go, but their history stays.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ class Epoch(models.Model):
     `members` is a list of {"client_id", "strategy", "subscriptions"}, `queues` of
     [topic, broker, queue id], both in RocketMQ's order. `options` are those of the
     strategy of a hosted group, as `ManagedGroup` has them; of other groups they are not
-    known. `cause` says what opened it.
-    `owners` is a list of [topic, broker, queue id, client ids] as they were last
-    reported, there once it has ended.
+    known. `cause` says what opened it. `owners` is a list of [topic, broker, queue id,
+    client ids] as last reported, set once the epoch has ended.
     """
 
     class Cause(models.TextChoices):

@@ -18,8 +18,8 @@ class ManagedGroup(models.Model):
     """One consumer group whose members run in the fleet.
 
     `topics` is a list of {"topic", "expression"}; `revision` grows with every change,
-    so that a worker sees at a glance that its members run an older wish. A group that
-    is `leaving` is removed once its last member has left in good order.
+    so that a worker sees at a glance that its members run an older state. A group that
+    is `leaving` is removed once its last member has left properly.
     """
 
     class Mode(models.TextChoices):
@@ -61,10 +61,10 @@ class ManagedGroup(models.Model):
 
 
 class ManagedMember(models.Model):
-    """One member wanted, and the worker that hosts it, if any.
+    """One desired member, and the worker that hosts it, if any.
 
-    `wanted` turns false when the member shall leave; its host, or after the claim ran
-    out any worker, then removes the row. `fence` grows with each claim.
+    `wanted` turns false when the member is to leave; its host, or any worker once the
+    claim has run out, then removes the row. `fence` grows with each claim.
     """
 
     group = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Runs of labs: RocketMQ's rules played on the embedded cluster.
+"""Runs of labs: RocketMQ's rules demonstrated on the embedded cluster.
 
 A run is claimed by one worker with a conditional update of its state, and only that
 worker writes to it until it ends. A running row that has not been seen for
@@ -23,9 +23,9 @@ LAB_LOST_AFTER: Final = timedelta(seconds=20)
 class LabRun(models.Model):
     """One run of a lab.
 
-    `steps` is a list of {"key", "params", "at_ms"} as the lab told them, `claims` one
-    of {"key", "params", "seen"}, both in order; the claims are there at the end, with
-    `finding`, the warning that is owed to such a group. `left_over` says that its
+    `steps` is a list of {"key", "params", "at_ms"} as reported by the lab, `claims` one
+    of {"key", "params", "seen"}, both in order; the claims are set at the end, with
+    `finding`, the warning that such a group should get. `left_over` says that its
     worker has gone, and that its topics may still be on the cluster.
     """
 
@@ -75,7 +75,7 @@ class LabRun(models.Model):
 
     @property
     def label(self) -> str:
-        """What the names of all that this run makes on the cluster have in them."""
+        """The label in the names of everything that this run creates on the cluster."""
         return f"r{self.pk}-"
 
     @property
@@ -85,12 +85,12 @@ class LabRun(models.Model):
 
     @property
     def all_seen(self) -> bool:
-        """True when everything that the lab is about was seen."""
+        """True when everything that the lab demonstrates was seen."""
         claims: list[dict[str, Any]] = self.claims
         return self.state == self.State.DONE and all(each["seen"] for each in claims)
 
     def is_lost(self, now: datetime) -> bool:
-        """Say whether the worker that played it has gone without a word."""
+        """Tell whether the worker that ran it has vanished."""
         return (
             self.state == self.State.RUNNING
             and self.seen_at is not None

@@ -1,4 +1,4 @@
-"""Reports: what is wanted again and again, the runs made of it, and their files.
+"""Reports: their definitions, the runs made from them, and the runs' files.
 
 A run is claimed by one worker with a conditional update of its state, and only that
 worker writes to it until it ends. A running row that has not been seen for
@@ -18,11 +18,11 @@ LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
 FORMAT_KEYS: Final = ("csv", "xlsx", "parquet", "html", "pdf")
 KEEP_DAYS: Final = 30
-"""How long a report is kept where nobody said otherwise."""
+"""How long a report is kept by default."""
 
 
 class Grouping(models.TextChoices):
-    """What a row of a report stands for, beside its step of time."""
+    """What a row of a report stands for, besides its step of time."""
 
     GROUP = "group"
     TOPIC = "topic"
@@ -38,14 +38,14 @@ class Paper(models.TextChoices):
 
 
 class ReportContent(models.Model):
-    """What a report is about and how its files look; a run copies its definition's.
+    """The subject of a report and the form of its files; a run copies its definition's.
 
-    An empty `group`, `topic` or `consumer` means all of them; of topic and consumer at
-    most one is given. `formats` names the files that are made as soon as the numbers
-    are there; others are made when somebody asks. `language` and `zone` are for those
-    files; pages and files asked for later follow their reader. `added_members` are
-    numbers of members, more or (negative) fewer, to compare with; `options` those of
-    strategies, as `analytics.requests.JobRequest` takes them.
+    An empty `group`, `topic` or `consumer` means all of them; at most one of topic and
+    consumer is given. `formats` names the files that are made as soon as the numbers
+    are ready; others are made on demand. `language` and `zone` are for those files;
+    pages and files requested later follow their reader. `added_members` are numbers of
+    members, more or (negative) fewer, to compare with; `options` those of strategies,
+    as `analytics.requests.JobRequest` takes them.
     """
 
     name = models.CharField(max_length=120, blank=True)
@@ -69,7 +69,7 @@ class ReportDefinition(ReportContent):
     """A report by name, run when asked or by its schedule.
 
     `period` is a key of `dashboard.reports.request.periods.LAST`. `next_at` is null
-    without a schedule; it is only moved on by an UPDATE whose WHERE names the time that
+    without a schedule; it is only advanced by an UPDATE whose WHERE names the time that
     was read, so that of two schedulers exactly one makes the run.
     """
 
@@ -83,9 +83,9 @@ class ReportDefinition(ReportContent):
     period = models.CharField(max_length=16)
     every = models.CharField(max_length=8, default=Every.NEVER, blank=True)
     at_minute = models.PositiveSmallIntegerField(default=5)
-    """Minute of the day in `zone`; of the hour where it runs every hour."""
+    """Minute of the day in `zone`; of the hour if it runs every hour."""
     on_day = models.PositiveSmallIntegerField(default=1)
-    """Day of the week (Monday is 1) or of the month, for those two."""
+    """Day of the week (Monday is 1) or of the month, for weekly and monthly runs."""
     keep_days = models.PositiveSmallIntegerField(default=KEEP_DAYS)
     paused = models.BooleanField(default=False)
     next_at = models.DateTimeField(null=True, db_index=True)
@@ -109,9 +109,9 @@ class ReportDefinition(ReportContent):
 class JobRun(ReportContent):
     """One run of a job over [since, until) of a cluster; no group means all of them.
 
-    `part` is the share that is done, 0 to 1. `summary` is the job's own, and is there
-    once the state is done. `due_at` is given where a schedule asked; `missed` counts
-    the earlier times that passed while nothing ran and that this run stands for.
+    `part` is the share that is done, 0 to 1. `summary` is the job's own, set once the
+    state is done. `due_at` is set if a schedule asked; `missed` counts the earlier
+    times that passed while nothing ran and that this run stands for.
     """
 
     class State(models.TextChoices):
@@ -178,7 +178,7 @@ class JobRun(ReportContent):
         return int(self.part * 100)
 
     def is_lost(self, now: datetime) -> bool:
-        """Say whether the worker that ran it has gone without a word."""
+        """Tell whether the worker that ran it has vanished."""
         return (
             self.state == self.State.RUNNING
             and self.seen_at is not None
@@ -187,7 +187,7 @@ class JobRun(ReportContent):
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of the numbers and of the files kept beside them."""
+        """The size in bytes of the numbers and of the files kept beside them."""
         return (self.size_bytes or 0) + sum(
             file.size_bytes or 0 for file in self.files.all()
         )
@@ -204,7 +204,7 @@ class ReportFile(models.Model):
     run = models.ForeignKey(JobRun, on_delete=models.CASCADE, related_name="files")
     format = models.CharField(max_length=16)
     path = models.CharField(max_length=255, blank=True)
-    """Below the run's output in the lake."""
+    """The path below the run's output in the lake."""
     size_bytes = models.PositiveBigIntegerField(null=True)
     made_at = models.DateTimeField()
     error = models.TextField(blank=True)

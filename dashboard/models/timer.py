@@ -1,4 +1,4 @@
-"""Each run of a periodic piece of work, so that lateness can be seen.
+"""Records each run of periodic work, so that lateness can be seen.
 
 One row per worker, timer and slot, however many members the run served. Rows are
 written in batches every few seconds and removed after a day. A slot that came due
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class TimerRun(models.Model):
-    """One run: due at the begin of its slot, started by whoever asked first."""
+    """One run: due at the start of its slot, begun by whoever asked first."""
 
     class Outcome(models.TextChoices):
         DONE = "done", _("done")
@@ -47,5 +47,5 @@ class TimerRun(models.Model):
 
     @property
     def late_ms(self) -> float:
-        """How long after its slot began it was started."""
+        """How long after its slot began the run was started, in ms."""
         return max(0.0, (self.started - self.due).total_seconds() * 1000)

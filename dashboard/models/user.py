@@ -1,4 +1,4 @@
-"""Who may do what: users with one of three roles, and their one-time sign-in links."""
+"""Users, each with one of three roles, and their one-time sign-in links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
-    """What a user may do; each role may do what the ones before it may."""
+    """A user's rights; each role includes those before it."""
 
     VIEWER = "viewer", _("Viewer")
     OPERATOR = "operator", _("Operator")
@@ -25,7 +25,7 @@ class User(AbstractUser):
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
 
     def allows(self, role: Role) -> bool:
-        """Say whether this user may do what `role` may."""
+        """Tell whether this user may do what `role` may."""
         return self.is_active and Role(self.role).rank >= role.rank
 
 

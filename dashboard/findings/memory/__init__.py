@@ -1,1 +1,1 @@
-"""What is remembered of a group between looks. No clock, no IO: time is given."""
+"""The memory of a group between looks. No clock, no I/O: time is an argument."""

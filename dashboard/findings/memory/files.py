@@ -2,10 +2,10 @@
 
 The file lies on the member's host, and no broker knows of it. But each member says how
 far it has come on each queue (307). A member that comes back without a place where it
-had one has lost its file and starts at the tail; one that comes back behind where it
-was has taken the backup, or an older copy. A member of the same instance name on
-another address, in the place of one that is gone, has moved to a host without the file
-(behaviour A6).
+had one has lost its file and starts at the tail; one that comes back behind its place
+has taken the backup, or an older copy. A member with the same instance name on another
+address, replacing one that is gone, has moved to a host without the file (behaviour
+A6).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from rmqcore.model.snapshot import MemberSnapshot
 
 REMEMBERED_MS: Final = 3_600_000
 TOLD_MS: Final = 900_000
-"""How long a loss is told of: it is over when it is seen, and cannot be undone."""
+"""How long a loss is reported: it is over when seen, and cannot be undone."""
 
 Offsets = Mapping[QueueKey, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class FileLoss:
-    """One member without its place; `messages` it repeats, or lost at most."""
+    """One member without its place; `messages` counts repeats, or losses at most."""
 
     client_id: str
     kind: Literal["lost", "older", "moved"]
@@ -38,7 +38,7 @@ class FileLoss:
 
 @dataclass(slots=True)
 class _Place:
-    """What a member last said, when, and when it had started."""
+    """A member's last report, its time, and when the member had started."""
 
     offsets: dict[QueueKey, int]
     started_ms: int | None
@@ -57,7 +57,7 @@ class FileWatch:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> FileWatch:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         watch = cls()
         for client, (offsets, *rest) in dumped.get("places", {}).items():
             watch._places[client] = _Place(
@@ -101,7 +101,7 @@ class FileWatch:
         ends: Mapping[QueueKey, int | None],
         at_ms: int,
     ) -> None:
-        """Take one look at members that were asked; `ends` are the queues' maxima."""
+        """Record a look at members that were asked; `ends` are the queues' maxima."""
         present = {member.client_id for member in members}
         for client, place in self._places.items():
             place.here = place.here and client in present
@@ -128,7 +128,7 @@ class FileWatch:
     ) -> None:
         said: Offsets = {key: held.committed for key, held in member.held.items()}
         if not said:
-            # Just come, without queues yet: what it will say of them is not known.
+            # It has just joined, without queues yet: its places on them are not known.
             return
         client = member.client_id
         known = {key: offset for key, offset in said.items() if offset is not None}
@@ -193,7 +193,7 @@ def _missed(
     queues: Iterable[QueueKey],
     ends: Mapping[QueueKey, int | None],
 ) -> int | None:
-    """Return what came since, all lost to a member that starts at the tail."""
+    """Return the messages since then, all lost to a member that starts at the tail."""
     missed = 0
     for key in queues:
         end = ends.get(key)

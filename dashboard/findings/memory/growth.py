@@ -1,4 +1,4 @@
-"""How much a number that only grows has grown within the last hour."""
+"""Measures how much a number that only grows has grown within the last hour."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Growth:
 
 
 class GrowthMeter:
-    """Adds up growth; a total that was not seen before is no growth."""
+    """Adds up growth; a total seen for the first time is not growth."""
 
     __slots__ = ("_steps", "_total")
 
@@ -31,7 +31,7 @@ class GrowthMeter:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> GrowthMeter:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         meter = cls()
         meter._total = dumped.get("total")
         meter._steps.extend((at_ms, grown) for at_ms, grown in dumped.get("steps", ()))
@@ -47,7 +47,7 @@ class GrowthMeter:
     def take(self, total: int | None, at_ms: int, *, anew: bool = False) -> Growth:
         """Take the total as seen now, None when unknown; return the growth.
 
-        A total that is `anew`, of other brokers than before, has not grown.
+        A total that is `anew`, from other brokers than before, has not grown.
         """
         if anew:
             self._total = None

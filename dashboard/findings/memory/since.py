@@ -1,7 +1,7 @@
-"""Since when something has been so, look after look.
+"""Tracks since when conditions have held, look after look.
 
-A look names, for one kind of thing, all subjects of which it is true now; those not
-named are forgotten. Time is an argument.
+A look names, for one kind of condition, all subjects that meet it now; those not named
+are forgotten. Time is an argument.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Since:
-    """For each kind, its present subjects and when each was first seen so."""
+    """The present subjects of each kind, and when each was first seen to meet it."""
 
     __slots__ = ("_kinds",)
 
@@ -20,7 +20,7 @@ class Since:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Sequence[Any]]) -> Since:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         since = cls()
         for kind, subjects in dumped.items():
             since._kinds[kind] = {
@@ -29,7 +29,7 @@ class Since:
         return since
 
     def dump(self, at_least_ms: int = 0) -> dict[str, Any]:
-        """Return what was seen so for at least that long, as plain values."""
+        """Return the conditions that have held at least that long, as plain values."""
         found: dict[str, Any] = {}
         for kind, subjects in self._kinds.items():
             lasting = [
@@ -42,24 +42,24 @@ class Since:
         return found
 
     def note(self, kind: str, subjects: Iterable[Hashable], at_ms: int) -> None:
-        """Take one look at a kind."""
+        """Record the subjects of one kind at one look."""
         known = self._kinds.get(kind, {})
         now = {each: (known.get(each, (at_ms, at_ms))[0], at_ms) for each in subjects}
         if now or known:
             self._kinds[kind] = now
 
     def lasted_ms(self, kind: str, subject: Hashable) -> int | None:
-        """Return how long it has been seen so, None when it is not so."""
+        """Return how long the subject has met the condition, None if it does not."""
         times = self._kinds.get(kind, {}).get(subject)
         return None if times is None else times[1] - times[0]
 
     def began_ms(self, kind: str, subject: Hashable) -> int | None:
-        """Return when it was first seen so, None when it is not so."""
+        """Return since when the subject has met the condition, None if it does not."""
         times = self._kinds.get(kind, {}).get(subject)
         return None if times is None else times[0]
 
     def lasting(self, kind: str, at_least_ms: int) -> list[Hashable]:
-        """Return the subjects seen so for at least that long."""
+        """Return the subjects that have met the condition for at least that long."""
         return [
             subject
             for subject, (first, last) in self._kinds.get(kind, {}).items()
@@ -68,7 +68,7 @@ class Since:
 
 
 def _subject(plain: Any) -> Hashable:
-    """Return a subject as it was before it was made plain: lists were tuples."""
+    """Return a subject from its plain form, in which tuples became lists."""
     if isinstance(plain, list | tuple):
         return tuple(_subject(each) for each in plain)
     subject: Hashable = plain

@@ -3,7 +3,7 @@
 Rules about progress need to see a group over time. Moments lie some seconds apart and
 are kept for five minutes; columns are shared with the snapshots, so that a group whose
 offsets stand still costs nothing but the moments themselves. A broker that did not
-answer leaves rows unknown: such a row has no course in that window.
+answer leaves rows unknown: such rows have no course in that window.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Point(NamedTuple):
 class Trail:
     """Moments with equal queues, oldest first; the newest is now.
 
-    Of the moments given, those with other queues than the newest are left out: a row
-    is then the same queue at each of them.
+    Moments with other queues than the newest are left out, so that a row is the same
+    queue at each moment.
     """
 
     __slots__ = ("moments",)
@@ -92,11 +92,11 @@ class Trail:
         return [row for row in rows if not any(unknown[row] for unknown in reasons)]
 
     def committed(self, row: int) -> list[int]:
-        """Return one row's commits, of a row that is known at every moment."""
+        """Return the commits of a row that is known at every moment."""
         return [moment.queues.committed.values[row] for moment in self.moments]
 
     def course(self, row: int) -> list[Point]:
-        """Return one queue's course, of a row that is known at every moment."""
+        """Return the course of a queue whose row is known at every moment."""
         return [
             Point(
                 moment.at_ms,
@@ -107,7 +107,7 @@ class Trail:
         ]
 
     def rate(self, name: str, row: int) -> float | None:
-        """Return a column's growth of one row in units a second, None if unknown."""
+        """Return one row's growth in a column, in units a second; None if unknown."""
         if self.span_ms <= 0:
             return None
         first, last = (
@@ -130,7 +130,7 @@ class TrailKeeper:
     def take(self, moment: Moment) -> Trail:
         """Take the newest moment, which is always part of the trail returned.
 
-        A moment soon after the one before gives way to the next.
+        A moment soon after the previous one gives way to the next.
         """
         moments = self._moments
         if len(moments) > 1 and moments[-1].at_ms - moments[-2].at_ms < APART_MS:

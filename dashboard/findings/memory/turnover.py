@@ -1,9 +1,9 @@
-"""Who came and went, and how often queues changed hands, within the last half hour.
+"""Counts members that came and went and queues that moved in the last half hour.
 
 A member that leaves soon after it joined made a *short stay*. Replacing every member
-once, as a new release does, makes none: the old ones were there for long, the new ones
-stay. It moves queues many times, though, so a queue's move counts only when nobody has
-come or gone for a while.
+once, as a new release does, makes none: the old members had been there for long, and
+the new ones stay. It moves queues many times, though, so a queue's move counts only
+when no member has come or gone for a while.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rmqcore.model.columns import QueueKey
 WINDOW_MS: Final = 1_800_000
 SHORT_STAY_MS: Final = 600_000
 SETTLING_MS: Final = 45_000
-"""Members look every 20 s how to divide; two of their looks after a change."""
+"""Members rebalance every 20 s; this allows two rebalances after a change."""
 
 
 class Turnover:
@@ -33,7 +33,7 @@ class Turnover:
 
     @classmethod
     def restored(cls, dumped: Mapping[str, Any]) -> Turnover:
-        """Go on from what `dump` returned."""
+        """Continue from what `dump` returned."""
         turnover = cls()
         turnover._changed_ms = dumped.get("changed")
         turnover._joined.update(dumped.get("joined", {}))
@@ -62,7 +62,7 @@ class Turnover:
         left: Iterable[str] = (),
         moved: Iterable[QueueKey] = (),
     ) -> None:
-        """Take what changed with one look."""
+        """Record the changes seen by one look."""
         for client in left:
             since = self._joined.pop(client, None)
             if since is not None and at_ms - since <= SHORT_STAY_MS:
@@ -78,12 +78,12 @@ class Turnover:
 
     @property
     def stays(self) -> list[str]:
-        """The members that stayed for a short time only, oldest first."""
+        """The members that stayed only for a short time, oldest first."""
         return [client for _at, client in self._stays]
 
     @property
     def moves(self) -> Mapping[QueueKey, int]:
-        """How often each queue changed hands although nobody came or went."""
+        """How often each queue changed hands although no member came or went."""
         if not self._moves:
             return {}
         return Counter(key for _at, key in self._moves)

@@ -1,4 +1,4 @@
-"""The rules, in the order in which they are asked: causes before what they cause."""
+"""The rules, in the order in which they are asked: causes before effects."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A broadcasting group: what brokers report of it is not lag (behaviour A2, A3).
+"""A broadcasting group: the lag that brokers report is not one (behaviour A2, A3).
 
-Its members keep their progress in files of their own. A broker reports offset 0 for
-ever, which other tools show as a lag of everything there is. No fault, but a trap.
+Its members keep their progress in files of their own. A broker reports offset 0
+forever, which other tools show as a lag of every message there is. That is not a fault,
+but a trap.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ KEY: Final = "broadcasting"
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Say so where the numbers would be mistaken: there are messages."""
+    """Report it when there are messages, so that the numbers would be mistaken."""
     table = evidence.group.queues
     seeming = table.max.total()
     if evidence.group.kind is not GroupKind.BROADCASTING:

@@ -1,7 +1,7 @@
 """Messages were given up: they came to the dead-letter topic within the last hour.
 
 After the last retry a message is put there, and nobody consumes it. Letters from long
-ago are history and no finding.
+ago are history, not a finding.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Members of one group subscribe different topics (behaviour E6).
+"""Members of one group subscribe to different topics (behaviour E6).
 
-Each heartbeat takes the topics that it does not list out of the broker's table, so the
-table flips, members are notified and rebalance, and pulls fail in between. And each
-topic is divided among all members: the part of one that does not read it has no reader.
+Each heartbeat removes the topics that it does not list from the broker's table, so the
+table flips, members are notified and rebalance, and pulls fail in between. Besides,
+each topic is divided among all members: the part of a member that does not read it has
+no reader.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ KEY: Final = "different_topics"
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Compare the topics that members themselves say they subscribe."""
+    """Compare the topics that members report subscribing to."""
     topics = {
         member.client_id: frozenset(s.topic for s in member.subscriptions)
         for member in evidence.told_members()
-        # One that subscribes nothing was given its queues by hand.
+        # A member without subscriptions was given its queues by hand.
         if member.subscriptions
     }
     if len(set(topics.values())) < 2:

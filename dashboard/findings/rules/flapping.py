@@ -1,9 +1,9 @@
 """Members come and go, or queues change hands, again and again.
 
-Each change stops and starts consumption, and what was in hand is consumed twice. A new
-release replaces every member once, which is no flapping: what counts is short stays,
-members that leave within minutes of joining, and moves of queues while nobody came or
-went.
+Each change stops and starts consumption, and messages in hand are consumed twice. A new
+release replaces every member once, which is not flapping: what counts is short stays,
+members that leave within minutes of joining, and moves of queues while no member came
+or went.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dashboard.wording.marking import _
 
 KEY: Final = "flapping"
 SHORT_STAYS: Final = 8
-"""A process that crashes at start comes to this within half an hour, also when whoever
-restarts it waits longer each time, up to five minutes."""
+"""A process that crashes at start reaches this within half an hour, even when its
+supervisor waits longer before each restart, up to five minutes."""
 MOVES: Final = 4
 
 

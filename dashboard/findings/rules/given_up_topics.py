@@ -1,7 +1,7 @@
-"""Commits of a topic that no member reads any more.
+"""Commits of a topic that members no longer read.
 
-A broker keeps a group's commits of a topic when all members gave it up. Its messages
-count as lag for ever, and nothing is wrong with that topic's queues.
+A broker keeps a group's commits of a topic after all members have given it up. Its
+messages count as lag forever, and nothing is wrong with that topic's queues.
 """
 
 from __future__ import annotations

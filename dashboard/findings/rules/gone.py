@@ -1,7 +1,7 @@
 """All members of a group went away, and messages are left.
 
-Only of groups that were seen online: one that nobody has run for long has no news to
-tell, and is shown as a group without members.
+Only for groups that were seen online: a group that nobody has run for long is not news,
+and is shown as a group without members.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .progress import LAG_FLOOR
 
 KEY: Final = "gone"
 GONE_MS: Final = 60_000
-"""A restart takes less."""
+"""A restart takes less time."""
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:

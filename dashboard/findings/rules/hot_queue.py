@@ -1,7 +1,7 @@
 """One queue of a topic holds most of its lag.
 
 Members share queues, not messages: one queue is one member's work, however many others
-wait idle. Either one queue is sent more than the rest, mostly because one key is, or
+wait idle. Either one queue receives more than the rest, mostly because one key does, or
 its owner is slower. Judged per topic and on messages, never on a ratio alone: five
 messages against one are nothing. A topic is compared only where all its lags are known.
 """
@@ -76,7 +76,7 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 
 
 def _missing(evidence: Evidence, explained: Queues) -> Unchecked | None:
-    """Return what it takes to compare all queues, None where all can be compared."""
+    """Return what comparing all queues would take, None when all can be compared."""
     table = evidence.group.queues
     if table.lag.complete:
         return None
@@ -104,7 +104,7 @@ def _by_topic(evidence: Evidence) -> list[list[int]]:
 
 
 def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
-    """Return the queue that stands out; None where not all can be compared."""
+    """Return the queue that stands out; None if not all can be compared."""
     table = evidence.group.queues
     known = sorted(
         (lag, row) for row in rows if (lag := table.waiting(row)) is not None
@@ -119,7 +119,7 @@ def _hottest(evidence: Evidence, rows: list[int]) -> _Hot | None:
 
 
 def _rates(evidence: Evidence, hot: int) -> tuple[float | None, float | None]:
-    """Return what comes into the queue, and into the others of its topic on average."""
+    """Return the rate into the queue, and the mean rate into its topic's others."""
     keys, flow = evidence.group.queues.keys, evidence.flow
     if flow is None or not flow.rows_in:
         return None, None

@@ -1,7 +1,7 @@
 """Members that hold no queue (behaviour A1, B1).
 
-With more members than queues the last ones have nothing to do. That does no harm; it
-only does not help. Where there are enough queues, the strategy or its options leave a
+With more members than queues the last ones have nothing to do. That does no harm, but
+does not help either. Where there are enough queues, the strategy or its options leave a
 member out.
 """
 
@@ -36,7 +36,7 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
         member.client_id
         for member in evidence.told_members()
         if (evidence.since.lasted_ms(IDLE, member.client_id) or 0) >= SEEN_FOR_MS
-        # What it does not subscribe it cannot be given: that is another finding.
+        # It cannot be given topics it does not subscribe to: that is another finding.
         and {s.topic for s in member.subscriptions or ()} >= topics.keys()
     ]
     if not idle:

@@ -1,8 +1,8 @@
-"""Members of one group subscribe a topic with different expressions (behaviour E3).
+"""Members of a group subscribe to a topic with different expressions (behaviour E3).
 
 A broker keeps one subscription per group and topic, the newest, and filters for all
-members with it, while queues are divided among all. So messages of the other
-expressions are dropped, and the commits go past them.
+members with it, while queues are divided among all. So messages that match only the
+other expressions are dropped, and the commits go past them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Meaning: TypeAlias = tuple[str, str]
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Compare what members themselves say they subscribe."""
+    """Compare the subscriptions that members report."""
     readers: dict[str, dict[Meaning, list[str]]] = {}
     for member in evidence.told_members():
         for subscription in member.subscriptions or ():
@@ -73,7 +73,7 @@ def _clients(differing: Iterable[Mapping[Meaning, list[str]]]) -> set[str]:
 
 
 def _meaning(subscription: SubscriptionData) -> Meaning:
-    """Return the kind of the expression, and the expression in one way to write it."""
+    """Return the kind of the expression, and the expression in its normal form."""
     kind, text = subscription.expression_type, subscription.sub_string.strip()
     if kind != "TAG":
         return kind, text

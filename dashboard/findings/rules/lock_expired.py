@@ -1,9 +1,9 @@
 """Orderly queues wait for the lock of a member that no longer holds them (C7, C8).
 
-A member that ends in good order releases its locks. One that dies leaves them to expire
-60 s after their last renewal; until then nobody is given the queue, and a member asks
-for it again every 20 s. A wait longer than both together has another cause and is told
-as a queue without owner.
+A member that shuts down cleanly releases its locks. One that dies leaves them to expire
+60 s after their last renewal; until then no member is given the queue, and members ask
+for it again every 20 s. A wait longer than both together has another cause and is
+reported as a queue without an owner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ASKED_AGAIN_MS: Final = 20_000
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Look for orderly queues that lost their owner a short while ago."""
+    """Look for orderly queues that lost their owner a short time ago."""
     if not evidence.owned:
         return None
     if not evidence.orderly:

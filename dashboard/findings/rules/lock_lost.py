@@ -1,8 +1,8 @@
 """An orderly member holds a queue without its lock, and so does not consume it (C8).
 
 A member trusts a lock for 30 s and renews it every 20 s. A renewal that is lost or
-refused leaves the queue unlocked until the next; longer than that, the broker gave the
-lock to somebody else, or was restarted and cannot be reached.
+refused leaves the queue unlocked until the next; if it lasts longer, the broker gave
+the lock to another member, or was restarted and cannot be reached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEEN_FOR_MS: Final = 10_000
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Look for queues that members have reported as held and not locked for a while."""
+    """Look for queues that members have long reported as held but not locked."""
     if not evidence.owned:
         return None
     unlocked = [

@@ -1,18 +1,18 @@
 """The lag of the group grows: more comes in than it consumes.
 
-This is the one judgement of it: the state "falling behind" is this finding. It is meant
-to be said early where it is plain, and never to come and go.
+This is the only judgement of it: the state "falling behind" is this finding. It should
+be reported early when it is plain, and never come and go.
 
-*It begins* when over one, two or four minutes the lag grew by more than members that
-keep up can feign. They commit every five seconds, so a lag that stands still swings by
-five seconds' worth of what comes in: `CLEAR_S` is more than that. Over one minute this
-takes a growth of a tenth of what comes in, over two a twentieth, over four a fortieth.
-Both halves of the window have to grow, so that one burst is no growth, and the lag must
-not have been next to nothing within it.
+*It begins* when over one, two or four minutes the lag grew by more than it can appear
+to while members keep up. They commit every five seconds, so a constant lag swings by
+five seconds' worth of incoming messages: `CLEAR_S` is more than that. Over one minute
+this takes a growth of a tenth of the incoming rate, over two a twentieth, over four a
+fortieth. Both halves of the window have to grow, so that one burst is not growth, and
+the lag must not have been next to nothing within it.
 
 *It ends* when the lag has not grown over two minutes, or plainly fell within the last,
-or is below half of what it takes to begin. What the same swing can feign over two
-minutes is far less than the growth with which it began, so it does not flap.
+or is below half of what it takes to begin. The same swing over two minutes is far less
+than the growth with which the finding began, so it does not flap.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LAG_FLOOR: Final = 1_000
 GROWTH_FLOOR: Final = 200
 """Messages; less growth over a window is never plain."""
 CLEAR_S: Final = 6.0
-"""Growth over a window is plain when it is what comes in within so many seconds."""
+"""Growth over a window is plain if at least what comes in within this many seconds."""
 BEGIN_MS: Final = (60_000, 120_000, 240_000)
 LASTING_MS: Final = 120_000
 TURNED_MS: Final = 60_000
@@ -42,7 +42,7 @@ TURNED_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """How the lag of some queues went over a window; growth in messages a second."""
+    """How the lag of some queues changed over a window; growth in messages a second."""
 
     growth: float
     halves: tuple[float, float]
@@ -53,7 +53,7 @@ class _Pace:
 
     @property
     def plain(self) -> float:
-        """The growth a second, or fall, that commits alone cannot feign."""
+        """The growth or fall a second that the timing of commits cannot explain."""
         return max(GROWTH_FLOOR * 1000 / self.span_ms, self._seconds(self.rate_in))
 
     @property
@@ -107,7 +107,7 @@ def _over(lasting: _Pace, latest: _Pace | None) -> bool:
 
 
 def _pace(trail: Trail, rows: list[int], window_ms: int) -> _Pace | None:
-    """Return the pace over the end of a trail; None while that is not filled."""
+    """Return the pace over the end of a trail; None while the window is not filled."""
     end = end_of(trail, window_ms)
     if end is None:
         return None
@@ -151,7 +151,7 @@ def _finding(evidence: Evidence, trail: Trail, rows: list[int], pace: _Pace) -> 
 def _shown_rates(
     evidence: Evidence,
 ) -> tuple[list[tuple[str, Value]], list[str]]:
-    """Return the rates of the group as its tiles show them; which are partial."""
+    """Return the rates of the group as its tiles show them, and which are partial."""
     flow = evidence.flow
     if flow is None:
         return [], []

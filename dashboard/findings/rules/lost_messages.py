@@ -1,7 +1,7 @@
 """The commit is below the oldest message the broker still holds: messages are lost.
 
-The broker removed messages, by age or because its disk is full, before the group came
-to them. They cannot be consumed any more.
+The broker removed messages, because of their age or a full disk, before the group
+reached them. They can no longer be consumed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ELSEWHERE: Final = (
     GroupKind.MIXED,
     GroupKind.ASSIGNED_BY_HAND,
 )
-"""Members of these may keep their progress in other places than the broker."""
+"""Members of these may keep their progress elsewhere than on the broker."""
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
@@ -36,7 +36,7 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     }
     if not lost:
         return evidence.needs_offsets(explained)
-    # A group that nobody runs any more loses messages for ever: no news, no alarm.
+    # A group that nobody runs any more keeps losing messages: no news, no alarm.
     abandoned = evidence.group.kind is GroupKind.OFFLINE and evidence.online_ms is None
     messages = sum(lost.values())
     return Finding(

@@ -1,8 +1,8 @@
 """Members divide the queues by different strategies.
 
 Each member computes its own part alone. Where the computations differ, parts overlap
-and leave holes. That is so for a while when a strategy is being changed member by
-member, and for good where two releases were configured differently.
+and leave gaps. This lasts for a while when a strategy is being changed member by
+member, and for good when two releases are configured differently.
 """
 
 from __future__ import annotations

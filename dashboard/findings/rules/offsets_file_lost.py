@@ -1,7 +1,7 @@
 """A broadcasting member lost its offsets file, or fell back to an older one (A6, D2).
 
-Without a file it starts at the tail, and what came while it was away is lost to it.
-From the backup it goes on, and repeats what came between the two writes.
+Without a file it starts at the tail, and messages that came while it was away are lost
+to it. From the backup it continues, and repeats the messages between the two writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEY: Final = "offsets_file_lost"
 
 
 def check(evidence: Evidence, explained: Queues) -> Finding | None:
-    """Tell of the newest loss of the last minutes."""
+    """Report the newest loss of the last minutes."""
     if not evidence.file_losses:
         return None
     loss = evidence.file_losses[-1]

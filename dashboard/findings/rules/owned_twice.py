@@ -1,7 +1,7 @@
 """Queues that more than one member holds, for longer than a rebalance.
 
-Their messages are consumed twice and the commits overwrite each other. Said only when
-two complete rounds of asking, two seconds apart or more, show it.
+Their messages are consumed twice and the commits overwrite each other. Reported only
+when two complete rounds of asking, at least two seconds apart, show it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How queues fared over the last minutes, for the rules about progress.
+"""The progress of queues over the last minutes, for the rules about progress.
 
 The rules follow Burrow's (stopped before rewound before stalled before losing), over a
 window of time instead of one of commits, and with floors: a few messages are never an
@@ -26,7 +26,7 @@ def window_of(evidence: Evidence, window_ms: int = WINDOW_MS) -> Trail | None:
 
 
 def end_of(trail: Trail, window_ms: int) -> Trail | None:
-    """Return the end of a trail; None where it is too short or has too few moments."""
+    """Return the end of a trail; None if it is too short or has too few moments."""
     end = trail.last(window_ms)
     return None if end is None or len(end.moments) < FEWEST_POINTS else end
 
@@ -43,7 +43,7 @@ def lagging(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
 
 
 def needs_past(trail: Trail, evidence: Evidence) -> Unchecked | None:
-    """Say that rows which lag now were not known throughout the trail."""
+    """Report that rows which lag now were not known throughout the trail."""
     known = set(trail.known_rows())
     lags = evidence.group.queues.lag.values
     missing = any(lag >= LAG_FLOOR and row not in known for row, lag in enumerate(lags))
@@ -51,7 +51,7 @@ def needs_past(trail: Trail, evidence: Evidence) -> Unchecked | None:
 
 
 def lags(evidence: Evidence) -> bool:
-    """Say whether any queue has lag worth judging; most have not."""
+    """Tell whether any queue has lag worth judging; most have not."""
     return max(evidence.group.queues.lag.values, default=0) >= LAG_FLOOR
 
 

@@ -1,7 +1,7 @@
-"""Messages come back to the retry topic in numbers: the listener fails on many.
+"""Many messages come back to the retry topic: the listener fails on them.
 
 A failed message is consumed again after 10 s, 30 s, 1 min and so on, up to sixteen
-times. A few are what retries are for.
+times. Retries are meant for a few messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARE: Final = 0.01
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Look how many messages were sent back over the window, and still are."""
+    """Check how many messages were sent back over the window, and if some still are."""
     if evidence.group.kind is GroupKind.BROADCASTING:
         return None
     moments = evidence.trail.moments
@@ -42,7 +42,7 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
     if back < FLOOR or now <= middle:
         return None
     if evidence.unheard or unheard_rows(trail.moments[0].queues):
-        # What was consumed is not known, so neither is whether these are many.
+        # It is not known how much was consumed, so neither is whether these are many.
         return evidence.needs_offsets(()) or NEEDS_TIME
     consumed = sum(
         (trail.rate("committed", row) or 0.0) * trail.span_ms / 1000

@@ -1,8 +1,8 @@
-"""The commit of a queue went back, and has not come to where it was.
+"""The commit of a queue went back, and has not regained its old place.
 
-Somebody reset the group's offsets, or a member that started from an old place
-overwrote them. What lies between is consumed again. It is told as long as the trail
-remembers it.
+Somebody reset the group's offsets, or a member that started from an old place overwrote
+them. The messages between are consumed again. The finding lasts as long as the trail
+remembers the step.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def check(evidence: Evidence, explained: Queues) -> Answer:
 
 
 def _step_back(course: list[Point]) -> tuple[int, int, int] | None:
-    """Return the commit before, after and the time of a step not made good since."""
+    """Return the commits before and after a step not regained since, and its time."""
     for before, after in pairwise(course):
         small = before.committed - after.committed < LAG_FLOOR
         if small or course[-1].committed >= before.committed:

@@ -2,7 +2,7 @@
 
 A broker lists both connections. In CLUSTERING both take the part of the first of the
 two, so half is consumed twice and half by nobody; in BROADCASTING both write one
-offsets file. One client that several brokers list is no such case: only what one
+offsets file. A client that several brokers list is not such a case: only an id that one
 broker lists twice counts.
 """
 

@@ -1,9 +1,9 @@
-"""A queue has an owner that is there, messages wait, and nothing is committed.
+"""A queue has a live owner, messages wait, and nothing is committed.
 
 The listener hangs or works on one message for minutes, all threads are busy elsewhere,
-or what was consumed cannot be committed. One queue may wait for a slow message, so it
+or consumed messages cannot be committed. One queue may wait for a slow message, so it
 is given two minutes; where no queue of the group commits anything, one and a half are
-enough. That is longer than the causes take to show, which are told instead of it.
+enough. Known causes show sooner than that, and are reported instead.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .progress import LAG_FLOOR, WINDOW_MS, lagging, lags, needs_past, window_of
 
 KEY: Final = "stalled"
 ALL_STILL_MS: Final = 90_000
-"""As long as this, nothing of the whole group is committed before it is said. A message
-that hangs, or a member that does not pull, takes a minute to be told, and up to half a
+"""How long the whole group commits nothing before this is reported. A message that
+hangs, or a member that does not pull, takes a minute to be reported, and up to half a
 minute more until members are asked."""
 CAUSES: Final = (
     "shared_client_id",
@@ -78,7 +78,7 @@ def _still(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
 
 
 def _all_still(evidence: Evidence, explained: Queues, trail: Trail) -> list[int]:
-    """Return the rows that stand still where no commit of the group moved."""
+    """Return the rows that stand still when no commit of the group moved."""
     if evidence.unheard or any(
         len(set(trail.committed(row))) > 1 for row in range(len(evidence.rows))
     ):

@@ -1,6 +1,6 @@
 """A member holds a queue with messages waiting, and has not pulled it for a minute.
 
-A broker holds a pull for half a minute at most, and flow control looks again within a
+A broker holds a pull for half a minute at most, and flow control checks again within a
 second: a member that does not even ask hangs, or its pull service has ended.
 """
 

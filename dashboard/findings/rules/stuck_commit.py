@@ -1,8 +1,8 @@
-"""One message that is not finished holds the commit of its queue back (C5, C6).
+"""One unfinished message holds back the commit of its queue (C5, C6).
 
-The commit is the smallest offset not finished. While one message hangs, later ones are
-consumed and nothing is committed; after a restart all of them come again. When the
-span passes the member's limit, it stops pulling the queue.
+The commit is the smallest unfinished offset. While one message hangs, later ones are
+consumed and nothing is committed; after a restart all of them are delivered again. When
+the span passes the member's limit, it stops pulling the queue.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rmqcore.model.snapshot import HeldQueue
 KEY: Final = "stuck_commit"
 HELD_FOR_MS: Final = 60_000
 DONE_FLOOR: Final = 100
-"""Fewer messages finished beyond the oldest are what any parallel work shows."""
+"""Fewer messages finished beyond the oldest are normal in any parallel work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _stuck(evidence: Evidence) -> Iterator[_Stuck]:
 def _done_beyond(held: HeldQueue, first: int, pulled: int | None) -> int:
     """Return how many messages after the oldest in hand are finished.
 
-    All offsets handed out from there on are either in hand or done with.
+    All offsets handed out from there on are either in hand or finished.
     """
     seen = (held.last or first) + 1
     return max(seen, pulled or 0) - first - held.cached

@@ -1,6 +1,6 @@
 """Queues that no member holds although the group is online.
 
-Said only when two complete rounds of asking, two seconds apart or more, show it; a
+Reported only when two complete rounds of asking, at least two seconds apart, show it; a
 queue that is changing hands looks the same for an instant.
 """
 
@@ -23,7 +23,7 @@ CAUSES: Final = (
 
 
 def check(evidence: Evidence, explained: Queues) -> Answer:
-    """Look for confirmed queues without owner that nothing else explains."""
+    """Look for confirmed queues without an owner that nothing else explains."""
     if not evidence.owned:
         return None
     table = evidence.group.queues
