@@ -1,7 +1,7 @@
 """Bring the roll-ups up to date, in the analytics process that jobs run in.
 
-Nothing is asked for by a person, so there is no row to follow: what went wrong is
-logged, and the next run goes on where this one stopped.
+No person has asked for a roll-up, so there is no row to follow: failures are logged,
+and the next run continues where this one stopped.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFields:
-    """What a definition should be; `check` refuses what makes no sense."""
+    """The fields of a definition; `check` refuses values that make no sense."""
 
     content: Content
     cluster: str
@@ -93,8 +93,8 @@ def save_definition(
 ) -> ReportDefinition:
     """Make a definition, or change one; its schedule begins to count from now.
 
-    Raises ReportRefusedError for a wish that makes no sense or a name that is taken,
-    and PermissionDenied below the role of an operator.
+    Raises ReportRefusedError for values that make no sense or a name that is taken, and
+    PermissionDenied below the role of an operator.
     """
     allow(by)
     wish.check()

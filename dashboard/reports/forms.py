@@ -1,7 +1,7 @@
 """The forms of reports: text read into values, and shown again as it was typed.
 
-A field says what cannot be read. What values may be is for the services to say, for
-these forms as for the REST API; `refuse` shows their word beside the field.
+A field says what cannot be read. Which values are allowed is decided by the services,
+for these forms as for the REST API; `refuse` shows their message beside the field.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         return "at" if field_name == "at_minute" else field_name
 
     def clean(self) -> None:
-        """Complete the report with what is no field of its table."""
+        """Complete the report with the values that are not fields of its table."""
         options = dict(self.instance.options)
         for strategy, name in _OPTIONS.items():
             options.pop(strategy, None)
@@ -190,7 +190,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         return {each.name for each in self._meta.model._meta.fields}
 
     def refuse(self, refusal: ReportRefusedError) -> None:
-        """Show what the services refuse, beside the field that it is about."""
+        """Show a refusal of the services beside the field that it is about."""
         field = "rooms" if refusal.field == "options" else refusal.field
         self.add_error(field if field in self.fields else None, str(refusal))
 

@@ -1,4 +1,4 @@
-"""Let reports go when their time is over, and what they left behind."""
+"""Delete reports when their time is over, and what they left behind."""
 
 from __future__ import annotations
 

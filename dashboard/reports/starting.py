@@ -1,8 +1,8 @@
 """Starts reports by their schedules: a role of a worker, woken by beat's ticks.
 
 The question whether something is due is one query on an index, asked in a thread of
-its own, so that the worker's main thread is never held up. Where ticks stop coming the
-thread asks by itself; several workers may play this role, the claim in the database
+its own, so that the worker's main thread is never held up. If ticks stop coming, the
+thread asks by itself. Several workers may have this role: the claim in the database
 keeps a report from being made twice.
 """
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 10.0
 PATIENCE_S: Final = 1.5 * START_REPORTS_PERIOD_S
-"""Without a tick for so long the thread asks by itself."""
+"""After this long without a tick, the thread asks by itself."""
 
 
 class ReportSchedules:
@@ -50,7 +50,7 @@ class ReportSchedules:
         self._thread.join(STOP_SECONDS)
 
     def receive(self, tick: Tick) -> None:
-        """Take a tick; one that waits already stands for this one too."""
+        """Take a tick; if one is waiting already, it stands for this one too."""
         if tick.timer == START_REPORTS and self._ticks.empty():
             self._ticks.put_nowait(True)
 

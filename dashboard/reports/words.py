@@ -1,4 +1,4 @@
-"""What a run is doing and is about, in words: keys are not for people."""
+"""The state and subject of a run in words for people, in place of keys."""
 
 from __future__ import annotations
 

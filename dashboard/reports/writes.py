@@ -44,8 +44,8 @@ class Content:
     """What a report is about beside its cluster and group, and how its files look.
 
     Its fields are those of the table (`ReportContent`), and whatever forms, programs
-    and definitions ask for comes through it. `check` refuses what makes no sense,
-    naming the value and what there is.
+    and definitions ask for comes through it. `check` refuses values that make no sense,
+    naming the value and the alternatives.
     """
 
     name: str = ""
@@ -213,7 +213,7 @@ def give_up_lost_runs() -> int:
     """Fail runs whose worker has gone; return how many.
 
     Every page of reports asks, so it looks first and writes only when there is one;
-    the update asks again, for a run that was heard of meanwhile.
+    the update asks again, in case a run was heard from meanwhile.
     """
     horizon = timezone.now() - LOST_AFTER
     lost = JobRun.objects.filter(state=JobRun.State.RUNNING, seen_at__lt=horizon)

@@ -31,7 +31,7 @@ NAME_SERVER_PORT: Final = 9876
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was found out before anything is planned."""
+    """The facts found out before anything is planned."""
 
     listen_host: str
     listen_port: int

@@ -1,4 +1,4 @@
-"""The order of start and stop, and what the person at the terminal is told.
+"""The order of start and stop, and the messages for the person at the terminal.
 
 Start: lock the var directory; volatile state; embedded cluster beside migrations;
 web, collector, fleet, beat; traffic. The address is printed when, and only when, the

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: bring the database to where the programs expect it.
+"""`manage.py prepare`: bring the database to the state that the programs expect.
 
 Safe to run at every start and by several processes one after another: it migrates,
 syncs the clusters of the settings and, with `--demo`, registers the demo's group.

@@ -1,9 +1,9 @@
-"""Of how many queues each step is known, and the sums of what is.
+"""Count the queues known in each step, and sum up their values.
 
-A *line* is what rows tell of: a queue, a topic, a group, a consumer. A row tells of the
-seconds that are known and unknown in its step. In results of before these can be more
-than the step: a quiet queue was sampled once a minute, with one row for the minute.
-Such a row stands for the steps before it, too, so that none of them seems to lack it.
+A *line* is the subject of rows: a queue, a topic, a group, a consumer. A row gives the
+seconds that are known and unknown in its step. In older results these can exceed the
+step: a quiet queue was sampled once a minute, with one row for the minute. Such a row
+also stands for the steps before it, so that none of them seems to lack data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TIME: Final = pa.timestamp("ms", tz="UTC")
 _MS: Final = timedelta(milliseconds=1)
 _STANDS_FOR: Final = "stands_for"
 _LONGER: Final = 1.5
-"""Samples come early and late: so many steps at least are more than one."""
+"""In steps: a shorter row stands for one step, as samples come early and late."""
 
 _COUNTS: Final = (c.KNOWN_QUEUES, c.QUEUE_COUNT)
 _HIGHEST: Final = (c.LAG_PEAK, c.LAG_MS_PEAK, c.UNKNOWN_SECONDS)
@@ -59,7 +59,7 @@ def accounted(table: Any, line: Sequence[str], axis: Axis, of: str = c.LAG_MEAN)
 def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
     """Return the sums of accounted rows over the lines that are equal in `by`.
 
-    Peaks, and the seconds unknown, are the most of a line; `lines` counts the rows.
+    Peaks and unknown seconds are the maximum over the lines; `lines` counts the rows.
     """
     known = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
     highest = [name for name in _HIGHEST if name in rows.column_names]
@@ -79,7 +79,7 @@ def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
 
 
 def highest_lines(table: Any, name: str, of: str, most: int) -> Iterator[Any]:
-    """Yield the rows of so many lines, each as a table, the highest in `of` first.
+    """Yield the rows of `most` lines, each as a table, the highest in `of` first.
 
     A name tells them apart.
     """
@@ -92,7 +92,7 @@ def highest_lines(table: Any, name: str, of: str, most: int) -> Iterator[Any]:
 def known_by_step(
     table: Any, line: Sequence[str], axis: Axis, of: str
 ) -> dict[datetime, Part]:
-    """Return by step of how many queues of all lines a column is known."""
+    """Return by step for how many queues of all lines a column is known."""
     sums = summed(accounted(table, line, axis, of), (c.SINCE,), of)
     return {
         row[c.SINCE]: Part(row[c.KNOWN_QUEUES], row[c.QUEUE_COUNT], row[of])

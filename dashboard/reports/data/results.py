@@ -4,8 +4,8 @@ pyarrow is loaded when a result is read, not when the web process starts. Small 
 sets come in their own order; beyond `SORTED_ROWS` they come as they were written. Lag
 by topic is summed here from lag by queue where the job wrote none.
 
-Loads of members, and how even they are, are over all queues of a group. Results of
-before have them of a part as well, and do not say so. Of one group they are taken out
+Loads of members, and their evenness, are over all queues of a group. Older results also
+have them for a part of the queues, without saying so. For one group these are removed
 here, for the page and every file.
 """
 
@@ -24,7 +24,7 @@ from .values import Part
 SORTED_ROWS: Final = 500_000
 BATCH_ROWS: Final = 5_000
 QUEUE_KEY: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
-"""What tells the queues of a cluster's groups apart."""
+"""The columns that distinguish the queues of a cluster's groups."""
 
 _KNOWN: Final = "is_known"
 _SAYS_SO: Final[Mapping[str, str]] = {
@@ -43,7 +43,7 @@ _NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     },
     c.MEMBER_BY_TIME: {c.IN_RATE: (c.LOAD,), c.LAG_MEAN: (c.LAG_MEAN,)},
 }
-"""By data set: what of the queues must be known for which of its columns."""
+"""By data set: which value must be known for all queues, for which of its columns."""
 
 
 class NoResultError(LookupError):
@@ -106,9 +106,9 @@ def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
 
 
 def known_queues(report: Report, of: str) -> dict[datetime, Part]:
-    """Return by step of how many of a group's queues a column is known.
+    """Return by step for how many of a group's queues a column is known.
 
-    Empty where the run has no lag by queue, which nothing can be said without.
+    Empty where the run has no lag by queue, without which nothing can be said.
     """
     if c.LAG_BY_QUEUE not in report.run.summary.get("rows", {}):
         return {}
@@ -138,7 +138,7 @@ def only(batch: Any, key: str, value: str) -> Any:
 
 
 def has_table(report: Report, dataset: str) -> bool:
-    """Say whether a finished run can give that data set."""
+    """Tell whether a finished run has that data set."""
     written = report.run.summary.get("rows", {})
     return dataset in written or (
         dataset == c.LAG_BY_TOPIC and c.LAG_BY_QUEUE in written
@@ -162,7 +162,7 @@ def _cut(report: Report, batches: Iterator[Any]) -> Iterator[Any]:
 def _of_whole_steps(
     report: Report, dataset: str, batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Take figures out of steps in which they may be those of a part of the queues."""
+    """Remove figures from steps in which they may cover only a part of the queues."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

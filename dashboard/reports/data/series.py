@@ -68,7 +68,7 @@ def shown_grouping(report: Report) -> Grouping:
 
 @once
 def load_queues(report: Report) -> Mapping[datetime, Part]:
-    """Return by step of how many of a group's queues the rates are known."""
+    """Return by step for how many of a group's queues the rates are known."""
     return known_queues(report, c.IN_RATE) if report.group else {}
 
 
@@ -117,7 +117,7 @@ def mean_skew(report: Report) -> float | None:
 def member_strategies(report: Report) -> list[StrategyRow]:
     """Return the strategies whose members a run can show over time, by rank.
 
-    Members that are only imagined have no name: variants with more are left out.
+    Imagined members have no name: variants with more members are left out.
     """
     if not report.group or not has_table(report, c.MEMBER_BY_TIME):
         return []
@@ -213,7 +213,7 @@ def lines_of(
     axis: Axis,
     most: int | None = None,
 ) -> list[QueueRow]:
-    """Return the lines that rows make, by name, or so many of the worst of them.
+    """Return the lines made of the rows, by name, or only the `most` worst ones.
 
     `key` tells the rows of `table` apart, which may be of queues whatever the lines
     stand for.
@@ -224,7 +224,7 @@ def lines_of(
     rows = summed(accounted(table, key, axis), (*names, c.SINCE))
     collected = frozenset(rows[c.SINCE].unique().to_pylist())
     kept = [rows]
-    if most is not None:  # of lines with one name, not of queues
+    if most is not None:  # counts lines with one name, not queues
         kept = list(highest_lines(rows, names[0], c.LAG_MEAN, most))
     lines: dict[tuple[Any, ...], QueueRow] = {}
     for row in chain.from_iterable(part.to_pylist() for part in kept):

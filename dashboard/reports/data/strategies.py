@@ -33,10 +33,10 @@ class Evenness:
 class StrategyRow:
     """One strategy over the period; None where it is not known, never 0.
 
-    `drain` is the worst time to drain of the steps in which all would drain, `never`
-    for how long somebody's lag would not: known and above 0 says that it never would.
-    Neither that nor `overload` is longer than the time that is `known`.
-    `unowned` is the most queues that nobody would have had at a time.
+    `drain` is the worst time to drain over the steps in which all members would drain,
+    `never` is how long some member would not: known and above 0 means that it never
+    would. Neither that nor `overload` is longer than the time that is `known`.
+    `unowned` is the most queues without an owner at any time.
     """
 
     name: str
@@ -66,12 +66,12 @@ class StrategyRow:
 
     @property
     def is_balanced(self) -> bool:
-        """True for the plan that is none of RocketMQ's strategies."""
+        """True for the plan that is not one of RocketMQ's strategies."""
         return self.name == BALANCED
 
     @property
     def added(self) -> int:
-        """Members more, or (negative) fewer, than there were."""
+        """How many more, or (negative) fewer, members than there were."""
         return added_members(self.name)
 
     @property
@@ -155,9 +155,9 @@ def _row(row: Row, rank: int | None, most: timedelta) -> StrategyRow:
 
 
 def _within(span: timedelta | None, most: timedelta | None) -> timedelta | None:
-    """Return a span of what was measured; None where it is longer, so cannot be right.
+    """Return a measured span; None where it is too long to be right.
 
-    Samples of before could stand for a little more than the time that there was.
+    Older samples could stand for a little more than the time that there was.
     """
     if span is None or most is None:
         return None

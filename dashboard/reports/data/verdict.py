@@ -21,10 +21,10 @@ from .spans import span
 from .strategies import StrategyRow, strategy_rows
 
 SMALL: Final = 0.05
-"""A busiest member with up to so much less load is no reason to change."""
+"""Less load than this on the busiest member is not a reason to change."""
 
 _ENOUGH: Final = 0.9
-"""Loads that are known for this share of the period speak for all of it."""
+"""Loads known for this share of the period represent all of it."""
 
 _NOTHING: Final = timedelta(0)
 
@@ -126,7 +126,7 @@ def _compared(
 
 
 def less_load(best: StrategyRow, used: StrategyRow) -> float:
-    """Return the share of load that a busiest member would have had less."""
+    """Return by what share the busiest member's load would have been lower."""
     if best.max_to_mean is None or not used.max_to_mean:
         return 0.0
     return 1 - best.max_to_mean / used.max_to_mean

@@ -23,7 +23,7 @@ MOST_NAMES: Final = 500
 
 
 class ViewError(ValueError):
-    """The address asks for a view that there is not; the message names the value."""
+    """The address asks for a view that does not exist; the message names the value."""
 
 
 def report_for(
@@ -82,7 +82,7 @@ def names_in(report: Report, dataset: str, column: str) -> list[str]:
     """Return the different values of a column of one group, at most `MOST_NAMES`."""
     import pyarrow.compute as pc
 
-    if not report.group:  # of all groups there would be too many to choose from
+    if not report.group:  # for all groups there would be too many to choose from
         return []
     found: set[str] = set()
     for batch in iterate_batches(report, dataset, columns=(column,)):

@@ -167,7 +167,7 @@ def _age_hatches(
     height: float,
     named: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Hatch the age's own holes; what the lag's say already is not said twice."""
+    """Hatch the age's own holes; names in the lag's legend are not repeated."""
     holes = find_holes(axis, lambda at: age_lack(steps.get(at)))
     traces = hatches(axis, holes, height, yaxis="y2")
     said = {trace["name"] for trace in named}

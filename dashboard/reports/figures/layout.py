@@ -145,7 +145,7 @@ def legend_below() -> dict[str, Any]:
 
 
 def legend_of_holes(traces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the part of a layout that names the hatches there are, and only them."""
+    """Return the part of a layout that names only the hatches in use."""
     if not traces:
         return {}
     fixed = {"itemclick": False, "itemdoubleclick": False}

@@ -1,7 +1,7 @@
 """What a report compares beyond the strategies that need nothing: options and members.
 
-Options of strategies are checked by what will use them. Of a group that is hosted here
-they are known, and need not be entered.
+Options of strategies are checked by the code that will use them. For a hosted group
+they are known and need not be entered.
 """
 
 from __future__ import annotations

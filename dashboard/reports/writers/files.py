@@ -2,7 +2,7 @@
 
 They are made when the job has ended, in the language and zone that the run names, by
 the process that runs jobs. A run whose process is killed meanwhile is ready all the
-same: a file that is not kept is made when somebody asks for it.
+same: a file that is not kept is made on request.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files that a report can be had as: one table of them, one way to write them.
+"""The file formats of a report: one table of them, one way to write them.
 
 CSV and Parquet hold one table, by default that of what the report is grouped by; the
 others hold the whole report. Every writer works from the numbers that the page shows.

@@ -51,7 +51,7 @@ _ROW: Final = 5.0
 _STAT: Final = 17.0
 _MOST_COLUMNS: Final = 6
 _KEPT_TOGETHER: Final = 10
-"""Rows of a table that a page is not left for."""
+"""A table begins on a page only where this many of its rows fit, or all of them."""
 _UNKNOWN: Final = "—"
 TWIN_ROWS: Final = 400
 """Rows of a table on paper; a longer one is said to go on in the other formats."""

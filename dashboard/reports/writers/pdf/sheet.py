@@ -1,6 +1,6 @@
 """The paper: its size and margins, fonts, colours, the line at the foot of each page.
 
-Lengths are millimetres, text sizes points. Text that the fonts have no glyph for is
+Lengths are millimetres, text sizes points. Text for which the fonts have no glyph is
 drawn as a box; it stays in the file as text all the same.
 """
 
