@@ -1,4 +1,4 @@
-"""A finished run as one reader looks at it: what is shown of it, and in which zone.
+"""A finished run as one reader looks at it: which part is shown, and in which zone.
 
 Functions that compute something from a run take a `Report`, which keeps their results
 (`once`): a page, a figure and a file that need the same numbers read them from the lake

@@ -50,7 +50,7 @@ def write_xlsx(report: Report, path: Path) -> None:
     """Write every table that the run has to a workbook at `path`."""
     options = {
         "constant_memory": True,
-        # Nothing that came from outside is ever a formula or a link.
+        # Text from outside never becomes a formula or a link.
         "strings_to_formulas": False,
         "strings_to_urls": False,
         "strings_to_numbers": False,
