@@ -210,7 +210,7 @@ def _meta(step: timedelta, source: str, *, closer: bool = False) -> dict[str, An
 
 def _computed_from(report: Report) -> str:
     source = report.run.summary.get("source", "")
-    if not source:  # an older run
+    if not source:  # from an older run
         return _("as the report was computed")
     return _("computed from %(source)s") % {"source": source_word(source)}
 
