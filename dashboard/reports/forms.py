@@ -111,7 +111,7 @@ def _number(label: Any, least: int, most: int, **more: Any) -> WholeNumberField:
 class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
     """What reports and definitions are both about; language and zone are the sender's.
 
-    What is left out keeps its default.
+    Fields that are left out keep their defaults.
     """
 
     use_required_attribute = False
@@ -186,7 +186,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         self.instance.zone = timezone.get_current_timezone_name()
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Leave the table's rules to the services: each is said in one place."""
+        """Leave the table's rules to the services: each is stated in one place."""
         return {each.name for each in self._meta.model._meta.fields}
 
     def refuse(self, refusal: ReportRefusedError) -> None:

@@ -1,4 +1,4 @@
-"""Starts reports by their schedules: a role of a worker, woken by beat's ticks.
+"""Start reports by their schedules: a role of a worker, woken by beat's ticks.
 
 The question whether something is due is one query on an index, asked in a thread of
 its own, so that the worker's main thread is never held up. If ticks stop coming, the
@@ -40,12 +40,12 @@ class ReportSchedules:
         self._thread = threading.Thread(target=self._run, name="schedules", daemon=True)
 
     def start(self) -> None:
-        """Begin; what was missed while nothing ran is started at once."""
+        """Start the thread; reports missed while nothing ran are started at once."""
         self._ticks.put_nowait(True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the question that is being asked."""
+        """End after the check that is under way."""
         self._ticks.put(False)
         self._thread.join(STOP_SECONDS)
 
@@ -60,12 +60,12 @@ class ReportSchedules:
             try:
                 self._start_due()
             except DatabaseError as error:
-                # The next tick asks again; the schedule has not moved.
+                # The next tick tries again; the schedule has not advanced.
                 logger.warning("worker=%s schedules: %s", self._worker, error)
         connections.close_all()
 
     def _waits(self) -> bool:
-        """Wait for a tick, not for ever; False when it is time to end."""
+        """Wait for a tick, but not for ever; return False when it is time to end."""
         try:
             return self._ticks.get(timeout=PATIENCE_S)
         except queue.Empty:

@@ -3,7 +3,7 @@
 The compiled files are kept in the repository, because `./rocketscope up` must need
 neither Babel nor msgfmt; a test fails when one is older than its source. After changing
 words: `manage.py makemessages -l zh_Hans --no-location` (this needs xgettext), fill in
-what is new, then this command.
+what is new, then run this command.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 
 class Command(BaseCommand):
-    """Migrate, and prepare the demo when asked."""
+    """Migrate, and prepare the demo if asked to."""
 
     help = "Migrate the database; with --demo also register the demo's group."
 

@@ -33,11 +33,11 @@ _HIGHEST: Final = (c.LAG_PEAK, c.LAG_MS_PEAK, c.UNKNOWN_SECONDS)
 
 
 def accounted(table: Any, line: Sequence[str], axis: Axis, of: str = c.LAG_MEAN) -> Any:
-    """Return rows of steps as an Arrow table, one for each step that they stand for.
+    """Return rows of steps as an Arrow table, one row per step that they stand for.
 
-    `line` are the columns that tell lines apart. A queue is known where the column `of`
-    has a value; `known_queues` of `queue_count` says it in each row, also in rows of
-    single queues. Rows come by line and time.
+    `line` are the columns that distinguish lines. A queue is known where the column
+    `of` has a value; `known_queues` of `queue_count` says so in each row, even for
+    single queues. Rows are sorted by line and time.
     """
     order = [(name, "ascending") for name in (*line, c.SINCE)]
     rows = _counted(table, line, of).sort_by(order)
@@ -57,7 +57,7 @@ def accounted(table: Any, line: Sequence[str], axis: Axis, of: str = c.LAG_MEAN)
 
 
 def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
-    """Return the sums of accounted rows over the lines that are equal in `by`.
+    """Return the sums of accounted rows over the lines with equal values in `by`.
 
     Peaks and unknown seconds are the maximum over the lines; `lines` counts the rows.
     """
@@ -81,7 +81,7 @@ def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
 def highest_lines(table: Any, name: str, of: str, most: int) -> Iterator[Any]:
     """Yield the rows of `most` lines, each as a table, the highest in `of` first.
 
-    A name tells them apart.
+    Lines are distinguished by name.
     """
     tops = table.group_by(name).aggregate([(of, "max")])
     order = [(f"{of}_max", "descending"), (name, "ascending")]
@@ -101,7 +101,7 @@ def known_by_step(
 
 
 def _counted(table: Any, line: Sequence[str], of: str) -> Any:
-    """Return the columns that are needed, with counts of queues in every row."""
+    """Return the needed columns, with counts of queues in every row."""
 
     def column(name: str, kind: Any) -> Any:
         if name not in table.column_names:
@@ -125,7 +125,7 @@ def _counted(table: Any, line: Sequence[str], of: str) -> Any:
 
 
 def _begins(rows: Any, line: Sequence[str]) -> Any:
-    """Return for each of the sorted rows whether it is the first of its line."""
+    """Return for each sorted row whether it is the first of its line."""
     begins = np.zeros(rows.num_rows, bool)
     begins[0] = True
     for name in line:

@@ -35,7 +35,7 @@ WORST_GROUPS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How much of the period is known, by its steps, as the figure of the lag shows it.
+    """How much of the period is known, by steps, as the lag figure shows it.
 
     `whole` is drawn; of all queues `partial`, `missing` and `idle` (a consumer had no
     queues) are hatched, in so many spans. The four make up the period. For `within` of
@@ -115,7 +115,7 @@ def facts_of(report: Report) -> Facts:
 
 
 def measured(axis: Axis, steps: Sequence[LagStep]) -> Measured:
-    """Return how much of a period is known, as the figure of the lag shows it."""
+    """Return how much of a period is known, as the lag figure shows it."""
     by_time = {step.since: step for step in steps}
     holes = find_holes(axis, lambda at: lag_lack(by_time.get(at)))
     spans = {lack: spans_of(holes, lack) for lack in Lack}

@@ -58,7 +58,7 @@ class Hole:
 
 
 def lack_word(lack: Lack) -> str:
-    """Return what a legend calls holes of a kind."""
+    """Return the name of a kind of hole in legends."""
     return str(_WORDS[lack])
 
 
@@ -95,7 +95,7 @@ def spans_of(holes: Iterable[Hole], lack: Lack) -> list[timedelta]:
 def path_of(axis: Axis, values: Mapping[datetime, float | None]) -> Path:
     """Return the path of a line with these values.
 
-    It reaches the end of its last step, so that a step between two holes is seen.
+    It reaches the end of its last step, so that a step between two holes is visible.
     """
     path: list[tuple[datetime, datetime | None]] = []
     last: datetime | None = None
@@ -112,7 +112,7 @@ def path_of(axis: Axis, values: Mapping[datetime, float | None]) -> Path:
 
 
 def lag_lack(step: LagStep | None) -> Lacking | None:
-    """Say why the lag of a step is not drawn; None where it is."""
+    """Return why the lag of a step is not drawn; None where it is."""
     if step is not None and step.lag is not None:
         return None
     if step is not None and not step.queues:
@@ -123,7 +123,7 @@ def lag_lack(step: LagStep | None) -> Lacking | None:
 
 
 def age_lack(step: LagStep | None) -> Lacking | None:
-    """Say why the age of a step's oldest message is not drawn; None where it is."""
+    """Return why the age of a step's oldest message is not drawn; None where it is."""
     if step is not None and step.age_ms is not None:
         return None
     lack = lag_lack(step)
@@ -135,7 +135,7 @@ def age_lack(step: LagStep | None) -> Lacking | None:
 
 
 def cell_lack(row: QueueRow, at: datetime) -> Lacking | None:
-    """Say why a cell of a heatmap has no colour; None where it has one."""
+    """Return why a cell of a heatmap has no colour; None where it has one."""
     if row.values.get(at) is not None:
         return None
     if part := row.parts.get(at):

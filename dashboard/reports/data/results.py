@@ -1,8 +1,8 @@
-"""The output of a finished run, as Arrow tables, cut to what the report is about.
+"""The output of a finished run, as Arrow tables, limited to the report's subject.
 
 pyarrow is loaded when a result is read, not when the web process starts. Small data
-sets come in their own order; beyond `SORTED_ROWS` they come as they were written. Lag
-by topic is summed here from lag by queue where the job wrote none.
+sets come in their own order, those beyond `SORTED_ROWS` as they were written. Lag by
+topic is summed here from lag by queue where the job wrote none.
 
 Loads of members, and their evenness, are over all queues of a group. Older results also
 have them for a part of the queues, without saying so. For one group these are removed
@@ -31,7 +31,7 @@ _SAYS_SO: Final[Mapping[str, str]] = {
     c.SKEW_BY_TIME: c.UNKNOWN_SECONDS,
     c.MEMBER_BY_TIME: c.KNOWN_QUEUES,
 }
-"""By data set: the column that results of before, which tell nothing of parts, lack."""
+"""By data set: a column that older results, which do not mark parts, lack."""
 
 _NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     c.SKEW_BY_TIME: {
@@ -47,7 +47,7 @@ _NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
 
 
 class NoResultError(LookupError):
-    """The run has no such data set, or is not done; the message says which."""
+    """The run has no such data set, or has not finished; the message says which."""
 
 
 def read_rows(
@@ -56,7 +56,7 @@ def read_rows(
     order: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return a data set as dicts; for pages, which show little of it."""
+    """Return a data set as dicts, for pages, which show little of it."""
     return [
         row
         for batch in iterate_batches(report, dataset, order, columns)
@@ -72,10 +72,10 @@ def iterate_batches(
 ) -> Iterator[Any]:
     """Yield a data set as Arrow batches of at most `BATCH_ROWS` rows.
 
-    With `columns` only those are read, and those that order and narrow the rows.
+    With `columns`, only these are read, and those that order and narrow the rows.
 
     A report of one topic or one consumer gets that topic's or consumer's rows of the
-    data sets that tell them apart. Raises `NoResultError` at once, not at the first
+    data sets that distinguish them. Raises `NoResultError` at once, not at the first
     batch.
     """
     written = report.run.summary.get("rows", {})
@@ -95,9 +95,10 @@ def iterate_batches(
 
 
 def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
-    """Return the named columns of a data set, as far as it has them, as one table.
+    """Return those of the named columns that a data set has, as one table.
 
-    None where no row is left. Raises `NoResultError` when the run lacks the data set.
+    Returns None where no row is left. Raises `NoResultError` when the run lacks the
+    data set.
     """
     import pyarrow as pa
 
@@ -206,7 +207,7 @@ def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:
 def _summed_by_topic(report: Report, order: Sequence[str]) -> Iterator[Any]:
     """Sum lag by queue over each topic, as the job sums it over each group.
 
-    Peaks of several queues fall on different moments, so a topic has none here.
+    Peaks of several queues occur at different moments, so a topic has none here.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

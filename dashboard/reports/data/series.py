@@ -1,4 +1,4 @@
-"""The series that a report draws, whoever draws them: the page, a file, a table.
+"""The series that a report draws, for the page, the files and the tables alike.
 
 A run over all groups is shown as their sum, with a row of the heatmap per group.
 """
@@ -34,12 +34,13 @@ from .tables import LAG_TABLES
 from .values import Part, QueueRow, SkewSeries
 
 MOST_LINES: Final = 40
-"""Lines of a heatmap over more than one group, the worst first."""
+"""Number of lines of a heatmap over more than one group, the worst first."""
 
 
 @once
 def heat_lines(report: Report) -> list[QueueRow]:
-    """Return the lines of the heatmap: what the report is grouped by, over time."""
+    """Return the heatmap's lines over time, one per item that the report is grouped
+    by."""
     grouping = shown_grouping(report)
     of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
     rows = Grouping.QUEUE if of_queues else grouping
@@ -74,7 +75,7 @@ def load_queues(report: Report) -> Mapping[datetime, Part]:
 
 @once
 def skew_lines(report: Report) -> list[SkewSeries]:
-    """Return max / mean load over time, a line per strategy; none for all groups.
+    """Return max / mean load over time, one line per strategy; none for all groups.
 
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
@@ -95,7 +96,7 @@ def skew_lines(report: Report) -> list[SkewSeries]:
 def mean_skew(report: Report) -> float | None:
     """Return the mean skew of the strategy in use, over the steps in which it is known.
 
-    Without skew over time it is what the job found for the period.
+    Without skew over time it is the value that the job found for the period.
     """
     used = next((row for row in strategy_rows(report) if row.in_use), None)
     if used is None:
@@ -125,7 +126,7 @@ def member_strategies(report: Report) -> list[StrategyRow]:
 
 
 def member_strategy(report: Report) -> str:
-    """Return the strategy whose members are shown: the reader's, else that in use."""
+    """Return the strategy whose members are shown: the reader's or the one in use."""
     names = [row.name for row in member_strategies(report)]
     wanted = report.view.strategy
     return wanted if wanted in names else in_use_name(member_strategies(report))
@@ -135,7 +136,7 @@ def member_strategy(report: Report) -> str:
 def member_lines(report: Report) -> list[QueueRow]:
     """Return each member's load over time under a strategy, the busiest first.
 
-    There is none in steps in which the rate of some queue of the group is not known.
+    There is no load in steps in which the rate of any queue of the group is not known.
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
     name = member_strategy(report)
@@ -203,7 +204,7 @@ _LABELS: Final[Mapping[Grouping, tuple[str, ...]]] = {
     Grouping.QUEUE: (c.TOPIC, c.BROKER, c.QUEUE_ID),
     Grouping.CONSUMER: (c.CLIENT_ID,),
 }
-"""What a line is called; rows of one name and time are summed."""
+"""Gives a row's line name; rows with one name and time are summed."""
 
 
 def lines_of(
@@ -215,7 +216,7 @@ def lines_of(
 ) -> list[QueueRow]:
     """Return the lines made of the rows, by name, or only the `most` worst ones.
 
-    `key` tells the rows of `table` apart, which may be of queues whatever the lines
+    `key` distinguishes the rows of `table`, which may be queues whatever the lines
     stand for.
     """
     from .accounting import accounted, highest_lines, summed

@@ -22,7 +22,7 @@ _TOLERANCE: Final = 1.01
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """How evenly load or lag lay on the members; None where it is not known."""
+    """How evenly load or lag was spread over the members; None where not known."""
 
     max_to_mean: float | None
     variation: float | None
@@ -61,7 +61,7 @@ class StrategyRow:
 
     @property
     def max_to_mean(self) -> float | None:
-        """Load of the busiest member over the mean: what strategies are ranked by."""
+        """Load of the busiest member over the mean, by which strategies are ranked."""
         return self.load.max_to_mean
 
     @property
@@ -76,12 +76,12 @@ class StrategyRow:
 
     @property
     def is_strategy(self) -> bool:
-        """True for a strategy of RocketMQ's, among the members that there were."""
+        """True for a strategy of RocketMQ's with the actual members."""
         return not (self.is_balanced or self.added)
 
     @property
     def never_drains(self) -> bool:
-        """True where somebody's lag would not have drained at some time."""
+        """True if some member's lag would not have drained at some time."""
         return self.never is not None and self.never > timedelta(0)
 
     @property
@@ -91,7 +91,7 @@ class StrategyRow:
 
     @property
     def use_word(self) -> str:
-        """Say whether it is in use, and how that is known; empty when it is not."""
+        """Return whether it is in use, and how that is known; empty if it is not."""
         if not self.in_use:
             return ""
         return _("assumed") if self.is_assumed else _("in use")
@@ -127,7 +127,7 @@ def in_use_name(rows: Sequence[StrategyRow]) -> str:
 
 
 def _most(report: Report) -> timedelta:
-    """Return how long a strategy can have been measured at most."""
+    """Return the longest time for which a strategy can have been measured."""
     if not has_table(report, c.LAG_BY_GROUP):
         return report.until - report.since
     return measured_time(report)
@@ -175,7 +175,7 @@ def _span(seconds: float | None) -> timedelta | None:
 
 
 def _ranks(rows: Sequence[Row]) -> dict[str, int]:
-    """Return the job's ranks; those of runs that had none yet, by the same rule."""
+    """Return the job's ranks; for older runs without ranks, apply the same rule."""
     if any(row.get(c.RANK) is not None for row in rows):
         return {row[c.STRATEGY]: row[c.RANK] for row in rows}
     known = [

@@ -1,8 +1,8 @@
-"""What would have been best in the period, and by how much, in sentences.
+"""The strategy that would have been best in the period, and by how much, in sentences.
 
-The first sentence is the answer; those after it say what else speaks for it or against
-it. Strategies are compared with the one that was in use, among the same members, so
-that the loads of their busiest members stand in the same relation as their max / mean.
+The first sentence is the answer; the others say what else speaks for or against it.
+Strategies are compared with the one that was in use, among the same members, so that
+the loads of their busiest members are in the same ratio as their max / mean.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOTHING: Final = timedelta(0)
 
 
 class Answer(StrEnum):
-    """What the comparison comes to."""
+    """The outcome of the comparison."""
 
     UNKNOWN = "unknown"
     KEEP = "keep"

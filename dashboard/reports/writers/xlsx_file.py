@@ -1,8 +1,8 @@
 """A whole run as a workbook: a sheet per table, typed cells, frozen headers, charts.
 
 Rows are written as they come (constant memory) and go to a temporary file. A sheet
-holds at most 1,048,576 rows; a longer table goes on in a further sheet. Excel knows no
-zones, so times are written in the reader's and the header names it.
+holds at most 1,048,576 rows; a longer table continues on another sheet. Excel has no
+time zones, so times are written in the reader's zone, which the header names.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write_xlsx(report: Report, path: Path) -> None:
 
 
 class _Sheets:
-    """The sheet of one table, and those it goes on in."""
+    """The sheet of one table, and those on which it continues."""
 
     def __init__(self, book: Any, table: Table, zone: tzinfo, zone_name: str) -> None:
         self._book = book
