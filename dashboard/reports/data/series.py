@@ -39,8 +39,7 @@ MOST_LINES: Final = 40
 
 @once
 def heat_lines(report: Report) -> list[QueueRow]:
-    """Return the heatmap's lines over time, one per item that the report is grouped
-    by."""
+    """Return the heatmap's lines over time, one per item of the report's grouping."""
     grouping = shown_grouping(report)
     of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
     rows = Grouping.QUEUE if of_queues else grouping
