@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line for RocketScope; see `docs/` for our own commands."""
+"""Django's command line for RocketScope; see `docs/` for RocketScope's own commands."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 A *sample* is one queue of one group at one moment; it claims the `weight` seconds
 before it. An *epoch* is a span in which the members and the queues of a group stayed
-equal. Offsets and times that are not known are null, never -1, 0 or NaN.
+the same. Offsets and times that are not known are null, never -1, 0 or NaN.
 
-Time is known or unknown, each second of it. A queue is there while an epoch names it;
-of that time, what samples with a known lag claim is known, and the rest is unknown.
-Nobody writes down what is unknown: it is what is left, for whatever reason nothing
-tells of it (a sweep lost or late, a silent broker, a collector that was away, rows that
-were given up).
+Each second is either known or unknown. A queue is present while an epoch names it. Of
+that time, the seconds claimed by samples with a known lag are known, and the rest is
+unknown. Unknown time is never written down: it is the remainder, whatever the reason (a
+sweep lost or late, a silent broker, a collector that was away, rows that were given
+up).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Final
 
 SCHEMA_VERSION: Final = 1
-"""Raised when a column changes its meaning; readers refuse what is newer."""
+"""Raised when a column changes its meaning; readers refuse newer versions."""
 
 # Data sets written by the collector.
 SAMPLES: Final = "samples"
@@ -34,11 +34,11 @@ QUEUE_KEY: Final = (CLUSTER, GROUP, TOPIC, BROKER, QUEUE_ID)
 
 # Of a sample.
 WEIGHT: Final = "weight"
-"""Seconds up to its time that a sample claims: what passed since the queue's last one,
-10 for a busy queue, 60 for a quiet one, and never more than `MOST_WEIGHT`.
+"""The seconds before its time that a sample claims: those since the queue's last
+sample, 10 for a busy queue, 60 for a quiet one, and never more than `MOST_WEIGHT`.
 
 The first sample that a collector takes of a queue claims nothing. Claims of one queue
-do not overlap, and may reach over the borders of steps: each step gets its part.
+do not overlap, and may cross step boundaries: each step gets its part.
 """
 MOST_WEIGHT: Final = 60.0
 MIN: Final = "min"
@@ -48,7 +48,7 @@ PULLED: Final = "pulled"
 LAG_MS: Final = "lag_ms"
 """Age of the first unconsumed message by the broker's clock; 0 without lag."""
 OWNER: Final = "owner"
-"""Client id that held the queue when sampled, where it was asked."""
+"""Client id that held the queue when it was sampled, where the client was asked."""
 
 # Of an epoch. Begin and end are intervals: [last seen before, first seen after].
 BEGAN_AFTER: Final = "began_after"
@@ -74,19 +74,19 @@ SUBSCRIPTIONS: Final = "subscriptions"
 JOB_LAG: Final = "lag"
 JOB_SKEW: Final = "skew"
 JOB_REPORT: Final = "report"
-"""Both, from one reading of the samples; of single groups also `MEMBER_BY_TIME`."""
+"""Both, from one reading of the samples; for single groups also `MEMBER_BY_TIME`."""
 JOB_BACKTEST: Final = "backtest"
 """Skew, and what each member would have had in each step."""
 
 JOB_ROLLUP: Final = "rollup"
-"""Read what has landed since the last time, into the ladder of roll-ups."""
+"""Read the files that have landed since the last run into the ladder of roll-ups."""
 ROLLUP_LEVELS: Final = (60, 600, 3600)
 """Seconds of a step on each rung of the ladder; samples are its foot."""
 
 # Between Spark and the plain parts of a job.
 GROUP_NO: Final = "group_no"
 QUEUE_NO: Final = "queue_no"
-"""Numbers that stand for a group's and a queue's names in one job: quick to compare."""
+"""Numbers that replace group and queue names within one job, as they compare faster."""
 
 # Data sets written by the jobs, one folder each below the output.
 LAG_BY_QUEUE: Final = "lag_by_queue"
@@ -103,7 +103,7 @@ SUMMARY: Final = "summary.json"
 
 # Of job output.
 SINCE: Final = "since"
-"""Start of a step; it reaches up to the next one."""
+"""Start of a step, which lasts until the next one begins."""
 SECONDS: Final = "seconds"
 """Seconds of the step that samples with a known value stand for."""
 UNKNOWN_SECONDS: Final = "unknown_seconds"
@@ -127,7 +127,7 @@ KNOWN_QUEUES: Final = "known_queues"
 MEMBER_COUNT: Final = "member_count"
 IDLE_COUNT: Final = "idle_count"
 LOAD: Final = "load"
-"""What a member must consume: messages a second that come into its queues."""
+"""What a member has to consume: messages a second that come into its queues."""
 MAX_TO_MEAN: Final = "max_to_mean"
 VARIATION: Final = "variation"
 """Coefficient of variation: standard deviation over mean."""
@@ -136,25 +136,25 @@ LOAD_PEAK: Final = "load_peak"
 """Load of the busiest member."""
 OVERLOAD: Final = "overload"
 OVERLOAD_SECONDS: Final = "overload_seconds"
-"""Time in which a member had more load than any was seen to consume."""
+"""Time in which a member had more load than any member was seen to consume."""
 IDLE_SHARE: Final = "idle_share"
 UNOWNED_COUNT: Final = "unowned_count"
 """Queues that a strategy gives to nobody; over a period, the most at any time."""
 DRAIN_SECONDS: Final = "drain_seconds"
 """Until the slowest member is done, at the group's capacity; null: unknown or never."""
 NEVER_DRAINS: Final = "never_drains"
-"""Somebody gets more than any member was seen to take, or queues nobody owns fill."""
+"""A member gets more than any was seen to consume, or queues without an owner fill."""
 DRAIN_PEAK: Final = "drain_peak"
 """The worst `drain_seconds` of the period."""
 NEVER_SECONDS: Final = "never_seconds"
 """Time in which `never_drains` held."""
 MOVES: Final = "moves"
 MOVES_PER_CHANGE: Final = "moves_per_change"
-"""Queues that move when an epoch ends and the next begins, in the mean."""
+"""Mean number of queues that move when an epoch ends and the next begins."""
 RANK: Final = "rank"
-"""1 is the strategy with the evenest load; of equal ones, the one that moves least.
+"""1 is the strategy with the most even load; among equals, the one with fewest moves.
 
-The balanced plan, and members more or fewer, stand beside the ranking: null, as where
+The balanced plan and variants with more or fewer members are not ranked: null, as where
 the load is not known.
 """
 EPOCH_COUNT: Final = "epoch_count"

@@ -1,10 +1,9 @@
 """Who would have owned what in an epoch, by each candidate; plain Python, no Spark.
 
-A candidate is one of RocketMQ's strategies, the one in use with members more or fewer,
-or the balanced plan. Owners are told as places in the epoch's list of member ids, which
-members that are only imagined follow; `NOBODY` stands for a queue that is left over,
-None for every queue where a candidate cannot be computed (options that nobody entered,
-a class of somebody's own).
+A candidate is one of RocketMQ's strategies, the one in use with more or fewer members,
+or the balanced plan. Owners are given as positions in the epoch's list of member ids,
+which imagined members follow; `NOBODY` stands for a queue without an owner, and None
+for every queue where a candidate cannot be computed (missing options, a custom class).
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue, sorted_client_ids
 
 WITHOUT_OPTIONS: Final = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
-"""Strategies that need nothing but members and queues."""
+"""Strategies that need only members and queues."""
 
 IN_USE: Final = c.IN_USE
 """Stands for the strategy that the epoch itself names."""
 
 NOBODY: Final = -1
-"""The place of the owner of a queue that a candidate gives to nobody."""
+"""The owner position of a queue that a candidate gives to nobody."""
 
 MEMBER_IDS: Final = "member_ids"
 WEIGHTS: Final = "weights"
@@ -44,12 +43,13 @@ WEIGHTS: Final = "weights"
 Owners: TypeAlias = Mapping[MessageQueue, Sequence[str]]
 
 
-@dataclass(frozen=True)  # without slots, for what is built once
+@dataclass(frozen=True)  # without slots, because of the cached property
 class Candidate:
-    """One way to divide; `added` members more than there were, or fewer when negative.
+    """One way to divide, with `added` more members than there were (fewer if negative).
 
-    `options` are JSON, as `options_from` reads them. Unless they were entered, they
-    give way to those that an epoch had with the same strategy; None is none of its own.
+    `options` are JSON, as `options_from` reads them. Unless they were entered, an
+    epoch's own options for the same strategy take precedence; None means no options of
+    its own.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Candidate:
     entered: bool = True
 
     def __getstate__(self) -> dict[str, Any]:
-        # Not what was built: the options of many groups grow by that, and every task
-        # would read it all.
+        # The built strategy is left out: the options of many groups would make it
+        # large, and every task would have to read all of it.
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def built(self) -> AllocateStrategy | None:
-        """The strategy with its options; None for those that epochs or loads decide."""
+        """The strategy with its options; None where it depends on epochs or loads."""
         if self.strategy in {IN_USE, BALANCED} or self.options is None:
             return None
         return make_strategy(self.strategy, options_from(self.options))
@@ -88,17 +88,17 @@ def candidates_of(
 ) -> list[Candidate]:
     """Return the candidates of a job, those in fixed order first.
 
-    `options` names further strategies with their options (`contracts.KNOWN` beside
-    those that nobody entered), `added` numbers of members to add to, or take from, the
-    strategy in use. With `only`, no others than these
-    (and the strategy in use, by which capacity is known). Raises `JobError` for
-    options that the strategy does not take, and for unknown names.
+    `options` names further strategies with their options (marked `contracts.KNOWN` if
+    nobody entered them); `added` lists numbers of members to add to, or remove from,
+    the strategy in use. `only` restricts the candidates to these (and the strategy in
+    use, from which the capacity is known). Raises `JobError` for options that the
+    strategy does not take, and for unknown names.
     """
     further = sorted(set(options) - set(WITHOUT_OPTIONS))
     found = [_candidate(name, options) for name in (*WITHOUT_OPTIONS, *further)]
     for candidate in found:
         try:
-            required_options(candidate.strategy)  # of a strategy that there is
+            required_options(candidate.strategy)  # checks that the strategy exists
             _ = candidate.built
         except ArgumentError as error:
             raise JobError(f"options of {candidate.name}: {error}") from error
@@ -123,7 +123,7 @@ def options_from(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a strategy's options from JSON: lists of a CONFIG become queues.
 
     `{"config": {client id: [[topic, broker, queue id], …]}}`; all others are taken as
-    they are, so rooms are lists, and rooms of brokers and clients mappings.
+    they are, so rooms are lists, and rooms of brokers and clients are mappings.
     """
     options = dict(document)
     config = options.get("config")
@@ -136,10 +136,10 @@ def options_from(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Divider:
-    """Divides the epochs of groups, those of one group in order.
+    """Divides the epochs of groups; those of one group must come in order.
 
-    The balanced plan starts from that of the epoch before, as an operator would who
-    keeps to it; only the first starts from the owners of the strategy in use.
+    The balanced plan starts from the plan of the previous epoch, as if an operator
+    followed it; only the first one starts from the owners of the strategy in use.
     """
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
@@ -149,7 +149,7 @@ class Divider:
 
     @property
     def columns(self) -> list[str]:
-        """The names of what `divide` returns, in order."""
+        """The names of the columns that `divide` returns, in order."""
         names = [c.CLUSTER, c.GROUP, c.EPOCH, c.TOPIC, c.BROKER, c.QUEUE_ID]
         names += [candidate.column for candidate in self._candidates]
         return names + [candidate.moved_column for candidate in self._candidates]
@@ -157,9 +157,9 @@ class Divider:
     def divide(self, epoch: Mapping[str, Any]) -> list[list[Any]]:
         """Return columns with a row per queue, and per owner where it has several.
 
-        Owners are places, `NOBODY`, or None where a candidate cannot be computed. A
-        queue has moved if it had owners in the group's epoch before, and has others
-        now; what several rows show is noted in the first.
+        Owners are positions, `NOBODY`, or None where a candidate cannot be computed. A
+        queue has moved if it had owners in the group's previous epoch and has different
+        ones now; if it has several rows, this is noted in the first.
         """
         group = (epoch[c.CLUSTER], epoch[c.GROUP])
         if group != self._group:
@@ -175,7 +175,7 @@ class Divider:
             members = _with(ids, candidate.added)
             owners = self._owners(epoch, candidate, queues, members)
             before = self._before.get(candidate.name)
-            # Those who are taken away leave their places empty.
+            # Removed members leave their positions empty.
             listed = ids if candidate.added < 0 else members
             places.append(_places(owners, queues, _places_of(listed, members)))
             moved.append(_moved(owners, before, queues))
@@ -197,7 +197,7 @@ class Divider:
                 return self._balanced(epoch, candidate, queues, members)
             return _divided(epoch, candidate, queues, members)
         except (ArgumentError, ValueError, TypeError):
-            # Options that nobody entered or that fit another epoch: no comparison.
+            # The options are missing or fit another epoch: no comparison.
             return None
 
     def _balanced(
@@ -246,14 +246,14 @@ def _is_in_use(candidate: Candidate, epoch: Mapping[str, Any]) -> bool:
 
 
 def _with(ids: Sequence[str], added: int) -> list[str]:
-    """Return member ids with some more, which stand last, or without the last ones."""
+    """Return member ids with more appended, or without the last ones."""
     if added >= 0:
         return [*ids, *(f"~added-{number:03d}" for number in range(added))]
     return sorted_client_ids(ids)[:added]
 
 
 def _places_of(listed: Sequence[str], members: Sequence[str]) -> dict[str, list[int]]:
-    """Return the places of each member's processes in the list, of those still there.
+    """Return the positions in the list of each remaining member's processes.
 
     Each process of a client id that is listed twice takes the whole share.
     """
@@ -270,7 +270,7 @@ def _places(
     queues: Sequence[MessageQueue],
     places_of: Mapping[str, Sequence[int]],
 ) -> list[Any]:
-    """Return each queue's owner as a place; a tuple of places where it has several."""
+    """Return each queue's owner as a position; a tuple of them where it has several."""
     if owners is None:
         return [None] * len(queues)
     found: list[Any] = []

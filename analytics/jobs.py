@@ -49,10 +49,10 @@ from rmqcore.allocation import BALANCED
 logger = logging.getLogger(__name__)
 
 _COMPILED_FROM_ROWS: Final = 500_000
-"""Below this, compiling the queries takes longer than running them interpreted."""
+"""Below this size, compiling the queries takes longer than running them interpreted."""
 
 _ROWS_A_TASK: Final = 1_000_000
-"""Few enough samples that a task sums them in memory, many enough to be worth one."""
+"""Few enough samples for a task to sum in memory, but enough to be worth a task."""
 
 _FEWEST_PIECES: Final = 2
 _LEAST_BYTES: Final = 1 << 20
@@ -70,9 +70,9 @@ def run_job(
 ) -> dict[str, Any]:
     """Run a job and return its summary, which is also written.
 
-    `start` gives the session, and is only called once there is something to read.
-    Roll-ups go into the lake, so that their summary is only returned. Raises `JobError`
-    when the lake holds no sample for the request.
+    `start` returns the session, and is only called when there is something to read.
+    Roll-ups go into the lake, so their summary is returned but not written. Raises
+    `JobError` when the lake holds no sample for the request.
     """
     lake = open_storage(request.lake)
     progress(0.0, "listing")
@@ -148,7 +148,7 @@ class _Work:
         else:
             steps = steps_of_parts(*given, pieces=pieces, numbered=numbered)
             by_number = of_epochs(steps).select(*_FOR_SKEW)
-            if is_balancing:  # which weighs epochs before anything is divided
+            if is_balancing:  # loads are needed before anything is divided
                 by_number = self._keep(by_number)
         weighed = with_weights(epochs, by_number if is_balancing else None, numbered)
         tasks = min(_MOST_TASKS, 1 + source.epoch_rows // _EPOCHS_A_TASK)
@@ -185,7 +185,7 @@ class _Work:
         candidates: list[Candidate],
     ) -> None:
         wanted = [c.LOAD_BY_MEMBER, c.SKEW_BY_TIME]
-        # Of all groups it would be more rows than there are samples in a step.
+        # For all groups, this would be more rows than there are samples in a step.
         is_small = self._request.job == c.JOB_REPORT and bool(self._request.groups)
         if is_small or self._request.job == c.JOB_BACKTEST:
             wanted.append(c.MEMBER_BY_TIME)
@@ -225,7 +225,8 @@ def _tune(spark: SparkSession, source: Chosen | None) -> None:
     spark.conf.set("spark.sql.codegen.factoryMode", mode)
     pieces = max(_FEWEST_PIECES, 1 + rows // _ROWS_A_TASK)
     spark.conf.set("spark.sql.shuffle.partitions", str(pieces))
-    # Bytes tell little about rows that compress this well: a task would get millions.
+    # Byte sizes say little about rows that compress this well: a task would get
+    # millions.
     task_bytes = max(_LEAST_BYTES, _ROWS_A_TASK * size // max(1, rows))
     spark.conf.set("spark.sql.files.maxPartitionBytes", str(task_bytes))
     spark.conf.set("spark.sql.files.openCostInBytes", str(task_bytes // 64))

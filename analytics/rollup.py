@@ -1,9 +1,9 @@
 """The stream of samples into the ladder of roll-ups; see `analytics.lake.ladder`.
 
-Runs until everything that has landed is read, then ends; the checkpoint knows where to
-go on. A batch that was cut short is read again from the same files under the same
-number, and its files have the same names: what was written stays, what was not follows.
-So each sample is counted once, however often anything is killed.
+Runs until everything that has landed is read, then ends; the checkpoint records where
+to continue. A batch that was cut short is read again from the same files under the same
+number, and its files have the same names: files already written stay, and the missing
+ones follow. So each sample is counted once, however often anything is killed.
 
 A sample may come late as long as its landing file is kept (`retention.RAW_KEPT_MS`):
 it makes a part of its own, which adds up with what was there before.
@@ -43,10 +43,10 @@ from analytics.transforms.parts import (
 )
 
 FILES_A_BATCH: Final = 10
-"""Landing files of a minute in one batch, when there is something to catch up with."""
+"""Minutes of landing files in one batch, when there is a backlog to catch up with."""
 
 BATCHES_KEPT: Final = 20
-"""Batches of which the checkpoint keeps what it noted; going on takes the last two."""
+"""Batches whose notes the checkpoint keeps; continuing needs the last two."""
 
 _SCHEMAS: Final = {QUEUES: PARTS, PEAKS: PEAKS_SCHEMA}
 _OF_SAMPLES: Final = {QUEUES: parts_of, PEAKS: peaks_of}
@@ -57,7 +57,7 @@ _POLL_SECONDS: Final = 1
 def roll_up(spark: SparkSession, lake: Storage, progress: Progress) -> dict[str, int]:
     """Read what has landed, carry what is complete; return what was done.
 
-    `progress` may raise to stop the work; the next run goes on where it stopped.
+    `progress` may raise to stop the work; the next run continues where it stopped.
     """
     check_checkpoint(lake)
     thin_log(lake)
@@ -118,7 +118,8 @@ def _stream(
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", FILES_A_BATCH)
         .option("maxFileAge", f"{READ_WITHIN_MS}ms")
-        # A batch that was cut short names files that were given up since, or put aside.
+        # An interrupted batch may name files that have since been given up or set
+        # aside.
         .option("ignoreMissingFiles", "true")
         .parquet(source)
         .writeStream.foreachBatch(write)
@@ -130,7 +131,7 @@ def _stream(
         while not query.awaitTermination(_POLL_SECONDS):
             pass
     except Exception as error:
-        # What Spark says is a page; what was raised inside is the reason.
+        # Spark's own message is a page long; the exception raised inside is the reason.
         raise (failure or AnalyticsError(str(error).splitlines()[0])) from error
     finally:
         query.stop()

@@ -1,7 +1,8 @@
-"""Arrow schemas of the data sets, and the check that rows keep to them.
+"""Arrow schemas of the data sets, and the check that rows conform to them.
 
 Spark derives its own from these, so that the writer and the jobs cannot disagree.
-Strings of few values are plain strings here; Parquet encodes them by dictionary.
+Strings with few distinct values are plain strings here; Parquet encodes them by
+dictionary.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ def _array(value: Any, kind: Any) -> Any:
     try:
         return pa.array(value, kind)
     except pa.ArrowInvalid:
-        # numpy and array('q') give plain integers where a timestamp is wanted.
+        # numpy and array('q') give plain integers where a timestamp is expected.
         return pa.array(value).cast(kind)
 
 

@@ -76,7 +76,7 @@ def start_session(settings: SessionSettings) -> SparkSession:
     shim_home = settings.work_dir.parent / "java-shim"
     os.environ.update(java_environment(os.environ, shim_home))
     _let_workers_import_us()
-    # Else every failed query is written to standard error as a page of JSON.
+    # Otherwise every failed query is written to standard error as a page of JSON.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(_NEVER)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     builder = SparkSession.Builder().appName("rocketscope").master(settings.master)
@@ -84,7 +84,7 @@ def start_session(settings: SessionSettings) -> SparkSession:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    # Not among the settings above: those stand on Java's command line, for all to see.
+    # Not among the settings above: these appear on Java's command line, visible to all.
     hadoop: Any = session.sparkContext._jsc.hadoopConfiguration()
     for key, value in settings.s3.hadoop_configuration().items():
         hadoop.set(key, value)
@@ -132,7 +132,7 @@ def check_address(session: SparkSession, url: str) -> None:
 
 
 def configuration(settings: SessionSettings) -> dict[str, str]:
-    """Return Spark's settings, all of them: for others that start a session."""
+    """Return all of Spark's settings, for other code that starts a session."""
     java_options = " ".join(
         (
             "-XX:+UseSerialGC",
@@ -145,9 +145,9 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
             # Trim memory outside of the heap every ten seconds, if this Java can.
             "-XX:+IgnoreUnrecognizedVMOptions",
             "-XX:TrimNativeHeapInterval=10000",
-            # A job that needs more than its heap ends; it does not crawl on.
+            # A job that needs more than its heap ends instead of crawling on.
             "-XX:+ExitOnOutOfMemoryError",
-            # One method sums what a sample adds: long, and it runs for every row.
+            # One long method sums what a sample adds, and it runs for every row.
             "-XX:-DontCompileHugeMethods",
             f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
         )
@@ -173,7 +173,7 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
         # Collected samples are append-only files that we list ourselves.
         "spark.sql.files.ignoreMissingFiles": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # Rows of one group are in one place: joins by more keys need no shuffle.
+        # Rows of one group are in one partition: joins by more keys need no shuffle.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
     }
     if settings.jars is not None:

@@ -1,10 +1,10 @@
-"""Where a job reads from: samples, or the finest rung of the ladder that will do.
+"""Choose what a job reads: samples, or the finest rung of the ladder that is suitable.
 
 Samples are kept for two days and are many; the coarser roll-ups are, the further they
 reach back. A job takes the first of samples, minutes, ten minutes and hours that
-reaches back as far as any does and has at most `MOST_ROWS` rows in the period; its
-summary names it. A source reaches back to where retention left it whole: older rows
-that happen to be there still are not read. The step of the result is never shorter
+reaches back as far as any of them and has at most `MOST_ROWS` rows in the period; its
+summary names the source. A source reaches back to where retention left it complete:
+older rows that happen to remain are not read. The step of the result is never shorter
 than that of the source.
 """
 
@@ -44,7 +44,7 @@ from analytics.transforms.parts import (
 from analytics.transforms.presence import queues_there
 
 _LOOK_BACK_MS: Final = 180_000
-"""Before the period: what gives its first step a rate."""
+"""Time read before the period, to give its first step a rate."""
 
 _TOLD_WITHIN_MS: Final = 600_000
 """An epoch's rows are written this soon after it began or ended."""
@@ -57,7 +57,7 @@ _FULL_REACH_MS: Final = 600_000
 class Chosen:
     """A source: seconds of its steps (0 for samples), and its files of the period.
 
-    Of times before `whole_from_ms` it has let something go.
+    Some of its data from before `whole_from_ms` has been deleted.
     """
 
     name: str
@@ -109,7 +109,7 @@ def choose_source(
             f"the lake at {lake.url} holds no sample "
             f"{_period_words(request)}; it has {manifest.rows} in all"
         )
-    # Its first step tells when a source begins only to the length of that step.
+    # The first step tells a source's start only to within the length of that step.
     earliest = min(each.first_ms + each.level * 1000 for each in found)
     earliest = max(earliest, request.since_ms or earliest)
     reaching = [each for each in found if each.first_ms <= earliest + _FULL_REACH_MS]
@@ -118,10 +118,10 @@ def choose_source(
 
 
 def period_of(source: Chosen, request: JobRequest) -> Period:
-    """Return the period that a job tells of.
+    """Return the period that a job covers.
 
-    It begins on a whole step, and no earlier than the source is whole. Without an end
-    that was asked for, it ends with the last that the source has.
+    It begins on a whole step, and no earlier than the source is complete. Without a
+    requested end, it ends with the source's last data.
     """
     since_ms = source.first_ms if request.since_ms is None else request.since_ms
     since_ms = max(since_ms, source.whole_from_ms)
@@ -131,8 +131,8 @@ def period_of(source: Chosen, request: JobRequest) -> Period:
         until_ms = max(ended_ms, since_ms + 1)
     observed_ms = min(until_ms, ended_ms) - max(since_ms, source.first_ms)
     step_seconds = max(request.step_seconds or step_for(observed_ms), source.level)
-    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is a part
-    if since_ms < source.whole_from_ms:  # of which some is gone
+    since_ms -= since_ms % (step_seconds * 1000)  # else the first step is partial
+    if since_ms < source.whole_from_ms:  # some of that step is gone
         since_ms += step_seconds * 1000
     return Period(since_ms, until_ms, step_seconds * 1000)
 
@@ -144,7 +144,7 @@ def read_input(
     period = period_of(source, request)
     step_ms = period.step_ms
     from_ms = period.since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
-    # Later samples may claim time at the end of the period.
+    # Samples after the period may claim time at its end.
     read = _Reader(spark, lake, request, from_ms, period.until_ms + REACH_MS)
     if source.level:
         queues = read.rung(QUEUES, source.level)
@@ -259,7 +259,7 @@ def _sources(lake: Storage, request: JobRequest) -> Iterator[Chosen]:
 
 
 def _kept(source: Chosen, until_ms: int | None) -> Chosen:
-    """Leave out files of which nothing is whole."""
+    """Leave out files in which no step is complete."""
     if until_ms is not None and until_ms <= source.whole_from_ms:
         return replace(source, files=())
     step_ms = source.level * 1000

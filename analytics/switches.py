@@ -11,7 +11,7 @@ _WORDS: Final = {
 
 
 def read_switch(key: str, value: str, default: bool) -> bool:
-    """Return what a word means, large or small letters alike; empty is the default.
+    """Return what a word means, in upper or lower case; empty is the default.
 
     Raises `ValueError` naming the key, the value and the words allowed.
     """

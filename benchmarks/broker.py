@@ -1,4 +1,4 @@
-"""How fast the embedded broker takes and hands out messages, and beside what.
+"""How fast the embedded broker takes and hands out messages, compared with others.
 
     python -m benchmarks.broker [--seconds 5] [--size 128] [--apache] [--check]
     python -m benchmarks.broker --restart 1024 [--apache]
@@ -186,7 +186,7 @@ def pull_frame(queue_id: int, offset: int) -> bytes:
 
 
 def sender(frames: list[bytes], until: float) -> Callable[[bytes | None], bytes | None]:
-    """Return what gives the next frame of a round until the time is over."""
+    """Return a function that gives the next frame of a round until the time is over."""
     position = 0
 
     def following(_: bytes | None) -> bytes | None:
@@ -202,7 +202,7 @@ def sender(frames: list[bytes], until: float) -> Callable[[bytes | None], bytes 
 def puller(
     ends: list[int], queue_ids: Iterator[int], until: float
 ) -> Callable[[bytes | None], bytes | None]:
-    """Return what gives the next pull, round and round over all queues."""
+    """Return a function that gives the next pull, cycling over all queues."""
     offsets = [0] * len(ends)
 
     def following(_: bytes | None) -> bytes | None:
@@ -340,7 +340,8 @@ def _cycle(count: int) -> Iterator[int]:
 def embedded(directory: Path) -> Iterator[tuple[Target, Callable[..., float]]]:
     """Run our broker; the second value kills it and starts it over its store.
 
-    It may be given what to do between the two, and returns how long the start took.
+    It takes an optional action to run between the two, and returns the time of the
+    start.
     """
     address = "127.0.0.1:0"
 

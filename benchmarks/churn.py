@@ -47,7 +47,7 @@ LEAST_SHARE: Final = 0.5
 """At least this share of the members is in the group at any time."""
 POLL_S: Final = 0.05
 FIRST_GAP_S: Final = 0.1
-"""Between the first joins: fifty JVM clients starting at one moment fail to."""
+"""Pause between the first joins: fifty JVM clients cannot start at one moment."""
 JVM_OPTIONS: Final = ("-Xmx512m", "-Xss512k")
 _ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -81,7 +81,7 @@ class Result:
     steps: int
     ownership: Ownership
     rests_s: list[float | None]
-    """How long each rest took to come; None where it did not come."""
+    """How long each rest took to be reached; None where it was not reached."""
 
     @property
     def all_rested(self) -> bool:
@@ -201,7 +201,7 @@ class Run:
         began = time.monotonic()
         for step in burst:
             time.sleep(max(0.0, began + step.at_s - time.monotonic()))
-            # Who is still on the way in or out gets there first.
+            # Members that are still joining or leaving finish first.
             self._wait_for("stopped" if step.joins else "started", step.member)
             if step.joins:
                 self._members.tell(
@@ -321,7 +321,7 @@ def report(results: Sequence[Result]) -> str:
 
 
 def main() -> int:
-    """Run one group or both; the exit code is 1 when a rest did not come."""
+    """Run one group or both; the exit code is 1 when a rest was not reached."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--members", type=int, default=50)
     parser.add_argument("--queues", type=int, default=512)

@@ -8,8 +8,9 @@ two idle cores and 128 bytes.
 
 With `--apache` the broker is Apache's, and a Java producer and consumer do the same
 beside it, in a JVM that has been warmed up, as the broker has been; "of Java" is ours
-by theirs. Where others want the processor, a JVM with its many threads is given more of
-it than our one: then only the processor time says how the two compare.
+by theirs. Where other processes need the processor, a JVM with its many threads is
+given more of it than our single thread: then only the processor time shows how the two
+compare.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ async def send_all(
 
 
 class Counting:
-    """Listeners that count, and an event for when all have come."""
+    """Listeners that count, and an event that is set when all have come."""
 
     def __init__(self, total: int) -> None:
         self._left = total

@@ -14,7 +14,7 @@ group is whole again:
 
 For each fault it prints after how long every queue was owned again, the longest time
 in which a queue was given no message (by the workers' logs), and the longest gap that
-the dashboard's own timeline tells, from after to by. At the end it judges the logs:
+the dashboard's own timeline shows, from after to by. At the end it judges the logs:
 first deliveries of each queue must be in the order of its offsets, and every message
 that was acknowledged must have been delivered. Exit code 1 when not.
 

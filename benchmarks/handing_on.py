@@ -1,4 +1,4 @@
-"""What it costs a leader to leave everything to the next one, and that one to take it.
+"""How much it costs a leader to leave everything to the next, and the next to take it.
 
     python -m benchmarks.handing_on [--groups 2300] [--queues 16] [--sweeps 6]
 
@@ -116,7 +116,7 @@ class MadeUp:
 
 
 class NoKeeper:
-    """In the place of the database and the lake, which are not measured here."""
+    """Replaces the database and the lake, which are not measured here."""
 
     pending_rows = dropped = 0
     lake_fault = lake_error = None
@@ -148,7 +148,7 @@ class NoLayer:
 
 
 class Stretch:
-    """The longest time for which the loop did not come round."""
+    """The longest time for which the loop was blocked."""
 
     def __init__(self) -> None:
         self.longest_ms = 0.0

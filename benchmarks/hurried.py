@@ -19,7 +19,7 @@ from rmqcore.labs.clock import HurriedClock
 
 if __name__ == "__main__":
     clock = HurriedClock(float(sys.argv[1]))
-    # Commands take no clock: nobody but a test should give them one.
+    # Commands take no clock, as only tests should give them one.
     vars(client_spec)["SystemClock"] = lambda: clock
     vars(cluster)["LocalCluster"] = partial(LocalCluster, clock=clock)
     sys.exit(main(sys.argv[2:]))

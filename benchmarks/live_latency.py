@@ -11,7 +11,7 @@ that the next one of the same member overtook is not counted.
 
 - fleet: members of the fleet on the embedded cluster; goal: 95 % within 300 ms.
 - `--java`: members in a JVM of their own on an Apache RocketMQ (fetched as the tests
-  do; needs java and mvn), which tell nothing and are asked; goal: 95 % within 1.5 s.
+  do; needs java and mvn), which report nothing and are asked; goal: 95 % within 1.5 s.
 
 `--check` fails when a goal is missed.
 """

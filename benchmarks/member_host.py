@@ -5,7 +5,7 @@
 Reads `start name=… group=… topic=…` and `stop name=…`, one a line, carries them out
 beside each other, and prints one JSON object a line: `started`, `stopped`, and a
 `change` for each queue that a member takes or gives up, with the time of the monotonic
-clock, which is one for all processes of a machine.
+clock, which all processes of a machine share.
 """
 
 from __future__ import annotations

@@ -66,5 +66,5 @@ def judge(
 def _follows(before: Delivery, after: Delivery) -> bool:
     if before.member == after.member:
         return before.line < after.line
-    # Two members' lines have no order but that of their times.
+    # Lines of two members can be ordered only by their times.
     return before.at_ms <= after.at_ms

@@ -1,4 +1,4 @@
-"""What commands start beside each other, and end together."""
+"""Things that commands start side by side and end together."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Java members in two processes, so that one of these may be killed. Two groups are wrong
 on purpose: the members of `g_shared` have one client id, those of `g_tags` subscribe
 different tags. Who is connected and who holds which queue is known here from the
-members themselves, with times: it is the truth that what is shown can be held to.
+members themselves, with times: it is the truth against which pages can be checked.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Hold:
 class SevenGroups:
     """The members, and a record of who was there. Belongs to the main thread.
 
-    `groups` may be fewer than the seven, for who has less time.
+    `groups` may be fewer than the seven, to save time.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class SevenGroups:
     def _leave(self, group: Group) -> None:
         """Let a group's members leave once they have read of every broker.
 
-        What was sent before a member's first pull may be nothing to it.
+        A member may never receive messages sent before its first pull.
         """
         driver = self._drivers[HOME]
         for name, _part in _members(group):
@@ -212,8 +212,8 @@ async def send_traffic(
 ) -> None:
     """Send to every topic on every broker, for ever; a broker that hangs holds up none.
 
-    `per_second` are messages to each topic. What a broker does not take is not sent
-    again: how much there is, is asked of the brokers.
+    `per_second` are messages to each topic. A message that a broker does not take is
+    not sent again: the brokers are asked how many there are.
     """
     pause_s = BATCH * len(brokers) / per_second
     producer = Producer(nameserver, group="traffic", registry=InstanceRegistry())

@@ -1,4 +1,4 @@
-"""How long a snapshot of a large Apache RocketMQ takes, and beside what.
+"""How long a snapshot of a large Apache RocketMQ takes, compared with other ways.
 
     python -m benchmarks.snapshot [--topics 900] [--groups 2300] [--repeat 15] [--check]
 

@@ -1,4 +1,4 @@
-"""What a zoom costs the web process: `python -m benchmarks.zoom`.
+"""Measure the cost of a zoom for the web process: `python -m benchmarks.zoom`.
 
 Writes rungs of the ladder as a week of many groups leaves them (seeded, without Spark:
 the columns that a page reads, the sizes of files that carrying makes), then reads

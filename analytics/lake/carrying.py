@@ -1,7 +1,7 @@
 """Put batches on the ladder and carry them upwards; see `ladder`.
 
-Every step can be cut short and done again: a file's name says what is in it and is
-taken once, and one change of a manifest lists the files of all clusters.
+Every step can be interrupted and repeated: a file's name says what is in it and can be
+taken only once, and one change of a manifest lists the files of all clusters.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from .reader import read_entry
 from .storage import Storage
 
 MOST_MERGED_ROWS: Final = 1_000_000
-"""Files with more rows than this together stay apart: they are few and large already,
-and what is merged goes through memory as a whole."""
+"""Files with more rows than this in total are not merged: they are few and large
+already, and a merge holds all of its rows in memory."""
 
 Merge = Callable[[list[FileEntry], int], Any]
-"""Takes files and ms of a step, gives their rows merged into such steps."""
+"""Takes files and a step's length (ms); returns their rows merged into such steps."""
 
 
 def add_batch(
     storage: Storage, family: str, number: int, make: Callable[[], Any]
 ) -> bool:
-    """Put a batch on the lowest rung; False when it is there, or was."""
+    """Put a batch on the lowest rung; False when it is or was there already."""
     dataset = dataset_of(family, c.ROLLUP_LEVELS[0])
     if number < carried_until(load_manifest(storage, dataset)):
         return False
@@ -54,7 +54,7 @@ def add_batch(
 def carry(
     storage: Storage, family: str, lower: int, upper: int, *, merge: Merge, now_ms: int
 ) -> int:
-    """Make files of the rung above, and merge those below that are in them.
+    """Make files of the rung above, and merge the files below that they are made of.
 
     Returns how many spans of batches were carried.
     """
@@ -65,7 +65,7 @@ def carry(
     for span in due:
         raised = merge(files_in(present, span), upper * 1000)
         list_files(storage, above, put(storage, above, raised, span), span)
-    # Also those of a run that ended between the two rungs.
+    # This includes the files of a run that ended between the two rungs.
     for span in _unmerged(storage, below, above, size):
         files = files_in(load_manifest(storage, below), span)
         entries = put(storage, below, merge(files, lower * 1000), span)
@@ -75,7 +75,7 @@ def carry(
 
 
 def put(storage: Storage, dataset: str, table: Any, span: Span) -> list[FileEntry]:
-    """Write a file per cluster, durably; those that are there already stay."""
+    """Write a file per cluster, durably; existing files stay as they are."""
     entries = []
     for cluster in table[c.CLUSTER].unique().to_pylist():
         part = table.filter(pc.equal(table[c.CLUSTER], cluster))
@@ -96,9 +96,9 @@ def list_files(
     instead_of: Collection[str] = (),
     now_ms: int = 0,
 ) -> None:
-    """Put the files of a span into a manifest, in the place of others.
+    """Put the files of a span into a manifest, replacing others.
 
-    Those that are in stay. A span without rows is noted as carried, too.
+    Files that are listed already stay. A span without rows is also noted as carried.
     """
     added = list(entries)
 
@@ -115,7 +115,7 @@ def list_files(
 
 
 def _unmerged(storage: Storage, below: str, above: str, size: int) -> list[Span]:
-    """Return the spans above whose batches are in several files below, small ones."""
+    """Return the spans above whose batches are in several small files below."""
     lower = load_manifest(storage, below)
     spans = {span_of(file.path) for file in load_manifest(storage, above).files}
     return sorted(

@@ -3,7 +3,7 @@
 `absorb` puts landing files that the manifest does not know into it, as they are.
 `compact` merges files of about one size (a factor of ten apart), of one cluster and
 one day, sorted by queue and time: each row is rewritten a few times at most, however
-small the files were. A killed compaction leaves at worst a file that nobody lists,
+small the files were. A killed compaction leaves at worst a file that no manifest lists,
 which `retention.sweep` removes. Peak memory: `TARGET_ROWS` rows.
 """
 
@@ -36,7 +36,7 @@ SETTLED_MS: Final = 2 * MINUTE_MS
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Files to become one: all of one cluster and day."""
+    """Files to be merged into one, all of one cluster and day."""
 
     files: tuple[FileEntry, ...]
 
@@ -47,7 +47,7 @@ class Merge:
     def replacement(
         self, entry: FileEntry, now_ms: int
     ) -> Callable[[Manifest], Manifest]:
-        """Return the change of the manifest that puts `entry` in their place."""
+        """Return the change of the manifest that replaces the files with `entry`."""
         paths = {file.path for file in self.files}
         return lambda manifest: manifest.without_files(paths, now_ms).with_files(
             [entry]
@@ -63,7 +63,7 @@ def absorb(storage: Storage, dataset: str) -> Manifest:
 
     def change(manifest: Manifest) -> Manifest:
         known = manifest.knows()
-        # Listed inside the change: after a lost race the folder may hold more.
+        # Listed inside the change: after a lost race the folder may hold more files.
         for file in storage.list_files(f"{LANDING}/{dataset}"):
             if file.path not in known and file.path not in entries:
                 entry = _entry_or_none(storage, file.path, file.size)
@@ -84,7 +84,7 @@ def compact(storage: Storage, dataset: str, now_ms: int) -> int:
         try:
             update_manifest(storage, dataset, merge.replacement(entry, now_ms))
         except ManifestConflictError as error:
-            # Somebody else compacted or retired one of them: theirs stands.
+            # Another process compacted or retired one of them: its change stands.
             logger.info("dataset=%s merge given up: %s", dataset, error)
             continue
         replaced += len(merge.files)

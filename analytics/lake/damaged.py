@@ -1,9 +1,9 @@
-"""Landing files that are no Parquet files: put aside, so that streams get past them.
+"""Set aside landing files that are not valid Parquet, so that streams get past them.
 
-Nothing here writes such a file: one is seen only when it is complete. A disk that lost
-power or was repaired, or a copy that was broken off, may still leave one, and a stream
-would fail on it again and again. The bytes are kept below `damaged/`, for anybody
-who wants to look at them, and the log names them.
+Nothing here writes such a file: files become visible only when complete. A disk that
+lost power or was repaired, or an interrupted copy, may still leave one, and a stream
+would fail on it again and again. The files are kept below `damaged/` for inspection,
+and the log names them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DAMAGED: Final = "damaged"
 
 
 def put_aside(storage: Storage, paths: Iterable[str]) -> list[str]:
-    """Move the files among `paths` that cannot be read; return which they were."""
+    """Move the files among `paths` that cannot be read; return their paths."""
     found = []
     for path in sorted(paths):
         try:

@@ -1,9 +1,10 @@
-"""Let go of epochs that nothing in the lake refers to any more.
+"""Delete epochs that nothing in the lake refers to any more.
 
-An epoch explains samples and steps of its time, so it stays while any of them does. It
-has a row for its begin and one for its end, months apart where a group is stable, in
-files that hold rows of many groups: files are therefore thinned, not dropped. Several
-old files of a cluster become one without the rows of epochs that are over.
+An epoch explains the samples and steps of its time, so it is kept as long as any of
+them. It has a row for its beginning and one for its end, months apart where a group is
+stable, in files that hold rows of many groups: files are therefore thinned, not
+dropped. Several old files of a cluster are merged into one without the rows of epochs
+that are over.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from .storage import Storage
 logger = logging.getLogger(__name__)
 
 MARGIN_MS: Final = 60 * MINUTE_MS
-"""A step's time is when it begins: its samples are of an hour later at most."""
+"""A step's time is its beginning: its samples are at most an hour later."""
 
 _KEY: Final = (c.GROUP, c.EPOCH)
 
 
 def oldest_kept_ms(storage: Storage, now_ms: int) -> int:
-    """Return the time of the oldest sample or step that the lake has, or may get."""
+    """Return the time of the oldest sample or step that the lake has or may get."""
     rungs = [
         dataset_of(family, level) for family in FAMILIES for level in c.ROLLUP_LEVELS
     ]
@@ -50,9 +51,9 @@ def oldest_kept_ms(storage: Storage, now_ms: int) -> int:
 
 
 def thin_epochs(storage: Storage, oldest_ms: int, now_ms: int) -> int:
-    """Let go of epochs that were over before `oldest_ms`; return how many rows.
+    """Delete epochs that were over before `oldest_ms`; return how many rows.
 
-    Waits until a cluster has some old files, so that rows are not copied each time.
+    Waits until a cluster has several old files, so that rows are not copied each time.
     """
     horizon = oldest_ms - MARGIN_MS
     manifest = load_manifest(storage, c.EPOCHS)
@@ -71,7 +72,7 @@ def thin_epochs(storage: Storage, oldest_ms: int, now_ms: int) -> int:
         try:
             _replace(storage, old, entries, now_ms)
         except ManifestConflictError as error:
-            # Somebody else compacted one of them: theirs stands.
+            # Another process compacted one of them: its change stands.
             logger.info("cluster=%s epochs not thinned: %s", cluster, error)
             continue
         gone += table.num_rows - kept.num_rows
@@ -88,7 +89,7 @@ def _ends(storage: Storage, files: Iterable[FileEntry]) -> Any:
 def _over(rows: Any, horizon: int) -> set[tuple[str, int]]:
     """Return the epochs that ended before the horizon.
 
-    One that a killed collector left open ended where the group's next one began.
+    An epoch that a killed collector left open ended when the group's next one began.
     """
     limit = moment(horizon)
     has_end = set(_keys(rows.filter(pc.is_valid(rows[c.ENDED_BEFORE]))))

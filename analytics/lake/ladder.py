@@ -1,17 +1,17 @@
 """The ladder of roll-ups: minutes, ten minutes, hours; which files are on which rung.
 
 A rung is a pair of data sets: `queues` has parts of steps per queue and epoch, `peaks`
-the highest lag of a group or topic at one moment. A *part* is what some samples say
-about a step; parts of one step add up, so that late samples simply make one more part
-and nothing ever waits for them.
+the highest lag of a group or topic at one moment. A *part* summarizes some samples of a
+step; parts of one step add up, so that late samples simply make one more part and
+nothing ever waits for them.
 
 The stream numbers its batches from 0. Batch n becomes file n of the lowest rung (one
 per cluster). Ten files there become one file on the rung above and, merged, one file
-in their own place; so on upwards, as an odometer carries (`carrying`). A file's name
-says which batches are in it, so that doing any of this twice changes nothing, and each
-batch is on every rung exactly once: in a file there, or in files below that wait to be
-carried. How far a rung has come is noted in its manifest, for files are let go after a
-time (`rung_retention`), and with them their names.
+that replaces them; the higher rungs work alike, as an odometer carries (`carrying`). A
+file's name says which batches are in it, so that doing any of this twice changes
+nothing, and each batch is on every rung exactly once: in a file there, or in files
+below that wait to be carried. A rung's progress is noted in its manifest, because files
+and their names are deleted after a time (`rung_retention`).
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ def span_of(path: str) -> Span:
 
 
 def carried_until(manifest: Manifest) -> int:
-    """Return the number after the last batch that ever was on a rung."""
-    # Names tell it of manifests from before it was noted.
+    """Return one more than the number of the last batch that was ever on a rung."""
+    # For manifests from before this was noted, file names tell it.
     spans = [span_of(file.path).last for file in manifest.files]
     spans += [span_of(file.path).last for file in manifest.retired]
     return max(manifest.batches, max(spans, default=-1) + 1)
 
 
 def with_batches(manifest: Manifest, until: int = 0) -> Manifest:
-    """Note how far a rung has come, so that it outlives the files' names."""
+    """Note a rung's progress, so that it outlives the files' names."""
     return replace(manifest, batches=max(until, carried_until(manifest)))
 
 
@@ -93,9 +93,9 @@ def files_in(manifest: Manifest, span: Span) -> list[FileEntry]:
 
 @dataclass(frozen=True, slots=True)
 class RungView:
-    """All that can be seen from a rung: files with every batch once.
+    """The files visible from a rung, with every batch exactly once.
 
-    `whole_from_ms`: of steps that began earlier, some batches were let go.
+    `whole_from_ms`: of steps that began earlier, some batches have been deleted.
     """
 
     files: tuple[FileEntry, ...]
@@ -111,7 +111,7 @@ def view_from(
     until_ms: int | None = None,
     clusters: Collection[str] | None = None,
 ) -> RungView:
-    """Return what is on a rung, and what waits on those below to be carried to it."""
+    """Return the files on a rung, and those below that wait to be carried to it."""
     found: list[FileEntry] = []
     begin = 0
     manifests = _from_above(storage, family, seconds)
@@ -122,7 +122,8 @@ def view_from(
             if span_of(file.path).first >= begin
         ]
         begin = max(begin, carried_until(manifest))
-    # What waits to be carried is never let go, so only the rung's own word counts.
+    # Files that wait to be carried are never deleted, so only the rung's own value
+    # counts.
     return RungView(tuple(found), manifests[0].whole_from_ms)
 
 
@@ -134,8 +135,8 @@ def rung_above(seconds: int) -> int | None:
 def _from_above(storage: Storage, family: str, seconds: int) -> list[Manifest]:
     """Return the manifests of a rung and those below it, as of one moment.
 
-    Between two of them a batch may be carried up and let go below: then it would be
-    in neither, so it is looked again.
+    Between reading two of them, a batch may be carried up and deleted below. It would
+    then be in neither, so they are read again.
     """
     names = [
         dataset_of(family, level)

@@ -1,10 +1,10 @@
 """The list of files that make up a data set, as numbered, immutable versions.
 
 Batch readers read the newest manifest and the files it names, nothing else; they
-never see a file twice or half. A change writes the next number under a name that must
-not exist yet: of two writers one wins, the other reads again and repeats its change.
-Files that a change removes are *retired*: they stay on disk for a while, for readers
-that still hold an older version. Cost: one listing and one small JSON file.
+never see a file twice or incomplete. A change writes the next number under a name that
+must not exist yet: of two writers one wins, and the other reads again and repeats its
+change. Files that a change removes are *retired*: they stay on disk for a while, for
+readers that still hold an older version. Cost: one listing and one small JSON file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Manifest:
     files: tuple[FileEntry, ...] = ()
     retired: tuple[Retired, ...] = ()
     whole_from_ms: int = 0
-    """Rows from then on are all here; of older ones, some were let go."""
+    """All rows from this time on are here; of older ones, some have been deleted."""
     batches: int = 0
     """On a rung of roll-ups: how many batches were ever put here."""
 
@@ -102,7 +102,7 @@ class Manifest:
     def expiring(
         self, paths: Collection[str], now_ms: int, step_ms: int = 1
     ) -> Manifest:
-        """Let go of the rows in files; each stands for `step_ms` from its time on."""
+        """Retire expired files; each row stands for `step_ms` from its time on."""
         last = (file.last_ms for file in self.files if file.path in paths)
         ends = [self.whole_from_ms, *(each + step_ms for each in last)]
         return replace(self.without_files(paths, now_ms), whole_from_ms=max(ends))
@@ -122,7 +122,7 @@ def load_manifest(storage: Storage, dataset: str) -> Manifest:
         newest = listed[-1].path
         try:
             return _decoded(newest, storage.read(newest))
-        except FileNotFoundError:  # so slow a reader that the version was pruned
+        except FileNotFoundError:  # the reader was so slow that the version was pruned
             continue
     raise LakeError(f"{dataset}: manifests vanish faster than they can be read")
 
@@ -130,7 +130,7 @@ def load_manifest(storage: Storage, dataset: str) -> Manifest:
 def update_manifest(
     storage: Storage, dataset: str, change: Callable[[Manifest], Manifest]
 ) -> Manifest:
-    """Apply a change to the newest version and write the next; retry when beaten.
+    """Apply a change to the newest version and write the next; retry after a lost race.
 
     `change` may run several times and must only look at its argument. A change that
     returns an equal manifest writes nothing.
@@ -173,7 +173,7 @@ def _decoded(path: str, data: bytes) -> Manifest:
             version=document["version"],
             files=tuple(FileEntry(**entry) for entry in document["files"]),
             retired=tuple(Retired(**entry) for entry in document["retired"]),
-            # Not in manifests of versions that let nothing go.
+            # Absent from manifests of program versions that deleted nothing.
             whole_from_ms=int(document.get("whole_from_ms", 0)),
             batches=int(document.get("batches", 0)),
         )

@@ -1,4 +1,4 @@
-"""Where files of the lake stand, and how their names are read back.
+"""Where files of the lake are stored, and how their names are parsed.
 
 landing/<data set>/cluster=<name>/day=2026-03-13/1430-<run>-000017.parquet
 compact/<data set>/cluster=<name>/day=2026-03-13/<first ms>-<last ms>-<id>.parquet
@@ -22,7 +22,7 @@ MINUTE_MS: Final = 60_000
 def landing_path(
     dataset: str, cluster: str, minute_ms: int, run: str, number: int
 ) -> str:
-    """Return the path of the `number`th landing file that a writer run makes."""
+    """Return the path of the `number`th landing file of a writer run."""
     minute = datetime.fromtimestamp(minute_ms / 1000, UTC)
     return (
         f"{LANDING}/{dataset}/{partition(cluster, minute)}/"
@@ -33,7 +33,7 @@ def landing_path(
 def compact_path(
     dataset: str, cluster: str, first_ms: int, last_ms: int, name: str
 ) -> str:
-    """Return the path of a compacted file; `name` tells apart equal spans."""
+    """Return the path of a compacted file; `name` distinguishes equal spans."""
     day = datetime.fromtimestamp(first_ms / 1000, UTC)
     return (
         f"{COMPACT}/{dataset}/{partition(cluster, day)}/"
@@ -55,5 +55,5 @@ def cluster_of(path: str) -> str:
 
 
 def partition(cluster: str, moment: datetime) -> str:
-    """Return the folders of a cluster's files of a day."""
+    """Return the folders for a cluster's files of one day."""
     return f"cluster={quote(cluster, safe='')}/day={moment:%Y-%m-%d}"

@@ -1,4 +1,4 @@
-"""Spans of time cut at the borders of steps, as Arrow and NumPy columns; no Spark.
+"""Spans of time cut at step boundaries, as Arrow and NumPy columns; no Spark.
 
 The same as `analytics.transforms.parts` and `presence` do for the jobs.
 """
@@ -38,13 +38,13 @@ def pieces_of(samples: Any, period: Period) -> Any:
     """Cut samples into pieces, parts of one sample each, with its lag and moment.
 
     Lag is null where an offset is not known. An offset committed after the maximum was
-    read can be ahead of it: that is 0.
+    read can be ahead of it: the lag is then 0.
     """
     step_ms = period.step_ms
     at = as_ms(samples[c.TIME]).to_numpy()
     weight = np.rint(samples[c.WEIGHT].to_numpy() * 1000).astype(np.int64)
     begin = at - np.minimum(weight, CLAIM_MS)
-    # A moment belongs to the step that ends with it, also where nothing is claimed.
+    # A moment belongs to the step that ends with it, even if nothing is claimed.
     row, step = _cut(np.minimum(begin, at - 1), at, step_ms)
     is_within = (step >= period.since_ms) & (begin[row] < period.until_ms)
     is_within &= step < period.until_ms
@@ -94,13 +94,13 @@ def steps_there(queues: Any, period: Period) -> Any:
 
 
 def whole_steps(since: Any, period: Period) -> Any:
-    """Return the seconds of each step, by its begin, that are in the period."""
+    """Return how many seconds of each step, given its start, are in the period."""
     step = as_ms(since).to_numpy()
     return pa.array(_overlap(period.since_ms, period.until_ms, step, period.step_ms))
 
 
 def floored(time: Any, step_ms: int) -> Any:
-    """Return the begin of the step that each time is in."""
+    """Return the start of the step that each time is in."""
     return as_time(pc.multiply(pc.divide(as_ms(time), step_ms), step_ms))
 
 
@@ -115,7 +115,7 @@ def as_time(ms: Any) -> Any:
 
 
 def _cut(begin: Any, end: Any, step_ms: int) -> tuple[Any, Any]:
-    """Return which span, and the begin of which step, each piece of the spans is of."""
+    """Return for each piece the span it comes from and the start of its step."""
     first = begin // step_ms * step_ms
     count = np.where(begin < end, (end - 1 - first) // step_ms + 1, 0)
     row = np.repeat(np.arange(len(begin)), count)
@@ -124,5 +124,5 @@ def _cut(begin: Any, end: Any, step_ms: int) -> tuple[Any, Any]:
 
 
 def _overlap(begin: Any, end: Any, step: Any, step_ms: int) -> Any:
-    """Return the seconds that spans have of steps."""
+    """Return the seconds by which spans and steps overlap."""
     return (np.minimum(end, step + step_ms) - np.maximum(begin, step)) / 1000

@@ -1,8 +1,8 @@
-"""Rows of one group, topic and span out of files that hold many; no Spark.
+"""Read rows of one group, topic and span from files that hold many; no Spark.
 
 Merged files are sorted by group, and every row group notes the least and the greatest
 value of each column: those that cannot hold a wanted row are not read. Names are read
-by their dictionaries, so that most of the rows that are left out cost no text.
+as dictionaries, so that most of the skipped rows cost no text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Budget:
-    """How many rows may be read yet; `LakeError` names the limit when it is spent."""
+    """How many more rows may be read; `LakeError` names the limit when it is spent."""
 
     most: int
     spent: int = 0
@@ -75,8 +75,8 @@ def read_wanted(
 ) -> Any:
     """Return the wanted rows of files in some columns, which include the time.
 
-    A file that retention took meanwhile is left out. Raises `LakeError` when more rows
-    would have to be read than the budget has left.
+    A file that retention deleted meanwhile is left out. Raises `LakeError` when more
+    rows would have to be read than the budget has left.
     """
     kinds = schema_of(dataset)
     schema = pa.schema([pa.field(name, kinds.field(name).type) for name in columns])

@@ -1,7 +1,7 @@
 """Read a data set without Spark: for pages, tests and small questions.
 
-Reads what the newest manifest lists. A file that retention deleted in between makes
-the reader start again with the manifest of now.
+Reads what the newest manifest lists. If retention deletes a file in between, the reader
+starts again with the current manifest.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def read_table(
 
 
 def read_entry(storage: Storage, path: str, size: int) -> FileEntry:
-    """Return what the manifest notes of a file, from its footer alone.
+    """Return a file's manifest entry, from its footer alone.
 
-    Raises `LakeError` when it is no Parquet file of a known schema.
+    Raises `LakeError` when it is not a Parquet file of a known schema.
     """
     try:
         with storage.open_input(path) as source:
@@ -59,7 +59,7 @@ def read_entry(storage: Storage, path: str, size: int) -> FileEntry:
     except (pa.ArrowException, ValueError) as error:
         raise LakeError(f"{path} is not a readable Parquet file: {error}") from error
     except OSError as error:
-        if "thrift" not in str(error):  # else the file can be read, and makes no sense
+        if "thrift" not in str(error):  # else the file is readable but makes no sense
             raise
         raise LakeError(f"{path} is not a readable Parquet file: {error}") from error
     return FileEntry(path, metadata.num_rows, size, first_ms, last_ms)
@@ -104,7 +104,7 @@ def _read(
 ) -> Any:
     schema = schema_of(dataset)
     read = list(columns) if columns else schema.names
-    if c.TIME not in read:  # the span is cut by it
+    if c.TIME not in read:  # needed to cut the span
         read.append(c.TIME)
     parts = [read_file(storage, dataset, file.path, read) for file in files]
     return pa.concat_tables(parts) if parts else schema.empty_table().select(read)
@@ -119,7 +119,7 @@ def _within(table: Any, since_ms: int | None, until_ms: int | None) -> Any:
 
 
 def moment(ms: int) -> Any:
-    """Return a time as Arrow compares it."""
+    """Return a time in the form that Arrow compares."""
     return pa.scalar(ms, pa.timestamp("ms", tz="UTC"))
 
 

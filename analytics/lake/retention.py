@@ -1,10 +1,10 @@
-"""Let old rows go: first out of the manifest, later from the disk.
+"""Remove old rows: first from the manifest, later from the disk.
 
-`expire` retires files whose newest row is too old. `sweep` deletes what has been
-retired for longer than readers take, and compacted files that no manifest ever
+`expire` retires files whose newest row is too old. `sweep` deletes files that have been
+retired for longer than readers need them, and compacted files that no manifest ever
 listed. Landing files are the source of streams: `sweep_landing` keeps those that the
-stream has yet to read, but not for ever: a stream that never runs must not fill the
-disk. What is given up that way is told.
+stream has yet to read, but not for ever, as a stream that never runs must not fill the
+disk. Files given up that way are reported.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def expire(
 ) -> int:
     """Retire files without a row of the last `kept_ms`; return how many.
 
-    A row stands for `step_ms` from its time on. The manifest notes from when on it is
-    whole.
+    A row covers `step_ms` from its time on. The manifest notes the time from which it
+    is complete.
     """
     horizon = now_ms - kept_ms
     retired: set[str] = set()
@@ -70,7 +70,7 @@ def sweep(
     """Delete files retired for `grace_ms` or never listed; return how many.
 
     `still_streamed` names landing files that a stream has yet to read; `is_awaited`
-    says of a file that was never listed that somebody will list it yet.
+    tells whether a file that was never listed is still going to be.
     """
     manifest = load_manifest(storage, dataset)
     gone = {
@@ -85,7 +85,8 @@ def sweep(
     }
     for path in sorted(gone | orphans):
         storage.delete(path)
-    # Files first: a name forgotten too early would be absorbed again as new.
+    # Delete files first: if a name is forgotten too early, its file is absorbed again
+    # as new.
     update_manifest(storage, dataset, lambda present: present.forgetting(gone))
     return len(gone | orphans)
 
@@ -119,16 +120,16 @@ def sweep_landing(
     *,
     kept_ms: int = RAW_KEPT_MS,
 ) -> Swept:
-    """Sweep a data set that a stream reads; `unread` is what it has yet to read.
+    """Sweep a data set that a stream reads; `unread` are the files it has yet to read.
 
-    An unread file stays for `kept_ms` after it was written; then it is given up, with
-    a warning for each cluster that loses some.
+    An unread file stays for `kept_ms` after it was written; then it is given up, with a
+    warning for each cluster that loses files.
     """
     waiting = {path for path, at_ms in unread.items() if at_ms >= now_ms - kept_ms}
     retired = load_manifest(storage, dataset).retired
     due = {file.path for file in retired if file.at_ms <= now_ms - GRACE_MS}
     lost = {path: unread[path] for path in (unread.keys() & due) - waiting}
-    # Told first: who is killed in between tells it twice, and not never.
+    # Reported first: a process killed in between reports it twice rather than never.
     given_up = tuple(_given_up(lost))
     for each in given_up:
         logger.warning(
@@ -154,7 +155,7 @@ def _orphans(
 ) -> set[str]:
     """Return compacted files that a killed compaction left behind.
 
-    A file written lately may belong to a merge that has yet to list it.
+    A recently written file may belong to a merge that has yet to list it.
     """
     known = manifest.knows()
     return {

@@ -1,8 +1,8 @@
-"""Let go of old steps of the ladder, each rung after a time of its own.
+"""Remove old steps from the ladder; each rung keeps its steps for a time of its own.
 
-A file of a rung is let go once all its steps are too old and all its batches are on the
-rung above: what waits to be carried stays, however old. So a rung never loses what it
-sees through the rungs below it.
+A file of a rung is retired once all its steps are too old and all its batches are on
+the rung above: files that wait to be carried stay, however old. So a rung never loses
+what it sees through the rungs below it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ ROLLUP_KEPT_MS: Final = dict(
 def expire_rungs(
     storage: Storage, now_ms: int, kept_ms: Mapping[int, int] = ROLLUP_KEPT_MS
 ) -> int:
-    """Retire the files of all rungs that are over their time; return how many.
+    """Retire the files of all rungs that have outlived their time; return how many.
 
-    `kept_ms` is given by seconds of a rung's step, and is not to fall on the way up.
+    `kept_ms` maps the seconds of a rung's step to its time, which must not decrease on
+    the way up.
     """
     return sum(
         _expire(storage, family, level, now_ms, kept_ms[level])
@@ -48,7 +49,7 @@ def expire_rungs(
 
 
 def sweep_rungs(storage: Storage, now_ms: int, *, grace_ms: int = GRACE_MS) -> int:
-    """Delete what is retired, and what no carry will list any more; say how many."""
+    """Delete retired files and those that no carry will still list; return how many."""
     return sum(
         sweep(
             storage,
@@ -66,7 +67,8 @@ def _expire(
     storage: Storage, family: str, level: int, now_ms: int, kept_ms: int
 ) -> int:
     dataset, above = dataset_of(family, level), rung_above(level)
-    # Before anything goes: names are all that old manifests tell of their batches.
+    # Done before anything is deleted: old manifests tell their batches only by file
+    # names.
     update_manifest(storage, dataset, with_batches)
     carried = None
     if above is not None:
@@ -86,13 +88,13 @@ def _expire(
 
 
 def _is_awaited(manifest: Manifest, path: str) -> bool:
-    """Say whether a file that nobody lists is the work of a run that was cut short.
+    """Tell whether an unlisted file is the work of an interrupted run.
 
-    The next run makes it anew under the same name, finds it there and lists it.
+    The next run makes it again under the same name, finds it there and lists it.
     """
     try:
         span = span_of(path)
-    except ValueError:  # none of ours
+    except ValueError:  # not one of our files
         return True
     return span.last >= carried_until(manifest) or any(
         span_of(file.path) != span for file in files_in(manifest, span)

@@ -2,7 +2,7 @@
 
 Settings come from the environment, because web process, workers, the analytics process
 and the command line all open the lake by its address alone. An address holds neither
-keys nor options: it is shown on pages, and names of files are put after it.
+keys nor options, because it is shown on pages and file names are appended to it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ PATH_STYLE: Final = "ROCKETSCOPE_S3_PATH_STYLE"
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """Where S3 is and who asks.
+    """Where S3 is, and with which keys to use it.
 
-    Without `endpoint` it is Amazon's. Without keys they are looked for where Amazon's
-    tools look (environment, files, the machine's role). `path_style` puts the bucket
-    behind the host, as most other servers want it, instead of in front.
+    Without `endpoint` it is Amazon's. Without keys, the places where Amazon's tools
+    look are searched (environment, files, the machine's role). `path_style` puts the
+    bucket after the host, as most other servers expect, instead of before it.
     """
 
     endpoint: str = ""

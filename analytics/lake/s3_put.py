@@ -1,6 +1,6 @@
-"""Write an S3 object only where there is none: what pyarrow's S3 does not offer.
+"""Write an S3 object only where there is none, which pyarrow's S3 does not offer.
 
-One request with `If-None-Match: *` by Amazon's own client: of two writers of one name
+One request with `If-None-Match: *` by Amazon's own client: of two writers of one name,
 exactly one is told that it was first. Keys are found where pyarrow finds them.
 """
 
@@ -17,7 +17,7 @@ _ATTEMPTS: Final = 4
 
 
 class UnconditionalError(OSError):
-    """The server knows no conditional writes, or there are no keys to sign them."""
+    """The server has no conditional writes, or there are no keys to sign them."""
 
 
 def put_if_absent(settings: S3Settings, bucket: str, key: str, data: bytes) -> bool:
@@ -44,7 +44,7 @@ def put_if_absent(settings: S3Settings, bucket: str, key: str, data: bytes) -> b
                 return False
             if status == HTTPStatus.NOT_IMPLEMENTED:
                 raise UnconditionalError(f"{bucket}/{key}: {error}") from error
-            if status != HTTPStatus.CONFLICT:  # which is: another one is at it
+            if status != HTTPStatus.CONFLICT:  # another write is in progress
                 raise OSError(
                     f"{bucket}/{key} not written, HTTP {status}: {error}"
                 ) from error
@@ -61,8 +61,8 @@ def put_if_absent(settings: S3Settings, bucket: str, key: str, data: bytes) -> b
 def client_of(settings: S3Settings) -> Any:
     """Return Amazon's client for a server; it serves all threads of the process.
 
-    It does not repeat a request by itself: were an answer lost, the second one would
-    be told that the name is taken, by us.
+    It does not repeat requests by itself: if an answer were lost, the second request
+    would be told that the name is taken, although we took it.
     """
     from botocore.config import Config
     from botocore.session import Session
@@ -77,8 +77,8 @@ def client_of(settings: S3Settings) -> Any:
             connect_timeout=TIMEOUT_SECONDS,
             read_timeout=TIMEOUT_SECONDS,
             retries={"total_max_attempts": 1},
-            proxies={},  # pyarrow, which does all else, takes none
-            # Servers other than Amazon's may know neither of its newer checksums.
+            proxies={},  # pyarrow, which does everything else, uses none
+            # Servers other than Amazon's may not know its newer checksums.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
             s3={

@@ -1,12 +1,12 @@
-"""Spark's log of the files that a stream has read, which we read and keep short.
+"""Read, and keep short, Spark's log of the files that a stream has read.
 
-Beside its checkpoint Spark notes a file of JSON lines for each batch, one line a
-landing file; each tenth is a `.compact` with all lines there ever were. Spark drops
-old batches, but never a line: what it keeps grows with every file that it ever read.
+Beside its checkpoint Spark writes a file of JSON lines for each batch, one line per
+landing file; every tenth is a `.compact` file with all lines so far. Spark drops old
+batches, but never a line: the log grows with every file ever read.
 
-On start it reads the lines into a map and forgets those of files `READ_WITHIN` older
-than the newest; a file that old it never reads, whether it is in the map or not. So the
-same lines can go from the log: Spark comes to the same map without them.
+On start it reads the lines into a map and drops those of files `READ_WITHIN` older than
+the newest; it never reads a file that old, whether or not it is in the map. So these
+lines can be removed from the log: Spark builds the same map without them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COMMITS: Final = f"{CHECKPOINT}/commits"
 READ_WITHIN_MS: Final = 72 * 60 * MINUTE_MS
 """A landing file this much older than the newest one read is not read any more.
 
-More than retention keeps unread files for, so that this never decides.
+This is longer than retention keeps unread files, so that it never matters.
 """
 
 _VERSION: Final = "v1"
@@ -81,10 +81,10 @@ def read_log(storage: Storage) -> SourceLog:
 
 
 def thin_log(storage: Storage) -> int:
-    """Drop the lines that Spark itself would forget; return how many.
+    """Drop the lines that Spark itself would drop; return how many.
 
-    Only the newest `.compact` is changed, the one that the next is made of; Spark
-    deletes the older ones. May be cut short, and done while a stream runs.
+    Only the newest `.compact` is changed, from which the next is made; Spark deletes
+    the older ones. May be interrupted, and may run while a stream runs.
     """
     log = read_log(storage)
     path = next(iter(_newest_parts(storage)), "")
@@ -94,12 +94,12 @@ def thin_log(storage: Storage) -> int:
     kept = [
         line
         for file, line in lines
-        # What is not finished is read again, and the last batch is looked at on start.
+        # Unfinished batches are read again, and the last batch is inspected on start.
         if file.modified_ms >= log.reads_from_ms or file.batch >= log.committed
     ]
     if len(kept) < len(lines):
         folder, _slash, name = path.rpartition("/")
-        # Hadoop's checksum of a local file; without one it does not ask.
+        # Hadoop's checksum of a local file; Hadoop checks nothing if it is missing.
         storage.delete(f"{folder}/.{name}.crc")
         storage.replace(path, "\n".join([_VERSION, *kept]).encode())
     return len(lines) - len(kept)

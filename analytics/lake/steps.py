@@ -1,13 +1,13 @@
 """Lag of one group (or all) in steps over a span, from samples and roll-ups; no Spark.
 
 For a page that is zoomed in. The rules are those of `analytics.transforms`, and a test
-holds both to the same numbers: means are weighed by what samples claim, all other time
-in which a queue was there is unknown, unknown is null, and a group's peak is the
-highest sum at one sampled moment.
+checks that both give the same numbers: means are weighted by the time that samples
+claim, all other time in which a queue was present is unknown, unknown is null, and a
+group's peak is the highest sum at one sampled moment.
 
-Parts of the coarsest rung that fits the step are merged, which is least to read; where
-the rung has not come yet, or for shorter steps, samples are. `finest_step` says which
-step can be had: old samples go first, then minutes, then ten minutes.
+Parts of the coarsest rung that fits the step are merged, as this reads the least;
+beyond the rung's progress, or for shorter steps, samples are used. `finest_step` tells
+which step is available: old samples are deleted first, then minutes, then ten minutes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .pruned import Budget, Wanted, read_wanted
 from .storage import Storage
 
 MOST_ROWS: Final = 20_000_000
-"""Rows that one question may read."""
+"""Rows that one call may read."""
 
 REACH_MS: Final = 600_000
 """A source that begins this much later than another still reaches back as far."""
@@ -60,8 +60,8 @@ class Steps:
     """Arrow tables in the columns of the data sets of the same names, without rates.
 
     `source` is the data set that the beginning of the span was read from, `rows_read`
-    how many rows had to be, wanted or not, with those that were added for time that
-    nothing tells of.
+    how many rows had to be read, wanted or not, including those added for time without
+    data.
     """
 
     by_queue: Any
@@ -101,7 +101,7 @@ def finest_step(
         for level in sorted({0, *c.ROLLUP_LEVELS, *levels.values()})
     }
     known = [each for each in sources.values() if each.files]
-    # A step tells when its source begins only to its own length.
+    # The start of a source is known only to within the length of its step.
     starts = [each.first_ms + each.level * 1000 for each in known]
     earliest = max(min(starts, default=since_ms), since_ms)
     for step in steps:
@@ -124,11 +124,10 @@ def read_steps(
 ) -> Steps:
     """Return the steps in [since, until) of a cluster; a group or topic narrows them.
 
-    `since_ms` is to lie on a whole step. The queues that the epochs of `there` name
-    have a row in each step of theirs, sampled or not; without an epoch's word a queue
-    has rows in the steps that its samples claim time of. Tables are empty where nothing
-    is kept. Raises `LakeError` naming the limit when more than `most_rows` must be
-    read.
+    `since_ms` must lie on a whole step. The queues that the epochs of `there` name have
+    a row in each of their steps, sampled or not; a queue that no epoch names has rows
+    in the steps that its samples claim time of. Tables are empty where nothing is kept.
+    Raises `LakeError` naming the limit when more than `most_rows` must be read.
     """
     period = Period(since_ms, until_ms, step_seconds * 1000)
     samples = _source(storage, 0, cluster, since_ms, until_ms + CLAIM_MS)
@@ -164,9 +163,9 @@ def read_steps(
 
 
 def _turn(rung: _Source, samples: _Source, period: Period) -> int:
-    """Return from when on samples are read, while they are there.
+    """Return the time from which samples are read, as long as they exist.
 
-    Those that the rung has not been given yet may claim time of its last steps.
+    Samples not yet on the rung may claim time of its last steps.
     """
     told_ms = max(file.last_ms for file in rung.files) - CLAIM_MS
     turn_ms = told_ms - told_ms % period.step_ms
@@ -176,7 +175,7 @@ def _turn(rung: _Source, samples: _Source, period: Period) -> int:
 
 
 def _level(step_seconds: int) -> int:
-    """Return the coarsest rung whose steps are no longer than that; 0 for samples."""
+    """Return the coarsest rung whose steps are no longer than this; 0 for samples."""
     return max((each for each in c.ROLLUP_LEVELS if each <= step_seconds), default=0)
 
 
@@ -207,7 +206,7 @@ def _goes_back(rung: _Source, samples: _Source, since_ms: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What is read of a rung, and how much may be."""
+    """What to read of a rung, and how much of it may be read."""
 
     storage: Storage
     cluster: str
@@ -235,7 +234,7 @@ def _rung_parts(reading: _Reading, rung: _Source, step_ms: int) -> Any:
 
 
 def _rung_peaks(reading: _Reading, level: int, step_ms: int) -> Any:
-    """Return the peaks of groups, or of the topic that is wanted, from a rung."""
+    """Return the peaks of groups, or of the wanted topic, from a rung."""
     wanted = reading.wanted
     view = view_from(
         reading.storage,
@@ -267,10 +266,10 @@ def _peaks(pieces: Any) -> Any:
 
 
 def _with_lengths(measured: Any, queues: Any, period: Period) -> Any:
-    """Add how long each queue was there, and the steps that have no part.
+    """Add how long each queue was present, and the steps that have no part.
 
-    An epoch may be named by samples that claim time of the one before it: of that it
-    says nothing. What no epoch names is there in the steps that its samples claim.
+    Samples of an epoch may claim time of the epoch before it, about which it says
+    nothing. A queue that no epoch names is present in the steps that its samples claim.
     """
     named = queues.group_by([*IN_EPOCH]).aggregate([])
     named = named.append_column(_IS_NAMED, pa.repeat(True, named.num_rows))

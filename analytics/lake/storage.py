@@ -42,7 +42,7 @@ class StoredFile:
 
 
 class Storage(Protocol):
-    """What the lake asks of a file system; paths are relative, with slashes."""
+    """What the lake requires of a file system; paths are relative, with slashes."""
 
     @property
     def url(self) -> str:
@@ -58,9 +58,10 @@ class Storage(Protocol):
         """Write a local file's bytes as `write_new` does, in pieces."""
 
     def replace(self, path: str, data: bytes) -> None:
-        """Put other bytes in a file's place: readers see the old ones or the new.
+        """Replace a file's bytes: readers see either the old or the new ones.
 
-        Only for logs of others that grow for ever; the lake's own files never change.
+        Only for logs of other programs that grow for ever; the lake's own files never
+        change.
         """
 
     def read(self, path: str) -> bytes:
@@ -70,13 +71,13 @@ class Storage(Protocol):
         """Return the complete files below a folder, by path; none if it is absent."""
 
     def delete(self, path: str) -> None:
-        """Remove a file; one that is gone already is no error."""
+        """Remove a file; a missing file is not an error."""
 
     def delete_tree(self, path: str) -> None:
-        """Remove a folder with everything in it; one that is gone is no error."""
+        """Remove a folder with everything in it; a missing folder is not an error."""
 
     def delete_halves(self, prefix: str, before_ms: int) -> int:
-        """Remove what writers that were killed before that left; return how many."""
+        """Remove what writers killed before then left; return how many files."""
 
     def open_input(self, path: str) -> Any:
         """Return a pyarrow file for random reads; raises `FileNotFoundError`."""
@@ -90,7 +91,7 @@ class LocalStorage:
 
     @property
     def url(self) -> str:
-        # Hadoop takes paths as they are: an escaped one would not be found.
+        # Hadoop uses paths as they are: an escaped one would not be found.
         return f"file://{self._root}"
 
     @property
@@ -185,8 +186,8 @@ class LocalStorage:
 class ObjectStorage:
     """A bucket or another file system that pyarrow can write to.
 
-    `write_new` looks first and then puts: two writers of one name are not kept
-    apart, so that manifests of such a store want a single compactor.
+    `write_new` checks first and then writes: two writers of one name can overwrite each
+    other, so manifests in such a store require a single compactor.
     """
 
     def __init__(self, url: str, filesystem: Any, root: str) -> None:
@@ -209,7 +210,7 @@ class ObjectStorage:
             return self._put(path, data)
 
     def replace(self, path: str, data: bytes) -> None:
-        # All bytes are at hand: the object is complete before it is shown.
+        # All bytes are available: the object is complete before it becomes visible.
         with self._filesystem.open_output_stream(self._full(path)) as stream:
             stream.write(data)
 
@@ -221,7 +222,8 @@ class ObjectStorage:
         try:
             shutil.copyfileobj(source, stream, _PIECE_BYTES)
         except BaseException:
-            # There is no giving up a stream: closing it shows what it has so far.
+            # A stream cannot be abandoned: closing it publishes the bytes written so
+            # far.
             with contextlib.suppress(OSError):
                 stream.close()
             with contextlib.suppress(OSError):
@@ -257,7 +259,7 @@ class ObjectStorage:
             self._filesystem.delete_dir(self._full(path))
 
     def delete_halves(self, prefix: str, before_ms: int) -> int:
-        return 0  # there are none: an object is whole or is not there
+        return 0  # there are none: an object is complete or absent
 
     def open_input(self, path: str) -> Any:
         return self._filesystem.open_input_file(self._full(path))
@@ -269,8 +271,8 @@ class ObjectStorage:
 class S3Storage(ObjectStorage):
     """A folder of a bucket, where each name is written by one writer.
 
-    That takes keys and a server that knows conditional writes, as Amazon's S3 and MinIO
-    do; else it is as with any `ObjectStorage`.
+    This requires keys and a server that supports conditional writes, as Amazon's S3 and
+    MinIO do; otherwise it behaves like any `ObjectStorage`.
     """
 
     def __init__(self, url: str, settings: S3Settings) -> None:
@@ -295,7 +297,7 @@ class S3Storage(ObjectStorage):
 def open_storage(url: str, environ: Mapping[str, str] | None = None) -> Storage:
     """Return the storage at a path, `file:` URL, or URL of a kind pyarrow knows.
 
-    S3's settings are in the process's environment, or in the one that is given. Raises
+    S3's settings come from the process's environment, or from the given one. Raises
     `LakeError` naming the URL when nothing here can open it.
     """
     environ = os.environ if environ is None else environ

@@ -1,4 +1,4 @@
-"""Which landing files the stream of roll-ups has yet to read; whose stream it is."""
+"""Tell which landing files the stream of roll-ups has yet to read, and whose it is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _BIRTH: Final = f"{CHECKPOINT}/born.json"
 
 def unread_files(storage: Storage, dataset: str) -> dict[str, int]:
     """Return landing files that the stream has yet to read: when each was written."""
-    # First the log: what lands and is read in between is called unread, and kept.
+    # Read the log first: files that land and are read in between count as unread and
+    # stay.
     log = read_log(storage)
     counted = log.counted
     return {
@@ -31,7 +32,7 @@ def unread_files(storage: Storage, dataset: str) -> dict[str, int]:
 
 
 def check_checkpoint(storage: Storage) -> None:
-    """Note the birth of a checkpoint; refuse a new one over roll-ups of an older one.
+    """Note a checkpoint's creation; refuse a new one over roll-ups of an older one.
 
     The new one would number its batches from 0 again, and count samples twice.
     """

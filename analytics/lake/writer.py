@@ -1,4 +1,4 @@
-"""The collector's door into the lake: rows in, acknowledged landing files out.
+"""The collector's interface to the lake: rows in, acknowledged landing files out.
 
 Rows wait in memory until their minute is over, then become one immutable Parquet
 file per cluster. What `flush` reports as written has been synced and is never lost;
@@ -45,7 +45,7 @@ class FlushReport:
 
 @dataclass(frozen=True, slots=True)
 class _Sealed:
-    """A closed minute of one cluster: its name and rows change no more."""
+    """A closed minute of one cluster: its name and rows no longer change."""
 
     path: str
     table: Any
@@ -54,7 +54,7 @@ class _Sealed:
 class LandingWriter:
     """Collect rows of one data set and write them in files of a minute.
 
-    `run_id` tells this writer's files from every other's: take a new one per start.
+    `run_id` distinguishes this writer's files from all others: use a new one per start.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class LandingWriter:
         return int(table.num_rows)
 
     def flush(self, now_ms: int, *, force: bool = False) -> FlushReport:
-        """Write the minutes that are over at `now_ms`; with `force` the open one too.
+        """Write the minutes that are over at `now_ms`; with `force` also the open one.
 
-        Never raises for a file system's fault: rows are kept, and the report says why.
+        Never raises for file system errors: rows are kept, and the report says why.
         """
         self._seal(now_ms, force=force)
         dropped = self._drop_oldest()

@@ -1,8 +1,8 @@
-"""How even a share is, and when the slowest member is done: a value for each step.
+"""How even a share is, and when the slowest member finishes: a value for each step.
 
 The same scores and drain times as those of `rmqcore.allocation`, for many steps at
 once; members without queues are included. Where the load (or lag) of a queue is not
-known, how even that is divided is not known either. NaN stands for unknown.
+known, the evenness of its division is not known either. NaN stands for unknown.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def scored(
 
     `c.SINCE` holds the positions of those steps in `rows`; flags are 0, 1 or NaN.
     `overload` says that the busiest member would have had more load than any member of
-    the group was ever seen to take. What is known of it can be enough to say so, and
-    never enough to deny it. How even a division is cannot be said while queues are
-    nobody's, as in `rmqcore.allocation.scores`.
+    the group was ever seen to take. The known part of a load can be enough to affirm
+    this, but never to deny it. The evenness of a division is undefined while queues
+    have no owner, as in `rmqcore.allocation.scores`.
     """
     steps = _Steps(share.step)
     at = steps.ids
@@ -78,7 +78,7 @@ def scored(
 
 
 class _Steps:
-    """Sums over the members of each step, which stand one behind another."""
+    """Sums over the members of each step, which are stored contiguously."""
 
     def __init__(self, step: Ints) -> None:
         self.ids, self._first, self._number = np.unique(
@@ -92,7 +92,7 @@ class _Steps:
         return np.bincount(self._number, values, len(self.ids)).astype(np.int64)
 
     def mean(self, values: Floats, counts: Ints) -> Floats:
-        """Return the mean of each step's values, each of which counts so often."""
+        """Return the mean of each step's values, each counted `counts` times."""
         steps = len(self.ids)
         total = np.bincount(self._number, values * counts, steps)
         found: Floats = total / np.bincount(self._number, counts, steps)
@@ -125,7 +125,7 @@ class _Chosen:
         return found
 
     def places(self, values: Floats) -> Ints:
-        """Return the place of each value within its step, from 1, the least first."""
+        """Return the rank of each value within its step, from 1 for the least."""
         order = np.lexsort((values, self.number))
         first = np.concatenate([[0], np.cumsum(self.count)[:-1]])
         found = np.empty(len(values), np.int64)
@@ -136,10 +136,10 @@ class _Chosen:
 def _evenness(
     name: str, busy: _Chosen, values: Floats, idle: Ints
 ) -> dict[str, Floats | Ints]:
-    """Return the three scores of the busy members and so many idle ones, which are 0.
+    """Return the three scores over the busy members and the idle ones, which are 0.
 
-    The variance of all is that of the busy ones and, since the idle ones are all 0,
-    the distance of the two means.
+    The variance of all members follows from that of the busy ones and, since the idle
+    ones are all 0, the distance of the two means.
     """
     total = busy.sum(values)
     count = busy.count + idle
@@ -168,7 +168,7 @@ def _evenness(
 def _drain(share: Share, capacity: Floats) -> Floats:
     """Return the seconds until each member is done, as `member_drain_time` has it.
 
-    Infinite is never. What nobody owns never drains, unless there is nothing in it.
+    Infinity means never. A queue without an owner never drains, unless it is empty.
     """
     lag, load = share.lag, share.load
     with np.errstate(divide="ignore", invalid="ignore"):

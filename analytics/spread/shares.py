@@ -1,12 +1,12 @@
 """What each member would have had in each step, under one candidate at a time.
 
 The load and lag of every queue are taken as they were; only the owner changes with the
-candidate. A sum is over what is known of a member's queues: NaN where nothing is, and
-counts say of how many. A queue whose rate is not known adds nothing to its member's
-load, where the what-if page would put in the mean of the topic.
+candidate. A sum is over the known values of a member's queues: NaN where none is known,
+and counts say how many are. A queue whose rate is not known adds nothing to its
+member's load, whereas the what-if page would use the mean of the topic.
 
-Members of a step have places from 0 on, in the order of the epoch's ids; members that
-are only imagined follow. `NOBODY` is -1.
+Members of a step have positions from 0, in the order of the epoch's ids; imagined
+members follow. `NOBODY` is -1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EPOCH_COLUMNS: Final = (c.GROUP_NO, c.CLUSTER, c.GROUP, c.EPOCH, MEMBER_IDS)
 
 
 class EpochNames:
-    """The epochs of some groups, by group and epoch; and their members' ids, in a row.
+    """The epochs of some groups, by group and epoch; and their members' ids, as a list.
 
     `first[n]` is where the members of epoch `n` begin in `client_ids`.
     """
@@ -52,11 +52,11 @@ class EpochNames:
 
     @classmethod
     def of_groups(cls, table: pa.Table, group_no: pa.Array) -> EpochNames:
-        """Take the epochs of these groups out of many; only they are sorted."""
+        """Select the epochs of these groups from many; only these are sorted."""
         return cls(table.filter(pc.is_in(table[c.GROUP_NO], group_no)))
 
     def find(self, group_no: Ints, epoch: Ints) -> Ints:
-        """Return the row of each of these epochs, all of which are here."""
+        """Return the row of each of these epochs, all of which must be present."""
         known = np.unique(self._epoch)
         codes = self._group_no * len(known) + np.searchsorted(known, self._epoch)
         asked = group_no * len(known) + np.searchsorted(known, epoch)
@@ -96,7 +96,7 @@ class EpochNames:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Members that have queues: one value in each array for each of them and step.
+    """Members that have queues: each array has one value per member and step.
 
     Sorted by step, then by place. `step` are positions in the arrays of `StepRows`.
     """
@@ -105,9 +105,9 @@ class Share:
     place: Ints
     queues: Ints
     seconds: Floats
-    """Seconds of the step that are known of its queues, in the mean."""
+    """Known seconds of the step, as a mean over its queues."""
     unknown: Floats
-    """The other seconds in which its queues were there."""
+    """The other seconds in which its queues were present."""
     lag: Floats
     load: Floats
     taken: Floats
@@ -120,7 +120,7 @@ class Share:
 
     @property
     def is_known(self) -> Flags:
-        """Say whose lag and load are known of all queues."""
+        """Tell for which members the lag and load of all queues are known."""
         found: Flags = self.lag_whole & self.load_whole
         return found
 
@@ -159,7 +159,7 @@ class StepRows:
         self.since: Ints = since[at]
         self.epoch_row: Ints = names.find(group_no[at], epoch[at])
         self.members: Ints = names.size[self.epoch_row]
-        # A slot for each member that there can be, and one before them for nobody.
+        # A slot for each possible member, and one before them for nobody.
         self._begin = np.concatenate([[0], np.cumsum(self.members + most_added + 1)])
 
     @property
@@ -168,9 +168,9 @@ class StepRows:
         return len(self.since)
 
     def share(self, column: str) -> Share:
-        """Return what members have when a column says who owns the queues.
+        """Return the members' shares when a column names the owners of the queues.
 
-        Rows where it says nothing (it is null) take no part.
+        Rows where the column is null are left out.
         """
         owner = self._table[column]
         row = np.flatnonzero(pc.is_valid(owner).to_numpy())
@@ -179,7 +179,7 @@ class StepRows:
         slots = int(self._begin[-1])
         counts = np.bincount(slot, minlength=slots)
         present = np.flatnonzero(counts)
-        # Members with queues, numbered from 0: what follows is summed by that.
+        # Members with queues, numbered from 0: the sums below are by this number.
         number = np.empty(slots, np.int64)
         number[present] = np.arange(len(present))
         member = number[slot]
@@ -215,7 +215,7 @@ class StepRows:
 
 
 class _Known:
-    """A column's values, of which some may not be known."""
+    """A column's values, some of which may not be known."""
 
     def __init__(self, column: Any) -> None:
         self.is_known: Flags = pc.is_valid(column).to_numpy()
@@ -229,7 +229,7 @@ class _Known:
 
 
 def summed(number: Ints, values: Floats, count: int) -> Floats:
-    """Return the sums of the values that have each of so many numbers."""
+    """Return the sums of the values by their number, of which there are `count`."""
     found: Floats = np.bincount(number, values, count).astype(np.float64, copy=False)
     return found
 

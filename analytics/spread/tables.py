@@ -1,4 +1,4 @@
-"""The data sets of a back-test that tell about members, as Arrow tables with names."""
+"""The data sets of a back-test about members, as Arrow tables with names."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def spread_tables(
 ) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of each wanted data set, candidate by candidate.
 
-    The strategy in use has its own name among the candidates, too: as such it only
-    tells what members were seen to consume, and has no rows.
+    The strategy in use is also among the candidates under its own name. There it only
+    shows what members were seen to consume, and has no rows.
     """
     in_use = next(each for each in candidates if each.name == IN_USE)
     capacity = rows.capacity(rows.share(in_use.column))
@@ -103,9 +103,9 @@ class _Named:
         self._strategy = strategy
 
     def by_time(self, share: Share) -> pa.Table:
-        """Tell what each member would have had in each step.
+        """Return what each member would have had in each step.
 
-        Members that are only imagined have no `client_id`.
+        Imagined members have no `client_id`.
         """
         owned = share.is_owned
         step, place = share.step[owned], share.place[owned]
@@ -128,17 +128,17 @@ class _Named:
         )
 
     def skew(self, found: Mapping[str, Floats | Ints]) -> pa.Table:
-        """Tell the figures of `scored`."""
+        """Return the figures of `scored`."""
         step = found[c.SINCE].astype(np.int64)
         columns = {**found, c.SINCE: self._rows.since[step]}
         return self._table(c.SKEW_BY_TIME, self._rows.epoch_row[step], columns)
 
     def over_period(self, share: Share) -> pa.Table:
-        """Tell what each member of each epoch had over the period.
+        """Return what each member of each epoch had over the period.
 
-        Lag and load are those of the steps in which they were known of all its queues.
-        Members that had nothing have a row of zeros; those only imagined have none,
-        nor has anybody where the candidate could not be computed.
+        Lag and load are those of the steps in which they were known for all its queues.
+        Members that had nothing have a row of zeros; imagined members have none, and no
+        member has one where the candidate could not be computed.
         """
         size, first = self._names.size, self._names.first
         epoch = self._rows.epoch_row[share.step]
@@ -187,7 +187,7 @@ class _Named:
 
 
 class _Sums:
-    """Sums and peaks by member, of which there are so many; NaN is unknown."""
+    """Sums and peaks for a given number of members; NaN is unknown."""
 
     def __init__(self, member: Ints, members: int) -> None:
         self._member = member

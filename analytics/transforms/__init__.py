@@ -1,1 +1,1 @@
-"""DataFrame in, DataFrame out: what the jobs are made of; nothing reads or writes."""
+"""The building blocks of jobs, from DataFrame to DataFrame; nothing reads or writes."""

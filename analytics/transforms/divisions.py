@@ -1,10 +1,10 @@
-"""What each candidate would have divided, once per epoch, through Arrow.
+"""How each candidate would have divided each epoch, through Arrow.
 
 Epochs go to Python by group, in few large tasks, and are divided by
 `analytics.division`: the same code as on the what-if page. The result has one row per
-epoch and queue, and two columns per candidate: the place of the owner among the
-epoch's members, and whether the queue had another owner in the epoch before. A queue
-with several owners has a row each.
+epoch and queue, and two columns per candidate: the position of the owner among the
+epoch's members, and whether the queue had another owner in the previous epoch. A queue
+with several owners has a row for each of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROWS_A_BATCH: Final = 20_000
 def divisions(
     epochs: DataFrame, candidates: Sequence[Candidate], *, pieces: int
 ) -> DataFrame:
-    """Divide the queues of `epochs`, which have weights, in so many tasks."""
+    """Divide the queues of `epochs`, which have weights, in `pieces` tasks."""
     arrow_schema = _arrow_schema(candidates)
 
     def divide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Epochs as the back-test needs them: the newest word on each, members, loads."""
+"""Epochs as the back-test needs them: the newest row of each, members, loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMBER: Final = "member"
 """A member's place in its epoch's list of ids."""
 
 OVER: Final = "over"
-"""When an epoch was seen to be over: its group had changed, or was gone."""
+"""When an epoch was seen to have ended: its group had changed or was gone."""
 
 EPOCH_KEY: Final = (c.CLUSTER, c.GROUP, c.EPOCH)
 _CLUSTERING: Final = "CLUSTERING"
@@ -35,11 +35,11 @@ def told_epochs(epochs: DataFrame) -> DataFrame:
 
 
 def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
-    """Return the epochs of CLUSTERING groups that were not over then, once each.
+    """Return the epochs of CLUSTERING groups that were not over by then, once each.
 
-    `member_ids` lists a client id as often as there are processes with it. In
-    BROADCASTING nothing is divided; where nobody knows the strategy it is taken to be
-    AVG, and `strategy_source` says so.
+    `member_ids` lists a client id once for each process that has it. In BROADCASTING
+    nothing is divided; where the strategy is not known it is assumed to be AVG, and
+    `strategy_source` says so.
     """
     since = F.timestamp_millis(F.lit(since_ms))
     divides = F.coalesce(F.col(c.MODE), F.lit(_CLUSTERING)) == _CLUSTERING
@@ -66,7 +66,8 @@ def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
 def numbers(epochs: DataFrame) -> DataFrame:
     """Return the queues of all epochs, numbered; few enough to be sent to every task.
 
-    The two windows run in one place, which is meant: there are as many rows as queues.
+    The two windows run in one partition on purpose: there are only as many rows as
+    queues.
     """
     queue = "queue"
     by_name = Window.orderBy(*c.QUEUE_KEY)
@@ -90,8 +91,8 @@ def with_weights(
 ) -> DataFrame:
     """Add what came into each queue over the epoch, in messages a second, as a list.
 
-    `steps` have numbers for names. Without steps, for divisions that do not weigh, the
-    list is null.
+    `steps` have numbers instead of names. Without steps, for divisions that use no
+    weights, the list is null.
     """
     if steps is None:
         return epochs.withColumn(WEIGHTS, F.lit(None).cast("string"))
@@ -113,7 +114,7 @@ def with_weights(
 
 
 def members(epochs: DataFrame) -> DataFrame:
-    """Return one row per epoch and member, with the place that divisions refer to."""
+    """Return one row per epoch and member, with the position used by divisions."""
     return epochs.select(
         *EPOCH_KEY, F.posexplode(MEMBER_IDS).alias(MEMBER, c.CLIENT_ID)
     )

@@ -1,13 +1,13 @@
 """Lag per queue, group and consumer, in steps of equal length.
 
 Every queue has a row in every step in which an epoch names it (`presence`), sampled or
-not. `seconds` of it are known, by what samples claim; `unknown_seconds` are the rest,
-so that the two make up the time that the queue was there. Where a committed offset is
-not known the lag is not known either, never 0.
+not. `seconds` of it are known, as claimed by samples; `unknown_seconds` are the rest,
+so that the two add up to the time that the queue was present. Where a committed offset
+is not known the lag is not known either, never 0.
 
 Rates come from the offsets at the end of a step and of the one before it, so that
-nothing between two samples is missed; where a step has no sample of its own, from the
-samples around it.
+nothing between two samples is missed; where a step has no sample of its own, the
+samples around it are used.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .parts import AT, STEP, moment_step, with_lag, with_mean
 from .presence import LENGTH, steps_there, whole_step
 
 LONGEST_GAP_MS: Final = 180_000
-"""Offsets further apart than this (and two steps) give no rate: too much is unseen."""
+"""Offsets further apart than this (and two steps) give no rate: the gap is too long."""
 
 CLAIMED: Final = "claimed"
-"""Seconds that samples claim under an epoch's number, be they in its time or not: who
-first samples a new epoch may claim time of the one before."""
+"""Seconds that samples claim under an epoch's number, within its time or not: the first
+sample of a new epoch may claim time of the one before."""
 
 _WHOLE: Final = "whole"
 """Seconds of the step that are within the period."""
@@ -46,13 +46,13 @@ def steps_of_parts(
 ) -> DataFrame:
     """Return one row per queue, epoch and step of a period: lag, age and rates.
 
-    `parts` are one of each queue, epoch and step, `there` the `queues_there`. The rows
-    of a group are in one of so many pieces, so that what follows, which is all by
-    group, is not shuffled again. With `numbered` queues, their numbers stand for their
-    names, and all other queues are left out.
+    `parts` has one row per queue, epoch and step, `there` is the result of
+    `queues_there`. All rows of a group are in one of the `pieces`, so that the later
+    work, which is all by group, needs no further shuffle. With `numbered` queues,
+    numbers replace names, and all other queues are left out.
 
-    Of an epoch that nothing tells of, a queue is taken to be there in the steps that
-    its samples claim time of.
+    A queue of an epoch without a row is taken to be present in the steps that its
+    samples claim time of.
     """
     measured = with_mean(parts)
     group, queue = _GROUP_KEY, tuple[str, ...](c.QUEUE_KEY)
@@ -89,21 +89,21 @@ def steps_of_parts(
 
 
 def of_epochs(steps: DataFrame) -> DataFrame:
-    """Keep the rows of queues while their epoch lasted, for what is by epoch."""
+    """Keep the rows of queues while their epoch lasted, for results by epoch."""
     return steps.where(_length() > 0)
 
 
 def with_numbers(steps: DataFrame, numbered: DataFrame) -> DataFrame:
-    """Put numbers in the place of names; queues without a number are left out."""
+    """Replace names with numbers; queues without a number are left out."""
     joined = steps.join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
     return joined.drop(*c.QUEUE_KEY)
 
 
 def owners_seen(samples: DataFrame, step_ms: int) -> DataFrame:
-    """Return who last reported a queue in each step, where somebody did.
+    """Return who last reported a queue in each step, if anyone did.
 
-    Apart from `steps_of_parts`, whose numbers are summed in a hash table: one text
-    among them would make Spark sort all samples.
+    This is separate from `steps_of_parts`, whose numbers are summed in a hash table: a
+    single text column among them would make Spark sort all samples.
     """
     since = F.timestamp_millis(moment_step(step_ms)).alias(c.SINCE)
     return (
@@ -117,7 +117,7 @@ def owners_seen(samples: DataFrame, step_ms: int) -> DataFrame:
 def lag_by_queue(steps: DataFrame) -> DataFrame:
     """Merge the epochs that share a step: one row per queue and step.
 
-    What a sample claims is known of its queue, whatever epoch that time was in.
+    Time that a sample claims is known for its queue, whatever epoch it was in.
     """
     length = F.least(F.sum(_length()), F.max(_WHOLE))
     merged = steps.groupBy(*c.QUEUE_KEY, c.SINCE).agg(
@@ -151,8 +151,8 @@ def lag_by_group(peaks: DataFrame, steps: DataFrame, queues: DataFrame) -> DataF
 
     `lag_peak` is the highest sum over the group at one sampled moment, which is less
     than the sum of the queues' peaks. Sums are over the queues that are known:
-    `known_queues` below `queue_count` says that they are partial. `seconds` are those
-    of a queue in the mean.
+    `known_queues` below `queue_count` says that they are partial. `seconds` is a mean
+    over the queues.
     """
     of_groups = peaks.where(F.col(c.TOPIC).isNull()).drop(c.TOPIC)
     return _lag_by(_GROUP_KEY, of_groups, steps, queues)
@@ -209,7 +209,7 @@ def lag_by_consumer(steps: DataFrame, owners: DataFrame, seen: DataFrame) -> Dat
     """Return one row per consumer and step.
 
     `owners` has the queue key, epoch and `client_id` of the strategy in use; an owner
-    that the client itself reported, by `owners_seen`, goes before it. Queues without
+    that the client itself reported (`owners_seen`) takes precedence. Queues without
     either are left out. Where epochs share a step, each counts by its length, and
     `queue_count` is the most that the consumer had in one of them.
     """
@@ -285,7 +285,7 @@ def _counted(rows: DataFrame, queue: tuple[str, ...], period: Period) -> DataFra
 
 
 def _length() -> Column:
-    """Return how long a row's queue was there in its step."""
+    """Return how long a row's queue was present in its step."""
     return F.col(c.SECONDS) + F.col(c.UNKNOWN_SECONDS)
 
 
@@ -294,13 +294,13 @@ def _unknown() -> Column:
 
 
 def _known_share() -> Column:
-    """Return how much is known of the time that several queues were there."""
+    """Return how much is known of the time that several queues were present."""
     length = F.sum(_length())
     return F.sum(c.SECONDS) / F.when(length > 0, length)
 
 
 def _at_most(column: str, limit: Column) -> Column:
-    """Hold a column to a limit; `least` skips nulls, which would make them known."""
+    """Limit a column; `least` alone skips nulls, which would make them known."""
     value = F.col(column)
     return F.when(value.isNotNull(), F.least(value, limit))
 
@@ -322,7 +322,7 @@ def _with_rates(summed: DataFrame, step_ms: int, queue: tuple[str, ...]) -> Data
 def _rate(offset: str, before: WindowSpec, after: WindowSpec, step_ms: int) -> Column:
     """Return an offset's growth a second since the step before, else within the step.
 
-    Null where it shrank: the topic was made anew, or the group was set back.
+    Null where it shrank: the topic was recreated, or the group was reset.
     """
     own, own_at = F.col(f"{offset}_last"), F.col(f"{offset}_last_at")
     last = F.coalesce(own, F.first(f"{offset}_first", ignorenulls=True).over(after))

@@ -1,4 +1,4 @@
-"""What samples say about a step, in a form that adds up: the rows of the roll-ups.
+"""Summaries of samples by step, in a form that adds up: the rows of the roll-ups.
 
 A sample is cut into *pieces*, one for each step that it claims time of. A *part* is a
 row per queue, epoch and step. Two parts of one step, made of different samples, merge
@@ -32,9 +32,10 @@ _KEY: Final = (*c.QUEUE_KEY, c.EPOCH)
 
 
 def with_lag(samples: DataFrame) -> DataFrame:
-    """Add `lag`, `at` and what is claimed (ms); lag is null where no offset is known.
+    """Add `lag`, `at` and the claim (ms); lag is null where no offset is known.
 
-    An offset committed after the maximum was read can be ahead of it: that is 0.
+    An offset committed after the maximum was read can be ahead of it: the lag is then
+    0.
     """
     behind = F.col(c.MAX) - F.col(c.COMMITTED)
     return samples.select(
@@ -45,7 +46,7 @@ def with_lag(samples: DataFrame) -> DataFrame:
         ),
         c.MAX,
         c.COMMITTED,
-        # `greatest` skips nulls, which would make unknown a lag of 0.
+        # `greatest` skips nulls, which would turn an unknown lag into 0.
         F.when(behind.isNotNull(), F.greatest(behind, F.lit(0))).alias(LAG),
         c.LAG_MS,
         c.OWNER,
@@ -58,7 +59,7 @@ def pieces_of(
     """Cut samples into pieces: a row for each `step` (ms) that one claims time of.
 
     A moment belongs to the step that ends with it. A sample that claims nothing has a
-    piece there, of 0 seconds. Time from `until_ms` on does not count.
+    piece of 0 seconds there. Time from `until_ms` on does not count.
     """
     at = F.col(AT)
     begin = at - F.col(_CLAIM)
@@ -121,10 +122,10 @@ def peaks_of(
 ) -> DataFrame:
     """Return the highest lag that each group, and each topic of it, had at one moment.
 
-    This does not add up from queues, whose peaks fall on different moments. The rows
+    This cannot be summed from queues, whose peaks fall on different moments. The rows
     of whole groups have no topic. A moment counts in each step that its samples claim
-    time of; queues that claim none of one add nothing there, but to the step before
-    the moment that is only where nothing nearer was seen.
+    time of; queues that claim none of a step add nothing there, but in the step before
+    the moment this happens only where nothing nearer was seen.
     """
     at_once = (
         pieces_of(samples, step_ms, until_ms)

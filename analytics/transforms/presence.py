@@ -1,4 +1,4 @@
-"""What was there, step by step: `analytics.presence` for Spark."""
+"""Which queues were present, step by step: `analytics.presence` for Spark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OVER_AT: Final = "over_at"
 
 
 def queues_there(told: DataFrame) -> DataFrame:
-    """Return one row per queue and epoch of `told_epochs`: from when, until when."""
+    """Return one row per queue and epoch of `told_epochs`, with its start and end."""
     queue = "queue"
     return told.select(
         c.CLUSTER,
@@ -34,10 +34,10 @@ def queues_there(told: DataFrame) -> DataFrame:
 
 
 def steps_there(queues: DataFrame, period: Period) -> DataFrame:
-    """Return one row per queue, epoch and step in which it was there, with `LENGTH`.
+    """Return one row per queue, epoch and step in which it was present, with `LENGTH`.
 
     An epoch that begins soon after the period has rows without length: its first
-    samples may claim time in the period, which was another epoch's.
+    samples may claim time in the period, which belonged to another epoch.
     """
     ahead = F.lit(period.until_ms + REACH_MS)
     begin = F.greatest(F.col(_BEGAN_AT), F.lit(period.since_ms))

@@ -69,13 +69,13 @@ def moves_between_epochs(
 
 
 def _is_strategy() -> Column:
-    """Say which rows are strategies of RocketMQ's, with the members that there were."""
+    """Tell which rows are RocketMQ's strategies, with the actual members."""
     is_variant = F.col(c.STRATEGY).startswith(IN_USE)
     return ~is_variant & (F.col(c.STRATEGY) != BALANCED)
 
 
 def _over(value: Column, divisor: Column) -> Column:
-    """Return a quotient; null, which is not used then, where the divisor is 0."""
+    """Return a quotient; null, which is then not used, where the divisor is 0."""
     return value / F.nullif(divisor, F.lit(0))
 
 

@@ -1,10 +1,10 @@
-"""Spreads what was measured by each candidate's divisions, piece by piece.
+"""Spread the measured values by each candidate's divisions, piece by piece.
 
 Samples reach this module as steps, with numbers for names. Each is joined once to the
 division of its epoch, in which the candidates are columns. Whole groups then go to
-`analytics.spread` through Arrow, many at a time, and what comes out is written where it
-is made: a file per piece and data set, whole or not at all. Where `steps` and
-`divided` are partitioned by group, nothing is shuffled again.
+`analytics.spread` through Arrow, many at a time, and each task writes its own results:
+a file per piece and data set, whole or not at all. Where `steps` and `divided` are
+partitioned by group, nothing is shuffled again.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ def write_spread(
     output: Storage,
     wanted: Collection[str],
 ) -> None:
-    """Write the wanted data sets of `analytics.spread`, in the place of older ones.
+    """Write the wanted data sets of `analytics.spread`, replacing older ones.
 
-    `epochs` has the columns of `EPOCH_COLUMNS`; all of it goes to every task.
+    `epochs` has the columns of `EPOCH_COLUMNS`; all of its rows go to every task.
     """
     for dataset in wanted:
         output.delete_tree(dataset)
-    names = _as_bytes(epochs.toArrow())  # Spark broadcasts what is large in a function
+    names = _as_bytes(epochs.toArrow())  # Spark broadcasts large values in a function
     key = [c.GROUP_NO, c.EPOCH, c.QUEUE_NO]
     columns = [each.column for each in candidates]
     joined = steps.join(divided.select(*key, *columns), on=key, how="inner")
@@ -70,7 +70,7 @@ def write_spread(
     settings = {
         name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)
     }
-    # Their options are long, and nothing is divided any more.
+    # The options are long, and nothing is divided any more.
     plain = [replace(each, options={}) for each in candidates]
     work = _piece_writer(output.url, settings, names, plain, frozenset(wanted))
     joined.select(*STEP_COLUMNS, *columns).mapInArrow(work, f"{_PIECE} int").collect()
@@ -141,11 +141,11 @@ class _Files:
             if error is None:
                 for dataset in self._writers:
                     path = _path(dataset, self._piece)
-                    # A task that ran before, and was lost, may have been as far.
+                    # An earlier task that was lost may have come this far.
                     self._output.write_file(path, self._folder / dataset)
 
 
-# Readers see plain strings, whatever they were here.
+# Readers see plain strings, whatever their type was here.
 _PARQUET: Final[dict[str, Any]] = {"compression": "zstd", "store_schema": False}
 
 

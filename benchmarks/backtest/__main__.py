@@ -6,7 +6,7 @@ Each contender is a process of its own and works through the same lakes, smalles
 which also warms it: our job, the same by `applyInPandas` (up to ten million), the same
 in DuckDB. What they found in the smallest lake is compared, row by row. For each run:
 time by the clock, seconds of processors, and the most resident memory of all processes
-of the contender. On a machine that does other things at the same time the processor's
+of the contender. On a machine that does other things at the same time, processor
 seconds say more than the clock.
 """
 
@@ -46,7 +46,7 @@ TIMES_SLOWER: Final = 8.0
 MEMORY_GROWTH: Final = 1.3
 
 LAKE: Final = "claims"
-"""Part of the names of kept lakes; another one when what is in them changes."""
+"""Part of the names of kept lakes; changed when their contents change."""
 
 Results = dict[tuple[str, float], Usage]
 
@@ -71,7 +71,7 @@ def lake_of(folder: Path, millions: float) -> Path:
     done = lake / "made"
     if not done.exists():
         shutil.rmtree(lake, ignore_errors=True)
-        # Less than a million is fewer groups: in less time nothing much happens.
+        # Less than a million means fewer groups: in a shorter time, little happens.
         groups = round(GROUPS * min(1, millions))
         hours = max(1, millions) * MILLION / SAMPLES_AN_HOUR
         shape = Shape(groups=groups, hours=hours, changes=CHANGES_A_DAY)

@@ -25,7 +25,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 _TIME: Final = (c.SECONDS, c.UNKNOWN_SECONDS)
 _EVENNESS_OF_LAG: Final = ("lag_max_to_mean", "lag_variation", "lag_gini")
 TOLD: Final[Mapping[str, Mapping[str, Collection[str]]]] = {
-    # Only who was in use is left out, which needs no sample.
+    # Only the strategy in use is left out, which needs no sample.
     "duckdb": {
         c.STRATEGIES: (
             *_TIME,

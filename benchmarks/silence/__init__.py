@@ -1,1 +1,1 @@
-"""What pages show while brokers and name servers are silent, beside what is true."""
+"""Compare what pages show while brokers and name servers are silent with the truth."""

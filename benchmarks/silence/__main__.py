@@ -1,4 +1,4 @@
-"""What pages show while brokers and the name server are silent, beside what is true.
+"""Compare what pages show while brokers and the name server are silent with the truth.
 
     python -m benchmarks.silence [--rounds 10] [--stop-seconds 90] [--only stop-a,…]
 

@@ -19,7 +19,7 @@ LOOK_EVERY_S: Final = 1.0
 RECOVERY_S: Final = 180.0
 QUIET_S: Final = 15.0
 READ_MS: Final = 2_000
-"""By so much earlier brokers that answer have told what was true."""
+"""How much earlier the brokers that answer have told what was true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Result:
     name: str
     silent_s: float = 0.0
     told_s: float | None = None
-    """Until the list said so, or a group was marked."""
+    """Time until the list said so, or a group was marked."""
     right_s: float | None = None
     """From the answer until everything was right and unmarked again."""
     looks: int = 0
@@ -97,7 +97,7 @@ class Campaign:
             answer_ms = self._answered(heard_ms)
             if answer_ms is not None and self._is_right(look, answer_ms):
                 break
-        # What is shown last is judged by readings that come later.
+        # The last documents shown are judged by readings that come later.
         self._look_for(self._tolerance_s + 2, f"{name} is over", "")
         self._all.refresh()
         result.looks = len(self._looks)

@@ -1,8 +1,8 @@
-"""Holds what a page's documents say to what was true. Pure.
+"""Check the statements of a page's documents against the truth. Pure.
 
 A document speaks of the moment `taken_at`. A number in it is right when it can have
-been true within the tolerance around that moment. What a document marks as a part, as
-held or as older than itself is held to no more than it says.
+been true within the tolerance around that moment. Values that a document marks as
+partial, as held or as older than itself are judged only by what it says of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What documents are held to."""
+    """The truth and the tolerances by which documents are judged."""
 
     truth: Truth
     brokers: Sequence[str]

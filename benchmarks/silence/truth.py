@@ -1,4 +1,4 @@
-"""What was true, and when: numbers read from brokers, who was connected, who silent.
+"""The truth over time: numbers read from brokers, who was connected, who was silent.
 
 A reading was taken at some moment between asking and answer. What a number may have
 been in a span is told by the readings in it and the ones just before and after: while a

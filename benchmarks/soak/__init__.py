@@ -1,1 +1,1 @@
-"""How the whole stack bears a crowded cluster on a crowded machine."""
+"""How the whole stack copes with a crowded cluster on a crowded machine."""

@@ -1,4 +1,4 @@
-"""How the whole stack bears a crowded cluster on a crowded machine.
+"""How the whole stack copes with a crowded cluster on a crowded machine.
 
     python -m benchmarks.soak [--minutes 45] [--load 10] [--groups 2300]
 

@@ -1,4 +1,4 @@
-"""What the stack says of itself: counters of /metrics, tracebacks in its logs."""
+"""The stack's own figures: counters of /metrics, tracebacks in its logs."""
 
 from __future__ import annotations
 

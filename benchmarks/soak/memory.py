@@ -1,4 +1,4 @@
-"""What every process of the stack keeps in memory, sampled, and whether it is level."""
+"""Sampled memory of every process of the stack, and whether it stays level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.usage import family
 MB: Final = 1024 * 1024
 LEVEL_SHARE: Final = 0.05
 LEVEL_BYTES: Final = 8 * MB
-"""Below either of the two a growth is none: allocators breathe."""
+"""Growth below either of the two does not count, as allocators fluctuate."""
 
 _HOSTNAME: Final = re.compile(r"--hostname\s(\S+)@")
 _MODULES: Final = {

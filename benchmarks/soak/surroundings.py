@@ -149,7 +149,7 @@ class Surroundings(Running):
         return session
 
     def _wait_for(self, page: Page) -> None:
-        """Return when all groups are listed, and the seven have a document."""
+        """Wait until all groups are listed and the seven have a document."""
         deadline = time.monotonic() + START_S
         expected = self._wish.groups + len(BY_NAME)
         while len(page.groups) < len(BY_NAME) or _listed(page) < expected:

@@ -1,7 +1,7 @@
-"""The warm analytics process: started for the first job, ended by idleness or by us.
+"""The warm analytics process: starts with the first job, ends when idle or told to.
 
 `python -m analytics serve` speaks JSON lines (see `analytics.resident`). It is started
-lazily, so a machine that asks for no report has no JVM; it ends itself when idle, and
+lazily, so a machine that makes no reports runs no JVM; it ends itself when idle, and
 when its standard input closes, so it cannot outlive the worker. One caller at a time.
 """
 
@@ -33,7 +33,7 @@ class ChildEndedError(Exception):
 
 
 class AnalyticsChild:
-    """The process, or the readiness to start one."""
+    """The process, started when it is first needed."""
 
     def __init__(
         self, environ: Mapping[str, str], command: Sequence[str] = COMMAND
@@ -52,7 +52,7 @@ class AnalyticsChild:
     def run(
         self, name: str, request: JobRequest, *, poll_seconds: float = 1.0
     ) -> Iterator[Event | None]:
-        """Yield the events of a job up to its end; None when a poll brought nothing.
+        """Yield the events of a job up to its end, and None for each poll without one.
 
         Raises `ChildEndedError` when the process ends before the job does.
         """
@@ -69,7 +69,8 @@ class AnalyticsChild:
                 code = self._reap()
                 if code != 0 or was_taken:
                     raise ChildEndedError(_obituary(code))
-                # It ended for idleness just as the job was sent: a new one takes it.
+                # The process ended from idleness just as the job was sent: a new one
+                # takes it.
                 self._send(document, start=True)
             elif event.get("id") == name:
                 was_taken = True
@@ -78,11 +79,11 @@ class AnalyticsChild:
                     return
 
     def cancel(self, name: str) -> None:
-        """Ask for the end of a job; its events go on until it has ended."""
+        """Ask a job to stop; its events continue until it has ended."""
         self._send({"op": "cancel", "id": name}, start=False)
 
     def stop(self) -> None:
-        """End the process: close its input, and kill it when that is not enough."""
+        """End the process: close its input, and kill it if that is not enough."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -125,8 +126,9 @@ class AnalyticsChild:
             stdout=subprocess.PIPE,
             env=self._environ,
             text=True,
-            # In the worker's process group, so that whoever kills the group, as the
-            # supervisor does with a worker that does not end, leaves nothing behind.
+            # The child is in the worker's process group, so that killing the group, as
+            # the supervisor does with a worker that does not end, leaves nothing
+            # behind.
         )
         self._process = process
         threading.Thread(

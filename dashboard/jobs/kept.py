@@ -1,7 +1,7 @@
 """The analytics process that the tasks of one worker share.
 
 It is kept between tasks, because Spark takes seconds to start, and ends with the
-worker. What a task used otherwise is given back to the system after it.
+worker. All other memory that a task used is returned to the system afterwards.
 """
 
 from __future__ import annotations

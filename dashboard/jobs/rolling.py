@@ -1,7 +1,7 @@
 """Bring the roll-ups up to date, in the analytics process that jobs run in.
 
-Nothing is asked for by a person, so there is no row to follow: what went wrong is
-logged, and the next run goes on where this one stopped.
+No person has asked for a roll-up, so there is no row to follow: failures are logged,
+and the next run continues where this one stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .child import AnalyticsChild, ChildEndedError
 logger = logging.getLogger(__name__)
 
 ROLLUP_SECONDS: Final = 900.0
-"""A run that takes longer is ended; what it has read by then stays read."""
+"""A run that takes longer is ended; samples read by then stay read."""
 
 NAME: Final = "rollup"
 
@@ -29,7 +29,7 @@ NAME: Final = "rollup"
 def run_rollup(
     lake: str, child: AnalyticsChild, now: Callable[[], float] = time.monotonic
 ) -> bool:
-    """Run one roll-up to its end; False when it failed, or nothing has landed yet."""
+    """Run one roll-up to its end; False if it failed or nothing has landed yet."""
     if not open_storage(lake).list_files(f"{LANDING}/{c.SAMPLES}"):
         return False
     started = now()

@@ -1,4 +1,4 @@
-"""What the analytics worker does by the clock: roll up, keep the lake in order."""
+"""Periodic tasks of the analytics worker: roll up, keep the lake in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def roll_up() -> bool:
 
 @shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
 def maintain_lake() -> dict[str, int]:
-    """List new files, merge small ones, let old ones go; return what was done."""
+    """List new files, merge small ones, remove old ones; return what was done."""
     storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
     now_ms = int(time.time() * 1000)
     done = {"merged": 0, "retired": 0, "deleted": 0}

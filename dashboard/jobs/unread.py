@@ -1,7 +1,7 @@
 """Tell the pages of samples that no roll-up had read before they were deleted.
 
-That happens when roll-ups have not run for two days. The word is in the cache for a day
-after the last of such files; the log of the analytics worker has it, too.
+That happens when roll-ups have not run for two days. The notice stays in the cache for
+a day after the last such file; it is also in the log of the analytics worker.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOLD_SECONDS: Final = 24 * 3600
 
 
 def note_given_up(given_up: Iterable[GivenUp], now_ms: int) -> None:
-    """Add files that were given up to what is told of their clusters."""
+    """Add files that were given up to the notices of their clusters."""
     if not settings.ROCKETSCOPE_REDIS_URL:
         return
     state = live_state()

@@ -1,1 +1,1 @@
-"""What people read and download of a finished analytics run."""
+"""Reports: the pages and downloads of a finished analytics run."""

@@ -1,6 +1,6 @@
 """Reports for programs: definitions, runs, figures, files.
 
-What a page of a report shows is here as values: `facts`, the figures (Plotly
+The contents of a report's page are available as values: `facts`, the figures (Plotly
 documents) and every file, all of the same run.
 """
 
@@ -87,7 +87,7 @@ def change(request: HttpRequest, pk: int, body: DefinitionIn) -> Any:
 
 @router.delete("/reports/definitions/{pk}", response={204: None, **ERRORS})
 def forget(request: HttpRequest, pk: int) -> Any:
-    """Delete a report by name; what was made of it stays."""
+    """Delete a report by name; the reports made from it stay."""
     delete_definition(_definition(pk), by=user_of(request))
     return Status(204, None)
 
@@ -151,9 +151,9 @@ def remove(request: HttpRequest, pk: int) -> Any:
 def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     """Return the figures at the head of a report, its strategies, and the verdict.
 
-    Spans are seconds, moments carry their zone; null is not known. All of it is from
-    steps in which all queues are known (`whole_seconds`), but for a peak that “is
-    least”: a part of the queues had it, so all of them had at least that.
+    Spans are in seconds, moments carry their zone; null means not known. All values are
+    from steps in which all queues are known (`whole_seconds`), except for a peak that
+    “is least”: some of the queues had it, so all of them had at least that.
     """
     report = _seen(pk, view)
     values = _facts(facts_of(report))
@@ -200,7 +200,7 @@ def _facts(found: Facts) -> dict[str, Any]:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values of JSON: spans as seconds."""
+    """Return values for JSON, with spans in seconds."""
     return {
         name: value.total_seconds() if isinstance(value, timedelta) else value
         for name, value in values.items()
@@ -211,10 +211,10 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     "/reports/runs/{pk}/figures/{name}", response={200: dict[str, Any], **REFUSED}
 )
 def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) -> Any:
-    """Return one figure as a Plotly document; its times are of the reader's zone.
+    """Return one figure as a Plotly document; its times are in the reader's zone.
 
-    With `from` and `to` it is a part of the period, in finer steps while the samples
-    are kept; `meta` says in which.
+    With `from` and `to` it covers a part of the period, in finer steps while the
+    samples are kept; `meta` gives the step.
     """
     report = _seen(pk, query)
     names = figure_names(report)
@@ -237,7 +237,7 @@ def download(
 
 @router.get("/reports/runs/{pk}/files/{form}", response={200: bytes, **ERRORS})
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
-    """Stream a file that was made with the report, as it was made then."""
+    """Stream a file exactly as it was made with the report."""
     return kept_download(_run(pk), form)
 
 

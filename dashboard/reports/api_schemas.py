@@ -1,4 +1,4 @@
-"""What the API takes and answers about reports."""
+"""Schemas of the API's requests and responses about reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_RUNS: Final = 500
 
 
 class ContentIn(Schema):
-    """What a report is about, and how its files look; empty means all of them."""
+    """The subject of a report and the form of its files; empty means all of them."""
 
     name: str = Field("", max_length=120)
     cluster: str = Field(max_length=63)
@@ -63,7 +63,7 @@ class DefinitionOut(DefinitionIn):
 
 
 class RunIn(ContentIn):
-    """A report over a period, once. Times need a zone."""
+    """A single report over a period. Times need a zone."""
 
     since: AwareDatetime
     until: AwareDatetime
@@ -77,7 +77,7 @@ class FileOut(Schema):
 
 
 class RunOut(Schema):
-    """One report; `percent` and `phase` tell how far an active one is."""
+    """One report; `percent` and `phase` give the progress of an active one."""
 
     id: int
     title: str
@@ -118,7 +118,7 @@ class RunOut(Schema):
 
 
 class RunsQuery(Schema):
-    """Which reports are listed, newest first."""
+    """Selects the reports to list, newest first."""
 
     cluster: str = ""
     group: str = ""
@@ -127,7 +127,7 @@ class RunsQuery(Schema):
 
 
 class ViewQuery(Schema):
-    """How a finished report is looked at."""
+    """The view of a finished report."""
 
     by: str = ""
     topic: str = ""
@@ -136,7 +136,7 @@ class ViewQuery(Schema):
 
 
 class DownloadQuery(ViewQuery):
-    """Which table of a file that holds one, and the paper of a PDF."""
+    """The table for a file that holds only one, and the paper of a PDF."""
 
     table: str = Field("", description="lag_by_queue, …; empty: of the grouping")
     paper: str = Field("a4", description="a4 or letter")

@@ -1,4 +1,4 @@
-"""Reports by name: the form that makes and changes them, run now, delete."""
+"""Pages of reports by name: the form that makes and changes them, run now, delete."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: DefinitionForm) -> HttpResponse:
-    """Save what was sent, or show the form with what is wrong beside its fields."""
+    """Save the submitted form, or show it with the errors beside its fields."""
     if form.is_valid():
         wish = DefinitionFields.of(form.instance)
         present = form.instance if form.instance.pk else None
@@ -83,7 +83,7 @@ def _form(request: HttpRequest, form: DefinitionForm) -> HttpResponse:
 
 
 def _begun(asked: QueryDict) -> ReportDefinition:
-    """Return what a new form holds at first: like a run, of a cluster and group."""
+    """Return a new form's initial values: those of a run, or a cluster and group."""
     begun = ReportDefinition(period="24h")
     pk = asked.get("from", "")
     run = JobRun.objects.filter(pk=pk).first() if pk.isdecimal() else None

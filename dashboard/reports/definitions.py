@@ -43,7 +43,7 @@ _AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFields:
-    """What a definition should be; `check` refuses what makes no sense."""
+    """The fields of a definition; `check` refuses values that make no sense."""
 
     content: Content
     cluster: str
@@ -57,12 +57,12 @@ class DefinitionFields:
 
     @classmethod
     def of(cls, row: object) -> DefinitionFields:
-        """Return the definition of whatever has its fields as attributes."""
+        """Return the definition from any object that has its fields as attributes."""
         names = [each.name for each in fields(cls) if each.name != "content"]
         return cls(Content.of(row), **{name: getattr(row, name) for name in names})
 
     def check(self) -> None:
-        """Raise ReportRefusedError for the first value that cannot be followed."""
+        """Raise ReportRefusedError for the first value that is not valid."""
         if not self.content.name.strip():
             raise ReportRefusedError(_("The report needs a name."), "name")
         if not Cluster.objects.filter(name=self.cluster, configured=True).exists():
@@ -93,8 +93,8 @@ def save_definition(
 ) -> ReportDefinition:
     """Make a definition, or change one; its schedule begins to count from now.
 
-    Raises ReportRefusedError for a wish that makes no sense or a name that is taken,
-    and PermissionDenied below the role of an operator.
+    Raises ReportRefusedError for values that make no sense or a name that is taken, and
+    PermissionDenied below the role of an operator.
     """
     allow(by)
     wish.check()
@@ -127,7 +127,7 @@ def save_definition(
 
 @transaction.atomic
 def delete_definition(definition: ReportDefinition, *, by: User) -> None:
-    """Delete a definition; the reports that were made of it stay until their time."""
+    """Delete a definition; the reports made from it stay until they expire."""
     allow(by)
     pk = definition.pk
     gone, _rows = ReportDefinition.objects.filter(pk=pk).delete()
@@ -151,7 +151,7 @@ def run_definition(definition: ReportDefinition, *, by: User) -> JobRun:
 
 
 def start_due_reports(now: datetime) -> list[JobRun]:
-    """Queue what is due by schedule and return the runs; cheap where nothing is.
+    """Queue the reports that are due and return the runs; cheap if nothing is due.
 
     1. Read the definitions whose time has come: one query on an index.
     2. Claim each by moving its time on, where it still is what was read; whoever else

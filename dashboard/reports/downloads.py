@@ -1,4 +1,4 @@
-"""Files of reports on their way to a reader: in pieces, whatever their size."""
+"""Stream files of reports to a reader: in pieces, whatever their size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def download_of(
 ) -> StreamingHttpResponse:
     """Make a file of a finished run for a request and stream it.
 
-    Raises Http404, naming the value, for a format, table or paper there is not.
+    Raises Http404, naming the value, for an unknown format, table or paper.
     """
     if form not in FORMATS:
         raise Http404(_("There is no format “%(name)s”.") % {"name": form})
@@ -86,7 +86,7 @@ def file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
 def _pieces(
     report: Report, form: Format, options: FileOptions
 ) -> Generator[bytes, None, None]:
-    if form.key == "csv":  # needs no file in between, however long it is
+    if form.key == "csv":  # needs no temporary file, however long it is
         return csv_pieces(report, options.table)
     with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
         file = Path(folder) / "report"
@@ -98,7 +98,7 @@ def _pieces(
 async def _in_thread(pieces: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
     """Take pieces one by one; a plain iterator would be gathered whole under ASGI.
 
-    Closes the source also when the reader goes away in the middle.
+    Closes the source even if the reader disconnects midway.
     """
     take = sync_to_async(lambda: next(pieces, None), thread_sensitive=False)
     try:

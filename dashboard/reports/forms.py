@@ -1,7 +1,7 @@
 """The forms of reports: text read into values, and shown again as it was typed.
 
-A field says what cannot be read. What values may be is for the services to say, for
-these forms as for the REST API; `refuse` shows their word beside the field.
+A field says what cannot be read. Which values are allowed is decided by the services,
+for these forms as for the REST API; `refuse` shows their message beside the field.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _number(label: Any, least: int, most: int, **more: Any) -> WholeNumberField:
 class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
     """What reports and definitions are both about; language and zone are the sender's.
 
-    What is left out keeps its default.
+    Fields that are left out keep their defaults.
     """
 
     use_required_attribute = False
@@ -175,7 +175,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         return "at" if field_name == "at_minute" else field_name
 
     def clean(self) -> None:
-        """Complete the report with what is no field of its table."""
+        """Complete the report with the values that are not fields of its table."""
         options = dict(self.instance.options)
         for strategy, name in _OPTIONS.items():
             options.pop(strategy, None)
@@ -186,11 +186,11 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         self.instance.zone = timezone.get_current_timezone_name()
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Leave the table's rules to the services: each is said in one place."""
+        """Leave the table's rules to the services: each is stated in one place."""
         return {each.name for each in self._meta.model._meta.fields}
 
     def refuse(self, refusal: ReportRefusedError) -> None:
-        """Show what the services refuse, beside the field that it is about."""
+        """Show a refusal of the services beside the field that it is about."""
         field = "rooms" if refusal.field == "options" else refusal.field
         self.add_error(field if field in self.fields else None, str(refusal))
 

@@ -1,7 +1,8 @@
 """Reports: asking for one, following it, reading and downloading it.
 
-Everybody who is signed in may read; to run or cancel a report takes an operator, since
-it takes the machine's time. Downloads are streamed, and files are made in a thread.
+Everybody who is signed in may read; running or cancelling a report requires the role of
+an operator, since it takes the machine's time. Downloads are streamed, and files are
+made in a thread.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
 @require_POST
 @requires(Role.OPERATOR)
 def start(request: HttpRequest) -> HttpResponse:
-    """Queue a report and go to its page; what is wrong is said on the list."""
+    """Queue a report and go to its page; errors are shown on the list."""
     cluster = find_cluster(request.POST.get("cluster", ""))
     form = RunForm(request.POST)
     if not form.is_valid():
@@ -141,7 +142,7 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def report(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a finished run, or how far it is."""
+    """Show a finished run, or the progress of an active one."""
     give_up_lost_runs()
     run = get_object_or_404(JobRun, pk=pk)
     context: dict[str, Any] = {
@@ -193,7 +194,7 @@ def _finished(report: Report) -> dict[str, Any]:
 @require_safe
 @requires(Role.VIEWER)
 def status(request: HttpRequest, pk: int) -> JsonResponse:
-    """Tell a waiting page how far a run is."""
+    """Report a run's progress to a waiting page."""
     give_up_lost_runs()
     run = get_object_or_404(JobRun, pk=pk)
     answer = JsonResponse(
@@ -233,14 +234,14 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
-    """Stream a file that was made with the report, as it was made then."""
+    """Stream a file exactly as it was made with the report."""
     return kept_download(_ready_run(pk), form)
 
 
 @require_safe
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
-    """Give one figure as a Plotly document; `from` and `to` cut out a part of it."""
+    """Return one figure as a Plotly document; `from` and `to` cut out a part of it."""
     report = _report(request, _ready_run(pk))
     if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
@@ -254,7 +255,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
 @require_safe
 @requires(Role.VIEWER)
 def table_of_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Give one figure as a table: a part of the page, or a page where asked as one."""
+    """Return one figure as a table: a part of the page, or its own page if asked."""
     report = _report(request, _ready_run(pk))
     if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})

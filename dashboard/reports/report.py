@@ -1,4 +1,4 @@
-"""A finished run as one reader looks at it: what is shown of it, and in which zone.
+"""A finished run as one reader looks at it: which part is shown, and in which zone.
 
 Functions that compute something from a run take a `Report`, which keeps their results
 (`once`): a page, a figure and a file that need the same numbers read them from the lake
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a reader chose to look at; empty means as the run was asked for.
+    """A reader's choice of what to see; empty means as the run was requested.
 
     `strategy` is the one whose members are shown.
     """
@@ -37,7 +37,7 @@ class View:
 class Report:
     """A run, a reader's choice, and the zone that times are shown in.
 
-    The run stays what it was asked for. `zone_name` is how people call the zone.
+    The run stays as it was requested. `zone_name` is the zone's name for people.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Report:
 
     @property
     def grouping(self) -> Grouping:
-        """What its rows stand for."""
+        """The kind of item that its rows stand for."""
         return Grouping(self.view.by or self.run.grouping)
 
     @property
@@ -100,14 +100,14 @@ class Report:
         return axis_of(self.run, self.zone)
 
     def kept(self, make: Callable[[Report], T]) -> T:
-        """Return what `make` returns for this report, and call it only once."""
+        """Return the result of `make` for this report, calling it only once."""
         if make not in self._kept:
             self._kept[make] = make(self)
         return self._kept[make]  # type: ignore[no-any-return]
 
 
 def once(make: Callable[[Report], T]) -> Callable[[Report], T]:
-    """Let each report keep what the function returns for it."""
+    """Decorate a function so that each report keeps the function's result for it."""
 
     @wraps(make)
     def kept(report: Report) -> T:

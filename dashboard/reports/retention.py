@@ -1,4 +1,4 @@
-"""Let reports go when their time is over, and what they left behind."""
+"""Delete reports when their time is over, and what they left behind."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 
 
 def expire_reports(now: datetime) -> int:
-    """Delete the reports whose time is over; return how many.
+    """Delete the reports whose time is over; return their number.
 
-    Folders without a row, which a process that was killed between the two left, are
-    deleted as well. A row is always there before its folder.
+    Folders without a row, left by a process that was killed between the two deletions,
+    are deleted as well. A row is always created before its folder.
     """
     kept = runs_with_output()
     old = Q(keep_until__lt=now) | Q(

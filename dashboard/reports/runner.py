@@ -1,4 +1,4 @@
-"""Run one `JobRun`: claim it, follow it in the analytics process, write what came.
+"""Run one `JobRun`: claim it, follow it in the analytics process, save its outcome.
 
 1. Claim: queued → running by a conditional update; whoever loses the race does nothing.
 2. Follow: progress goes to the row, with the time it was last seen; a cancel that
@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 
 JOB_SECONDS: Final = 3600.0
 CANCEL_SECONDS: Final = 20.0
-"""How long a job may take to stop when asked; then its process is killed."""
+"""Time that a job may take to stop when asked, before its process is killed."""
 _WRITE_SECONDS: Final = 2.0
 
 Now = Callable[[], float]
 
 
 def run_claimed(pk: int, child: AnalyticsChild, now: Now = time.monotonic) -> bool:
-    """Run the job of that key; False when it is not there to be run."""
+    """Run the job of that key; return False if it cannot be claimed."""
     run = claim(pk)
     if run is None:
         return False
@@ -48,7 +48,7 @@ def run_claimed(pk: int, child: AnalyticsChild, now: Now = time.monotonic) -> bo
 
 
 def claim(pk: int) -> JobRun | None:
-    """Make a queued run ours; None when somebody else has it or it was cancelled."""
+    """Claim a queued run; return None if another worker has it or it was cancelled."""
     moment = timezone.now()
     claimed = JobRun.objects.filter(
         pk=pk, state=JobRun.State.QUEUED, cancel_asked=False
@@ -57,7 +57,7 @@ def claim(pk: int) -> JobRun | None:
 
 
 def request_of(run: JobRun) -> JobRequest:
-    """Return what the analytics process is to do for a run."""
+    """Return the request to the analytics process for a run."""
     return JobRequest(
         job=run.job,
         lake=settings.ROCKETSCOPE_LAKE_URL,
@@ -118,7 +118,7 @@ def _finish(run: JobRun, ending: Event) -> None:
         size = sum(file.size for file in output.list_files(""))
         values |= {"summary": ending["summary"], "part": 1.0, "size_bytes": size}
     moment = timezone.now()
-    # A run that was given up as lost meanwhile stays what it was made then.
+    # A run that was given up as lost in the meantime keeps that state.
     JobRun.objects.filter(pk=run.pk, state=JobRun.State.RUNNING).update(
         finished_at=moment, seen_at=moment, **values
     )

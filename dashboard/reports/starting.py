@@ -1,8 +1,8 @@
-"""Starts reports by their schedules: a role of a worker, woken by beat's ticks.
+"""Start reports by their schedules: a role of a worker, woken by beat's ticks.
 
 The question whether something is due is one query on an index, asked in a thread of
-its own, so that the worker's main thread is never held up. Where ticks stop coming the
-thread asks by itself; several workers may play this role, the claim in the database
+its own, so that the worker's main thread is never held up. If ticks stop coming, the
+thread asks by itself. Several workers may have this role: the claim in the database
 keeps a report from being made twice.
 """
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 10.0
 PATIENCE_S: Final = 1.5 * START_REPORTS_PERIOD_S
-"""Without a tick for so long the thread asks by itself."""
+"""After this long without a tick, the thread asks by itself."""
 
 
 class ReportSchedules:
@@ -40,17 +40,17 @@ class ReportSchedules:
         self._thread = threading.Thread(target=self._run, name="schedules", daemon=True)
 
     def start(self) -> None:
-        """Begin; what was missed while nothing ran is started at once."""
+        """Start the thread; reports missed while nothing ran are started at once."""
         self._ticks.put_nowait(True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the question that is being asked."""
+        """End after the check that is under way."""
         self._ticks.put(False)
         self._thread.join(STOP_SECONDS)
 
     def receive(self, tick: Tick) -> None:
-        """Take a tick; one that waits already stands for this one too."""
+        """Take a tick; if one is waiting already, it stands for this one too."""
         if tick.timer == START_REPORTS and self._ticks.empty():
             self._ticks.put_nowait(True)
 
@@ -60,12 +60,12 @@ class ReportSchedules:
             try:
                 self._start_due()
             except DatabaseError as error:
-                # The next tick asks again; the schedule has not moved.
+                # The next tick tries again; the schedule has not advanced.
                 logger.warning("worker=%s schedules: %s", self._worker, error)
         connections.close_all()
 
     def _waits(self) -> bool:
-        """Wait for a tick, not for ever; False when it is time to end."""
+        """Wait for a tick, but not for ever; return False when it is time to end."""
         try:
             return self._ticks.get(timeout=PATIENCE_S)
         except queue.Empty:

@@ -44,7 +44,7 @@ def highest_duration(found: Highest | None) -> str:
 
 @register.filter
 def two_places(value: float | None) -> str:
-    """Write a score with the places that tell strategies apart."""
+    """Write a score with the decimal places that distinguish strategies."""
     return unknown() if value is None else twins.skew_text(value)
 
 

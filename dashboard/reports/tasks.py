@@ -1,4 +1,4 @@
-"""What the analytics worker does for reports: make one, delete old ones."""
+"""Tasks of the analytics worker for reports: make one, delete old ones."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def run(pk: int) -> bool:
 
 @shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)
 def expire_old_reports() -> int:
-    """Delete the reports whose time is over; return how many."""
+    """Delete the reports whose time is over; return their number."""
     return expire_reports(timezone.now())

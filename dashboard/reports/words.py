@@ -1,4 +1,4 @@
-"""What a run is doing and is about, in words: keys are not for people."""
+"""The state and subject of a run in words for people, in place of keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PHASES: Final[dict[str, Promise]] = {
 
 
 def phase_word(run: JobRun) -> str:
-    """Return what an active run does or waits for, or how it ended."""
+    """Return what an active run is doing or waiting for, or how a run ended."""
     if run.state == JobRun.State.QUEUED:
         return _("waiting for the analytics worker")
     if run.state == JobRun.State.RUNNING and run.cancel_asked:
@@ -74,7 +74,7 @@ def schedule_word(every: str) -> str:
 
 
 def state_word(run: JobRun) -> str:
-    """Return what has become of a run."""
+    """Return the state of a run."""
     return str(STATES[run.state])
 
 
@@ -99,7 +99,7 @@ def over_time_word(grouping: Grouping) -> str:
 
 
 def grouping_word(grouping: Grouping) -> str:
-    """Return the head of a column that names what a row stands for."""
+    """Return the heading of the column that names what a row stands for."""
     return str(_HEADS[grouping])
 
 

@@ -1,4 +1,4 @@
-"""Ask for a report, for its end, or for its removal; all are audited."""
+"""Request, cancel or delete a report; all of these are audited."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ RUN_TASK = "dashboard.jobs.run"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a report is about beside its cluster and group, and how its files look.
+    """The subject of a report beyond its cluster and group, and the form of its files.
 
     Its fields are those of the table (`ReportContent`), and whatever forms, programs
-    and definitions ask for comes through it. `check` refuses what makes no sense,
-    naming the value and what there is.
+    and definitions ask for comes through it. `check` refuses values that make no sense,
+    naming the value and the alternatives.
     """
 
     name: str = ""
@@ -61,7 +61,7 @@ class Content:
 
     @classmethod
     def of(cls, row: object) -> Content:
-        """Return the content of whatever has its fields as attributes."""
+        """Return the content from any object that has its fields as attributes."""
         given = {name: getattr(row, name) for name in CONTENT_FIELDS}
         for name in ("added_members", "formats"):
             given[name] = tuple(dict.fromkeys(given[name]))
@@ -73,7 +73,7 @@ class Content:
         return asdict(self) | {"name": self.name.strip(), **lists}
 
     def check(self) -> None:
-        """Raise ReportRefusedError for the first value that cannot be followed."""
+        """Raise ReportRefusedError for the first value that is not valid."""
         if self.topic and self.consumer:
             raise ReportRefusedError(
                 _(
@@ -113,7 +113,7 @@ def start_report(
     """Queue a report over [since, until) of a group, or of all groups when empty.
 
     Raises ReportRefusedError for an empty period, for a content that makes no sense,
-    and when one is running for the same group already; PermissionDenied below the role
+    and when one is already running for the same group; PermissionDenied below the role
     of an operator.
     """
     allow(by)
@@ -132,10 +132,10 @@ def start_report(
 
 
 def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
-    """Save a run as waiting, with its audit entry, and hand it over once it is there.
+    """Save a run as waiting, with its audit entry, and hand it over after the commit.
 
-    Without a user the program itself asks. Raises ReportRefusedError when a report of
-    the same group is active.
+    Without a user, the request is the program's own. Raises ReportRefusedError when a
+    report of the same group is active.
     """
     run.job, run.asked_at = REPORT, timezone.now()
     run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
@@ -171,8 +171,8 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
 
 
 def send(run: JobRun) -> None:
-    """Hand a queued run to the analytics worker, once it is there to be found."""
-    # Loaded by the first report: most web processes never send a task.
+    """Hand a queued run to the analytics worker once its row is committed."""
+    # Imported by the first report: most web processes never send a task.
     app = import_string(settings.CELERY_APPLICATION)
 
     def hand_over() -> None:
@@ -191,7 +191,7 @@ def send(run: JobRun) -> None:
 
 @transaction.atomic
 def cancel_report(run: JobRun, *, by: User) -> None:
-    """Ask a run to stop; one that nobody has claimed ends at once."""
+    """Ask a run to stop; one that no worker has claimed ends at once."""
     allow(by)
     waiting = JobRun.objects.filter(pk=run.pk, state=JobRun.State.QUEUED).update(
         state=JobRun.State.CANCELLED, cancel_asked=True, finished_at=timezone.now()
@@ -210,10 +210,10 @@ def cancel_report(run: JobRun, *, by: User) -> None:
 
 
 def give_up_lost_runs() -> int:
-    """Fail runs whose worker has gone; return how many.
+    """Fail runs whose worker has gone; return their number.
 
     Every page of reports asks, so it looks first and writes only when there is one;
-    the update asks again, for a run that was heard of meanwhile.
+    the update asks again, in case a run was heard from meanwhile.
     """
     horizon = timezone.now() - LOST_AFTER
     lost = JobRun.objects.filter(state=JobRun.State.RUNNING, seen_at__lt=horizon)
@@ -228,7 +228,7 @@ def give_up_lost_runs() -> int:
 
 @transaction.atomic
 def delete_report(run: JobRun, *, by: User) -> None:
-    """Delete a run with its numbers and files; one that is active is refused."""
+    """Delete a run with its numbers and files; an active run is refused."""
     allow(by)
     gone, _rows = (
         JobRun.objects.filter(pk=run.pk).exclude(state__in=JobRun.ACTIVE).delete()
@@ -242,7 +242,7 @@ def delete_report(run: JobRun, *, by: User) -> None:
         target=run.name or run.group or "*",
         details={"run": run.pk},
     )
-    # Files last: a folder without its row is swept, a row without its folder is not.
+    # Files go last: a folder without its row is swept, a row without its folder is not.
     transaction.on_commit(lambda: delete_output(run.pk))
 
 

@@ -1,4 +1,4 @@
-"""One process kept alive: started, watched, started again, ended.
+"""Keep one process alive: start, watch, restart and end it.
 
 Theory. Each child leads a session of its own, so that Ctrl-C on the terminal reaches
 the supervisor alone, which then ends the children in order. The kernel ends a child
@@ -35,7 +35,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run. `nice` is added to our own; `env` is added to our environment."""
+    """A command to run. `nice` and `env` are added to the supervisor's own."""
 
     name: str
     argv: tuple[str, ...]
@@ -62,12 +62,12 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id, None while there is none."""
+        """The process id, or None while there is no process."""
         process = self._process
         return process.pid if process and process.returncode is None else None
 
     def last_lines(self, count: int = 8) -> list[str]:
-        """Return the end of the log, for a failure's words."""
+        """Return the end of the log, for failure messages."""
         try:
             text = self._log_path.read_text("utf-8", errors="replace")
         except OSError:
@@ -127,7 +127,7 @@ class Child:
             began = loop.time()
             assert self._process is not None  # noqa: S101 - start spawned it
             code = await self._process.wait()
-            if self._stopping:  # set by `stop` while we waited
+            if self._stopping:  # set by `stop` in the meantime
                 return
             if loop.time() - began > _STABLE_AFTER_S:
                 pause = _FIRST_PAUSE_S
@@ -143,7 +143,8 @@ def _prepare(supervisor_pid: int, nice: int) -> Callable[[], None]:
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != supervisor_pid:
-            # The supervisor died before the line above: nobody would end us.
+            # The supervisor died before the line above, so nothing would end this
+            # process.
             os._exit(1)
         if nice:
             os.nice(nice)

@@ -1,7 +1,8 @@
-"""Which processes the settings ask for, as values; starts nothing.
+"""The processes that the settings call for, as values; nothing is started here.
 
 Without ROCKETSCOPE_CLUSTERS the embedded cluster is part of the plan, with traffic on
-its demo topic. Order: what others need comes first; the end is in reverse order.
+its demo topic. Processes that others need start first; they are stopped in reverse
+order.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ DEMO_MESSAGES_PER_SECOND: Final = 60
 FLEET_WORKERS: Final = 2
 ANALYTICS_NICE: Final = 10
 MALLOC: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072"}
-"""For GNU's C library, which reads them when a process starts.
+"""Settings of GNU's C library, which reads them when a process starts.
 
 Each request runs in a thread of its own, and each thread gets one of 16 heaps on two
 cores: every heap grows to what the largest page needs, and keeps it.
 """
 
 NAME_SERVER_PORT: Final = 9876
-"""RocketMQ's own; another free one is taken when it is in use."""
+"""RocketMQ's own port; another free one is taken when it is in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was found out before anything is planned."""
+    """The facts found out before anything is planned."""
 
     listen_host: str
     listen_port: int
@@ -122,7 +123,7 @@ def web(surroundings: Surroundings) -> ChildSpec:
 
 
 def workers(fleet: int = FLEET_WORKERS) -> list[ChildSpec]:
-    """Return the Celery workers and beat, those needed for the first page first.
+    """Return the Celery workers and beat, first those that the first page needs.
 
     `fleet` is how many of them host consumers.
     """

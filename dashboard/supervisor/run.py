@@ -1,9 +1,9 @@
-"""The order of start and stop, and what the person at the terminal is told.
+"""The order of start and stop, and the messages for the person at the terminal.
 
-Start: lock the var directory; volatile state; embedded cluster beside migrations;
-web, collector, fleet, beat; traffic. The address is printed when, and only when, the
-page answers; the analytics worker starts after that. A process that keeps ending
-before the page answers stops the start, with its last words.
+Start: lock the var directory; volatile state; embedded cluster beside migrations; web,
+collector, fleet, beat; traffic. The address is printed when, and only when, the page
+answers; the analytics worker starts after that. If a process keeps ending before the
+page answers, the start is abandoned and the end of its log is shown.
 
 Stop: everything in reverse order, on Ctrl-C, SIGTERM or SIGHUP.
 """
@@ -38,7 +38,7 @@ _POLL_S: Final = 0.1
 
 
 class CannotStartError(Exception):
-    """Why nothing runs, as a sentence for the person at the terminal."""
+    """The stack cannot start; the message is for the person at the terminal."""
 
 
 async def run() -> int:
@@ -73,7 +73,7 @@ async def run() -> int:
 
 
 def say(text: str) -> None:
-    """Tell the person at the terminal."""
+    """Print a line for the person at the terminal."""
     sys.stderr.write(f"rocketscope: {text}\n")
     sys.stderr.flush()
 
@@ -93,7 +93,7 @@ class Stack:
         return child
 
     async def stop(self) -> None:
-        """Stop the last ones first; workers end side by side."""
+        """Stop the children in reverse order; workers end in parallel."""
         servers = [child for child in self.children if child.spec.name in _SERVERS]
         others = [child for child in self.children if child not in servers]
         await asyncio.gather(*(child.stop() for child in reversed(others)))
@@ -160,7 +160,7 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
 async def _servers(
     stack: Stack, settings: object, *, host: str, port: int
 ) -> Surroundings:
-    """Start what everything else needs; leave the shared settings in os.environ."""
+    """Start the servers that all else needs; put shared settings into os.environ."""
     var_dir: Path = settings.ROCKETSCOPE_VAR_DIR  # type: ignore[attr-defined]
     redis_url: str = settings.ROCKETSCOPE_REDIS_URL  # type: ignore[attr-defined]
     redis_port = 0
@@ -296,7 +296,7 @@ def _only_one(var_dir: Path, page: str) -> Iterator[None]:
 
 
 def _make_private(var_dir: Path) -> None:
-    """Close a directory that an older version left open; others' are left alone."""
+    """Make a directory private that an older version left open; leave others' alone."""
     from django.conf import settings
 
     if (var_dir / "secret_key").exists() and var_dir.stat().st_uid == os.getuid():

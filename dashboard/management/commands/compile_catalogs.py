@@ -1,9 +1,9 @@
-"""Compile the catalogues of words, with Babel, which only development needs.
+"""Compile the translation catalogues with Babel, which only development needs.
 
 The compiled files are kept in the repository, because `./rocketscope up` must need
 neither Babel nor msgfmt; a test fails when one is older than its source. After changing
 words: `manage.py makemessages -l zh_Hans --no-location` (this needs xgettext), fill in
-what is new, then this command.
+what is new, then run this command.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def catalog_sources() -> list[Path]:
 def compile_catalog(text: str, name: str) -> bytes:
     """Return the bytes of a .mo file; untranslated and fuzzy entries are left out.
 
-    Raises `CommandError` for a text that is no catalogue or has a message twice.
+    Raises `CommandError` for a text that is not a catalogue or has a message twice.
     """
     from babel.messages.mofile import write_mo
 
@@ -52,7 +52,7 @@ def read_catalog(text: str, name: str) -> Any:
 
     seen: set[str] = set()
     for message in _MESSAGE.findall(text):
-        if message in seen:  # Babel would take the first without a word
+        if message in seen:  # Babel would silently take the first
             said = message.replace("\n", " ")
             raise CommandError(f"{name}: msgid {said} is there twice")
         seen.add(message)

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: bring the database to where the programs expect it.
+"""`manage.py prepare`: bring the database to the state that the programs expect.
 
 Safe to run at every start and by several processes one after another: it migrates,
 syncs the clusters of the settings and, with `--demo`, registers the demo's group.
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 
 class Command(BaseCommand):
-    """Migrate, and prepare the demo when asked."""
+    """Migrate, and prepare the demo if asked to."""
 
     help = "Migrate the database; with --demo also register the demo's group."
 

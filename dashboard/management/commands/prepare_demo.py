@@ -1,8 +1,8 @@
 """`manage.py prepare_demo`: register the group that the demo watches.
 
 Adds the hosted group `demo-consumers` on the embedded cluster: topic `orders`, one
-member, a listener that takes a few milliseconds. Running it again changes nothing that
-somebody changed since, and brings the group back when it was removed.
+member, a listener that takes a few milliseconds. Running it again keeps any later
+changes, and restores the group if it was removed.
 """
 
 from __future__ import annotations

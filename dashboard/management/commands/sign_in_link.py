@@ -40,7 +40,7 @@ def _user(name: str) -> User:
 
 
 def _base_url() -> str:
-    """A page that listens on every address is reached on this machine by loopback."""
+    """Return the base URL; a server on every address is reached by loopback."""
     host, port = settings.ROCKETSCOPE_LISTEN
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104
     return f"http://{f'[{host}]' if ':' in host and host[0] != '[' else host}:{port}"

@@ -2,9 +2,9 @@
 
 The result is kept in the repository (`dashboard/reports/writers/fonts`), so nobody who
 runs RocketScope needs this command. The regular face has Latin and every character of
-GB 2312; the bold one, for headings, has Latin and the characters of our own words.
-Outlines become quadratic, because text in PDF files with such fonts is found and
-copied by every reader.
+GB 2312; the bold one, for headings, has Latin and the characters of RocketScope's own
+texts. Outlines become quadratic, because every PDF reader can search and copy text in
+such fonts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .compile_catalogs import catalog_sources
 FAMILY: Final = "Noto Sans CJK SC"
 _KEPT_NAMES: Final = [0, 1, 2, 3, 4, 5, 6, 13, 14]
 _MOST_ERROR: Final = 1.0
-"""Units of 1/1000 em that an outline may be off."""
+"""Largest deviation of an outline, in units of 1/1000 em."""
 
 _GB_2312_ROWS: Final = (*range(0xA1, 0xAA), *range(0xB0, 0xF8))
 
@@ -61,13 +61,13 @@ def gb_2312() -> set[int]:
 
 
 def characters_of_our_words() -> set[int]:
-    """Return the Chinese characters of the catalogues."""
+    """Return the Chinese characters in the message catalogues."""
     text = "".join(source.read_text("utf-8") for source in catalog_sources())
     return set(map(ord, re.findall(r"[\u3000-\u9fff\uff00-\uffef]", text)))
 
 
 def write_subset(source: Path, target: Path, characters: set[int]) -> None:
-    """Write the glyphs of some characters of a collection's face as TrueType."""
+    """Write the glyphs of some characters from a collection's face as TrueType."""
     from fontTools import subset
 
     options = subset.Options(
@@ -94,7 +94,7 @@ def _face(source: Path) -> Any:
 
 
 def _to_quadratic(font: Any) -> None:
-    """Turn the cubic outlines of a font into TrueType's, in place."""
+    """Turn the cubic outlines of a font into TrueType's quadratic ones, in place."""
     from fontTools.pens.cu2quPen import Cu2QuPen
     from fontTools.pens.ttGlyphPen import TTGlyphPen
     from fontTools.ttLib import newTable

@@ -1,9 +1,9 @@
-"""Of how many queues each step is known, and the sums of what is.
+"""Count the queues known in each step, and sum up their values.
 
-A *line* is what rows tell of: a queue, a topic, a group, a consumer. A row tells of the
-seconds that are known and unknown in its step. In results of before these can be more
-than the step: a quiet queue was sampled once a minute, with one row for the minute.
-Such a row stands for the steps before it, too, so that none of them seems to lack it.
+A *line* is the subject of rows: a queue, a topic, a group, a consumer. A row gives the
+seconds that are known and unknown in its step. In older results these can exceed the
+step: a quiet queue was sampled once a minute, with one row for the minute. Such a row
+also stands for the steps before it, so that none of them seems to lack data.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _TIME: Final = pa.timestamp("ms", tz="UTC")
 _MS: Final = timedelta(milliseconds=1)
 _STANDS_FOR: Final = "stands_for"
 _LONGER: Final = 1.5
-"""Samples come early and late: so many steps at least are more than one."""
+"""In steps: a shorter row stands for one step, as samples come early and late."""
 
 _COUNTS: Final = (c.KNOWN_QUEUES, c.QUEUE_COUNT)
 _HIGHEST: Final = (c.LAG_PEAK, c.LAG_MS_PEAK, c.UNKNOWN_SECONDS)
 
 
 def accounted(table: Any, line: Sequence[str], axis: Axis, of: str = c.LAG_MEAN) -> Any:
-    """Return rows of steps as an Arrow table, one for each step that they stand for.
+    """Return rows of steps as an Arrow table, one row per step that they stand for.
 
-    `line` are the columns that tell lines apart. A queue is known where the column `of`
-    has a value; `known_queues` of `queue_count` says it in each row, also in rows of
-    single queues. Rows come by line and time.
+    `line` are the columns that distinguish lines. A queue is known where the column
+    `of` has a value; `known_queues` of `queue_count` says so in each row, even for
+    single queues. Rows are sorted by line and time.
     """
     order = [(name, "ascending") for name in (*line, c.SINCE)]
     rows = _counted(table, line, of).sort_by(order)
@@ -57,9 +57,9 @@ def accounted(table: Any, line: Sequence[str], axis: Axis, of: str = c.LAG_MEAN)
 
 
 def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
-    """Return the sums of accounted rows over the lines that are equal in `by`.
+    """Return the sums of accounted rows over the lines with equal values in `by`.
 
-    Peaks, and the seconds unknown, are the most of a line; `lines` counts the rows.
+    Peaks and unknown seconds are the maximum over the lines; `lines` counts the rows.
     """
     known = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
     highest = [name for name in _HIGHEST if name in rows.column_names]
@@ -79,9 +79,9 @@ def summed(rows: Any, by: Sequence[str], of: str = c.LAG_MEAN) -> Any:
 
 
 def highest_lines(table: Any, name: str, of: str, most: int) -> Iterator[Any]:
-    """Yield the rows of so many lines, each as a table, the highest in `of` first.
+    """Yield the rows of `most` lines, each as a table, the highest in `of` first.
 
-    A name tells them apart.
+    Lines are distinguished by name.
     """
     tops = table.group_by(name).aggregate([(of, "max")])
     order = [(f"{of}_max", "descending"), (name, "ascending")]
@@ -92,7 +92,7 @@ def highest_lines(table: Any, name: str, of: str, most: int) -> Iterator[Any]:
 def known_by_step(
     table: Any, line: Sequence[str], axis: Axis, of: str
 ) -> dict[datetime, Part]:
-    """Return by step of how many queues of all lines a column is known."""
+    """Return by step for how many queues of all lines a column is known."""
     sums = summed(accounted(table, line, axis, of), (c.SINCE,), of)
     return {
         row[c.SINCE]: Part(row[c.KNOWN_QUEUES], row[c.QUEUE_COUNT], row[of])
@@ -101,7 +101,7 @@ def known_by_step(
 
 
 def _counted(table: Any, line: Sequence[str], of: str) -> Any:
-    """Return the columns that are needed, with counts of queues in every row."""
+    """Return the needed columns, with counts of queues in every row."""
 
     def column(name: str, kind: Any) -> Any:
         if name not in table.column_names:
@@ -125,7 +125,7 @@ def _counted(table: Any, line: Sequence[str], of: str) -> Any:
 
 
 def _begins(rows: Any, line: Sequence[str]) -> Any:
-    """Return for each of the sorted rows whether it is the first of its line."""
+    """Return for each sorted row whether it is the first of its line."""
     begins = np.zeros(rows.num_rows, bool)
     begins[0] = True
     for name in line:

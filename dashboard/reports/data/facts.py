@@ -35,11 +35,11 @@ WORST_GROUPS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How much of the period is known, by its steps, as the figure of the lag shows it.
+    """How much of the period is known, by steps, as the lag figure shows it.
 
     `whole` is drawn; of all queues `partial`, `missing` and `idle` (a consumer had no
     queues) are hatched, in so many spans. The four make up the period. For `within` of
-    what is drawn some queue was not known.
+    the drawn time, some queue was not known.
     """
 
     whole: timedelta
@@ -55,8 +55,8 @@ class Measured:
 class Highest:
     """The highest value of a period, and its step.
 
-    `part` says of how many queues it is where no step of all queues had more: what all
-    of them had is then at least that.
+    `part` says how many queues it covers, if no step known for all queues had more: the
+    value for all of them is then at least that.
     """
 
     value: float
@@ -72,8 +72,8 @@ class Highest:
 class Facts:
     """What stands at the head of a report; None is unknown, never 0.
 
-    All of it is from steps in which all queues are known, unless it is said to be a
-    part. `behind` is of the time in which the age is known, `aged`.
+    All of it is from steps in which all queues are known, unless it is marked as
+    partial. `behind` is of the time in which the age is known, `aged`.
     """
 
     peak: Highest | None
@@ -115,7 +115,7 @@ def facts_of(report: Report) -> Facts:
 
 
 def measured(axis: Axis, steps: Sequence[LagStep]) -> Measured:
-    """Return how much of a period is known, as the figure of the lag shows it."""
+    """Return how much of a period is known, as the lag figure shows it."""
     by_time = {step.since: step for step in steps}
     holes = find_holes(axis, lambda at: lag_lack(by_time.get(at)))
     spans = {lack: spans_of(holes, lack) for lack in Lack}
@@ -137,7 +137,7 @@ def _time_of(axis: Axis, steps: Iterable[LagStep]) -> timedelta:
 
 
 def _highest(values: Iterable[tuple[LagStep, float | None]]) -> Highest | None:
-    """Return the first highest value; of two alike, the one that is of all queues."""
+    """Return the first highest value; of two equal ones, the one of all queues."""
     found = None
     for step, value in values:
         if value is None:
@@ -163,7 +163,7 @@ class GroupRow:
 def worst_groups(report: Report) -> list[GroupRow]:
     """Return the groups with the highest peaks first; none for one group.
 
-    A group of which only a part is known stands where that part would.
+    A group that is only partly known is placed by the known part.
     """
     if report.group:
         return []

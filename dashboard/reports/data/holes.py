@@ -1,8 +1,8 @@
-"""What no chart may draw as a value, and what stands there: one rule for every output.
+"""The steps without a value, and how they are shown: one rule for every output.
 
-A figure has a value in a step where it is known of all that it sums up. Every other
-step is a *hole*: its span is hatched, a word says what lacks, and no line crosses it.
-So each step of a period is either drawn or hatched, and neither is it twice.
+A figure has a value in a step if all the values that it sums up are known. Every other
+step is a *hole*: its span is hatched, a word says what is missing, and no line crosses
+it. So each step of a period is either drawn or hatched, exactly once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Lack(Enum):
     NOTHING = "nothing"
     """Nothing was collected."""
     PART = "part"
-    """It is known of some queues, not of all."""
+    """It is known for some queues, not for all."""
     VALUE = "value"
     """Something was collected, but not what this figure shows."""
 
@@ -44,7 +44,7 @@ Lacking = tuple[Lack, str]
 """Why a step has no value, and the same in words."""
 
 Path = Sequence[tuple[datetime, datetime | None]]
-"""Where a line goes: a moment, and the step whose value it has then; None breaks it."""
+"""Points of a line: a moment, and the step whose value it has then; None breaks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Hole:
 
 
 def lack_word(lack: Lack) -> str:
-    """Return what a legend calls holes of a kind."""
+    """Return the name of a kind of hole in legends."""
     return str(_WORDS[lack])
 
 
 def find_holes(axis: Axis, lacking: Callable[[datetime], Lacking | None]) -> list[Hole]:
-    """Return the holes of a period in order; steps that lack the same are one."""
+    """Return the holes of a period in order; steps with the same lack are joined."""
     found: list[Hole] = []
     for at in axis.steps():
         lack = lacking(at)
@@ -78,7 +78,7 @@ def find_holes(axis: Axis, lacking: Callable[[datetime], Lacking | None]) -> lis
 
 
 def spans_of(holes: Iterable[Hole], lack: Lack) -> list[timedelta]:
-    """Return how long each span of a kind is, whatever its steps say in detail."""
+    """Return how long each span of a kind is, ignoring the details of its steps."""
     spans: list[timedelta] = []
     until: datetime | None = None
     for hole in holes:
@@ -93,9 +93,9 @@ def spans_of(holes: Iterable[Hole], lack: Lack) -> list[timedelta]:
 
 
 def path_of(axis: Axis, values: Mapping[datetime, float | None]) -> Path:
-    """Return where a line goes that has so many values.
+    """Return the path of a line with these values.
 
-    It reaches the end of its last step, so that a step between two holes is seen.
+    It reaches the end of its last step, so that a step between two holes is visible.
     """
     path: list[tuple[datetime, datetime | None]] = []
     last: datetime | None = None
@@ -112,7 +112,7 @@ def path_of(axis: Axis, values: Mapping[datetime, float | None]) -> Path:
 
 
 def lag_lack(step: LagStep | None) -> Lacking | None:
-    """Say why the lag of a step is not drawn; None where it is."""
+    """Return why the lag of a step is not drawn; None where it is."""
     if step is not None and step.lag is not None:
         return None
     if step is not None and not step.queues:
@@ -123,7 +123,7 @@ def lag_lack(step: LagStep | None) -> Lacking | None:
 
 
 def age_lack(step: LagStep | None) -> Lacking | None:
-    """Say why the age of a step's oldest message is not drawn; None where it is."""
+    """Return why the age of a step's oldest message is not drawn; None where it is."""
     if step is not None and step.age_ms is not None:
         return None
     lack = lag_lack(step)
@@ -135,7 +135,7 @@ def age_lack(step: LagStep | None) -> Lacking | None:
 
 
 def cell_lack(row: QueueRow, at: datetime) -> Lacking | None:
-    """Say why a cell of a heatmap has no colour; None where it has one."""
+    """Return why a cell of a heatmap has no colour; None where it has one."""
     if row.values.get(at) is not None:
         return None
     if part := row.parts.get(at):
@@ -153,10 +153,10 @@ def known_steps(values: Mapping[datetime, float | None]) -> frozenset[datetime]:
 def load_lack(
     at: datetime, lines: Sequence[Collection[datetime]], known: Mapping[datetime, Part]
 ) -> Lacking | None:
-    """Say why a step has no line of several; `lines` are the steps that each has.
+    """Say why none of several lines has a value; `lines` are the steps that each has.
 
-    `known` says by step of how many queues the rates are known, which loads need of
-    all: an even share of half of the load tells nothing of the other half.
+    `known` says by step for how many queues the rates are known. Loads need those of
+    all queues: an even share of half of the load says nothing about the other half.
     """
     if any(at in line for line in lines):
         return None
@@ -169,7 +169,7 @@ def load_lack(
 
 
 def part_text(part: Part, write: Callable[[float], str]) -> str:
-    """Say of how many queues something is known, and what it is at least."""
+    """Say for how many queues a value is known, and its lower bound."""
     words = {"known": part.known, "all": part.queues}
     if part.at_least is None:
         return _("partly unknown: only %(known)s of %(all)s queues are known") % words

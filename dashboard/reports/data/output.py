@@ -1,4 +1,4 @@
-"""Where a run's numbers and files stand in the lake: one folder a run.
+"""Where a run's numbers and files are stored in the lake: one folder per run.
 
 results/<run>/<data set>/…      written by the job
 results/<run>/files/report.pdf  made of them
@@ -22,7 +22,7 @@ def output_of(run: JobRun) -> str:
 
 
 def delete_output(pk: int) -> None:
-    """Delete everything that a run wrote; nothing there is no error."""
+    """Delete everything that a run wrote; an absent folder is not an error."""
     from analytics.lake.storage import open_storage
 
     open_storage(settings.ROCKETSCOPE_LAKE_URL).delete_tree(f"{RESULTS}/{pk}")

@@ -1,11 +1,11 @@
-"""The output of a finished run, as Arrow tables, cut to what the report is about.
+"""The output of a finished run, as Arrow tables, limited to the report's subject.
 
 pyarrow is loaded when a result is read, not when the web process starts. Small data
-sets come in their own order; beyond `SORTED_ROWS` they come as they were written. Lag
-by topic is summed here from lag by queue where the job wrote none.
+sets come in their own order, those beyond `SORTED_ROWS` as they were written. Lag by
+topic is summed here from lag by queue where the job wrote none.
 
-Loads of members, and how even they are, are over all queues of a group. Results of
-before have them of a part as well, and do not say so. Of one group they are taken out
+Loads of members, and their evenness, are over all queues of a group. Older results also
+have them for a part of the queues, without saying so. For one group these are removed
 here, for the page and every file.
 """
 
@@ -24,14 +24,14 @@ from .values import Part
 SORTED_ROWS: Final = 500_000
 BATCH_ROWS: Final = 5_000
 QUEUE_KEY: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
-"""What tells the queues of a cluster's groups apart."""
+"""The columns that distinguish the queues of a cluster's groups."""
 
 _KNOWN: Final = "is_known"
 _SAYS_SO: Final[Mapping[str, str]] = {
     c.SKEW_BY_TIME: c.UNKNOWN_SECONDS,
     c.MEMBER_BY_TIME: c.KNOWN_QUEUES,
 }
-"""By data set: the column that results of before, which tell nothing of parts, lack."""
+"""By data set: a column that older results, which do not mark parts, lack."""
 
 _NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     c.SKEW_BY_TIME: {
@@ -43,11 +43,11 @@ _NEEDS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     },
     c.MEMBER_BY_TIME: {c.IN_RATE: (c.LOAD,), c.LAG_MEAN: (c.LAG_MEAN,)},
 }
-"""By data set: what of the queues must be known for which of its columns."""
+"""By data set: which value must be known for all queues, for which of its columns."""
 
 
 class NoResultError(LookupError):
-    """The run has no such data set, or is not done; the message says which."""
+    """The run has no such data set, or has not finished; the message says which."""
 
 
 def read_rows(
@@ -56,7 +56,7 @@ def read_rows(
     order: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return a data set as dicts; for pages, which show little of it."""
+    """Return a data set as dicts, for pages, which show little of it."""
     return [
         row
         for batch in iterate_batches(report, dataset, order, columns)
@@ -72,10 +72,10 @@ def iterate_batches(
 ) -> Iterator[Any]:
     """Yield a data set as Arrow batches of at most `BATCH_ROWS` rows.
 
-    With `columns` only those are read, and those that order and narrow the rows.
+    With `columns`, only these are read, and those that order and narrow the rows.
 
     A report of one topic or one consumer gets that topic's or consumer's rows of the
-    data sets that tell them apart. Raises `NoResultError` at once, not at the first
+    data sets that distinguish them. Raises `NoResultError` at once, not at the first
     batch.
     """
     written = report.run.summary.get("rows", {})
@@ -95,9 +95,10 @@ def iterate_batches(
 
 
 def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
-    """Return the named columns of a data set, as far as it has them, as one table.
+    """Return those of the named columns that a data set has, as one table.
 
-    None where no row is left. Raises `NoResultError` when the run lacks the data set.
+    Returns None where no row is left. Raises `NoResultError` when the run lacks the
+    data set.
     """
     import pyarrow as pa
 
@@ -106,9 +107,9 @@ def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
 
 
 def known_queues(report: Report, of: str) -> dict[datetime, Part]:
-    """Return by step of how many of a group's queues a column is known.
+    """Return by step for how many of a group's queues a column is known.
 
-    Empty where the run has no lag by queue, which nothing can be said without.
+    Empty where the run has no lag by queue, without which nothing can be said.
     """
     if c.LAG_BY_QUEUE not in report.run.summary.get("rows", {}):
         return {}
@@ -138,7 +139,7 @@ def only(batch: Any, key: str, value: str) -> Any:
 
 
 def has_table(report: Report, dataset: str) -> bool:
-    """Say whether a finished run can give that data set."""
+    """Tell whether a finished run has that data set."""
     written = report.run.summary.get("rows", {})
     return dataset in written or (
         dataset == c.LAG_BY_TOPIC and c.LAG_BY_QUEUE in written
@@ -162,7 +163,7 @@ def _cut(report: Report, batches: Iterator[Any]) -> Iterator[Any]:
 def _of_whole_steps(
     report: Report, dataset: str, batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Take figures out of steps in which they may be those of a part of the queues."""
+    """Remove figures from steps in which they may cover only a part of the queues."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -206,7 +207,7 @@ def _sorted(batches: Iterator[Any], order: Sequence[str]) -> Iterator[Any]:
 def _summed_by_topic(report: Report, order: Sequence[str]) -> Iterator[Any]:
     """Sum lag by queue over each topic, as the job sums it over each group.
 
-    Peaks of several queues fall on different moments, so a topic has none here.
+    Peaks of several queues occur at different moments, so a topic has none here.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

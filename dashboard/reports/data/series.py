@@ -1,4 +1,4 @@
-"""The series that a report draws, whoever draws them: the page, a file, a table.
+"""The series that a report draws, for the page, the files and the tables alike.
 
 A run over all groups is shown as their sum, with a row of the heatmap per group.
 """
@@ -34,12 +34,12 @@ from .tables import LAG_TABLES
 from .values import Part, QueueRow, SkewSeries
 
 MOST_LINES: Final = 40
-"""Lines of a heatmap over more than one group, the worst first."""
+"""Number of lines of a heatmap over more than one group, the worst first."""
 
 
 @once
 def heat_lines(report: Report) -> list[QueueRow]:
-    """Return the lines of the heatmap: what the report is grouped by, over time."""
+    """Return the heatmap's lines over time, one per item of the report's grouping."""
     grouping = shown_grouping(report)
     of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
     rows = Grouping.QUEUE if of_queues else grouping
@@ -68,13 +68,13 @@ def shown_grouping(report: Report) -> Grouping:
 
 @once
 def load_queues(report: Report) -> Mapping[datetime, Part]:
-    """Return by step of how many of a group's queues the rates are known."""
+    """Return by step for how many of a group's queues the rates are known."""
     return known_queues(report, c.IN_RATE) if report.group else {}
 
 
 @once
 def skew_lines(report: Report) -> list[SkewSeries]:
-    """Return max / mean load over time, a line per strategy; none for all groups.
+    """Return max / mean load over time, one line per strategy; none for all groups.
 
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
@@ -95,7 +95,7 @@ def skew_lines(report: Report) -> list[SkewSeries]:
 def mean_skew(report: Report) -> float | None:
     """Return the mean skew of the strategy in use, over the steps in which it is known.
 
-    Without skew over time it is what the job found for the period.
+    Without skew over time it is the value that the job found for the period.
     """
     used = next((row for row in strategy_rows(report) if row.in_use), None)
     if used is None:
@@ -117,7 +117,7 @@ def mean_skew(report: Report) -> float | None:
 def member_strategies(report: Report) -> list[StrategyRow]:
     """Return the strategies whose members a run can show over time, by rank.
 
-    Members that are only imagined have no name: variants with more are left out.
+    Imagined members have no name: variants with more members are left out.
     """
     if not report.group or not has_table(report, c.MEMBER_BY_TIME):
         return []
@@ -125,7 +125,7 @@ def member_strategies(report: Report) -> list[StrategyRow]:
 
 
 def member_strategy(report: Report) -> str:
-    """Return the strategy whose members are shown: the reader's, else that in use."""
+    """Return the strategy whose members are shown: the reader's or the one in use."""
     names = [row.name for row in member_strategies(report)]
     wanted = report.view.strategy
     return wanted if wanted in names else in_use_name(member_strategies(report))
@@ -135,7 +135,7 @@ def member_strategy(report: Report) -> str:
 def member_lines(report: Report) -> list[QueueRow]:
     """Return each member's load over time under a strategy, the busiest first.
 
-    There is none in steps in which the rate of some queue of the group is not known.
+    There is no load in steps in which the rate of any queue of the group is not known.
     Where two epochs share a step, each counts by the seconds that it was seen.
     """
     name = member_strategy(report)
@@ -203,7 +203,7 @@ _LABELS: Final[Mapping[Grouping, tuple[str, ...]]] = {
     Grouping.QUEUE: (c.TOPIC, c.BROKER, c.QUEUE_ID),
     Grouping.CONSUMER: (c.CLIENT_ID,),
 }
-"""What a line is called; rows of one name and time are summed."""
+"""Gives a row's line name; rows with one name and time are summed."""
 
 
 def lines_of(
@@ -213,9 +213,9 @@ def lines_of(
     axis: Axis,
     most: int | None = None,
 ) -> list[QueueRow]:
-    """Return the lines that rows make, by name, or so many of the worst of them.
+    """Return the lines made of the rows, by name, or only the `most` worst ones.
 
-    `key` tells the rows of `table` apart, which may be of queues whatever the lines
+    `key` distinguishes the rows of `table`, which may be queues whatever the lines
     stand for.
     """
     from .accounting import accounted, highest_lines, summed
@@ -224,7 +224,7 @@ def lines_of(
     rows = summed(accounted(table, key, axis), (*names, c.SINCE))
     collected = frozenset(rows[c.SINCE].unique().to_pylist())
     kept = [rows]
-    if most is not None:  # of lines with one name, not of queues
+    if most is not None:  # counts lines with one name, not queues
         kept = list(highest_lines(rows, names[0], c.LAG_MEAN, most))
     lines: dict[tuple[Any, ...], QueueRow] = {}
     for row in chain.from_iterable(part.to_pylist() for part in kept):

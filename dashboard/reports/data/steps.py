@@ -1,4 +1,4 @@
-"""The lag of a run over time, as its page and its figures use it."""
+"""The lag of a run over time, for its page and its figures."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ STEP_COLUMNS: Final = (
     c.LAG_PEAK,
     c.LAG_MS_PEAK,
 )
-"""What the steps of a line are accounted from."""
+"""The columns from which the steps of a line are accounted."""
 
 
 @once
 def lag_steps(report: Report) -> list[LagStep]:
-    """Return the steps of what a run is about, in order; over all groups, their sum."""
+    """Return the steps of a run's subject, in order; for all groups, of their sum."""
     axis = report.axis
     if report.consumer:
         return _of_consumer(report, axis)
@@ -46,7 +46,7 @@ def lag_steps(report: Report) -> list[LagStep]:
 
 
 def mean_rate(report: Report, of: str) -> float | None:
-    """Return the mean of a rate of what a run is about, over steps that have it whole.
+    """Return the mean of a rate of a run's subject, over steps in which it is whole.
 
     `of` is the rate in or out, in messages a second.
     """
@@ -61,7 +61,7 @@ def mean_rate(report: Report, of: str) -> float | None:
 
 
 def steps_by_group(report: Report, most: int) -> dict[str, list[LagStep]]:
-    """Return the steps of so many groups, those whose lag was highest at any time."""
+    """Return the steps of that many groups, those whose lag was highest at any time."""
     table = read_table(report, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
     if table is None:
         return {}
@@ -76,7 +76,7 @@ def steps_by_group(report: Report, most: int) -> dict[str, list[LagStep]]:
 
 @once
 def measured_time(report: Report) -> timedelta:
-    """Return how long anything is known of a run's group, whatever it is about."""
+    """Return how long anything is known of a run's group, whatever its subject."""
     axis = report.axis
     table = read_table(report, c.LAG_BY_GROUP, (c.GROUP, *STEP_COLUMNS))
     steps = steps_of(table, (c.GROUP,), axis)
@@ -85,10 +85,10 @@ def measured_time(report: Report) -> timedelta:
 
 
 def _rows_of(report: Report) -> tuple[str, Sequence[str]]:
-    """Return the rows that sum up to what a run is about, and what tells them apart.
+    """Return the rows that sum up to a run's subject, and their identifying columns.
 
-    Of one group they are its queues: a row of their sum could not tell that one of them
-    has no sample in a step.
+    For one group they are its queues: a row of their sum could not show that one of
+    them has no sample in a step.
     """
     if report.consumer:
         return c.LAG_BY_CONSUMER, (c.GROUP, c.CLIENT_ID)
@@ -102,7 +102,7 @@ def _rows_of(report: Report) -> tuple[str, Sequence[str]]:
 
 
 def _of_consumer(report: Report, axis: Axis) -> list[LagStep]:
-    """Return a consumer's steps; where only it had no queues, that is said of it."""
+    """Return a consumer's steps, marked where it alone had no queues."""
     dataset, line = _rows_of(report)
     table = read_table(report, dataset, (*line, *STEP_COLUMNS))
     found = {step.since: step for step in steps_of(table, line, axis)}
@@ -114,7 +114,7 @@ def _of_consumer(report: Report, axis: Axis) -> list[LagStep]:
 
 
 def peaks_of(sums: Any) -> dict[datetime, float | None]:
-    """Return by step the highest lag that one line had at one moment."""
+    """Return for each step the highest lag that one line had at one moment."""
     if sums is None or c.LAG_PEAK not in sums.column_names:
         return {}
     moments = (in_zone(at, UTC) for at in sums[c.SINCE].to_pylist())
@@ -129,8 +129,8 @@ def steps_of(
 ) -> list[LagStep]:
     """Return the steps of the sum over all lines of a table; none of no table.
 
-    Peaks of several lines fall on different moments, so that the mean of a step stands
-    for the peak of a sum, unless `peaks` has it.
+    Peaks of several lines occur at different moments, so the mean of a step is used as
+    the peak of a sum, unless `peaks` has it.
     """
     if table is None:
         return []
@@ -162,11 +162,11 @@ def epoch_bands(report: Report) -> list[EpochBand]:
 
 
 def highest(values: Iterable[float | None]) -> float | None:
-    """Return the highest of what is known; None when nothing is."""
+    """Return the highest known value, or None if there is none."""
     return max((value for value in values if value is not None), default=None)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of what is known; None when nothing is."""
+    """Return the mean of the known values, or None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -22,7 +22,7 @@ _TOLERANCE: Final = 1.01
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """How evenly load or lag lay on the members; None where it is not known."""
+    """How evenly load or lag was spread over the members; None where not known."""
 
     max_to_mean: float | None
     variation: float | None
@@ -33,10 +33,10 @@ class Evenness:
 class StrategyRow:
     """One strategy over the period; None where it is not known, never 0.
 
-    `drain` is the worst time to drain of the steps in which all would drain, `never`
-    for how long somebody's lag would not: known and above 0 says that it never would.
-    Neither that nor `overload` is longer than the time that is `known`.
-    `unowned` is the most queues that nobody would have had at a time.
+    `drain` is the worst time to drain over the steps in which all members would drain,
+    `never` is how long some member would not: known and above 0 means that it never
+    would. Neither that nor `overload` is longer than the time that is `known`.
+    `unowned` is the most queues without an owner at any time.
     """
 
     name: str
@@ -61,27 +61,27 @@ class StrategyRow:
 
     @property
     def max_to_mean(self) -> float | None:
-        """Load of the busiest member over the mean: what strategies are ranked by."""
+        """Load of the busiest member over the mean, by which strategies are ranked."""
         return self.load.max_to_mean
 
     @property
     def is_balanced(self) -> bool:
-        """True for the plan that is none of RocketMQ's strategies."""
+        """True for the plan that is not one of RocketMQ's strategies."""
         return self.name == BALANCED
 
     @property
     def added(self) -> int:
-        """Members more, or (negative) fewer, than there were."""
+        """How many more, or (negative) fewer, members than there were."""
         return added_members(self.name)
 
     @property
     def is_strategy(self) -> bool:
-        """True for a strategy of RocketMQ's, among the members that there were."""
+        """True for a strategy of RocketMQ's with the actual members."""
         return not (self.is_balanced or self.added)
 
     @property
     def never_drains(self) -> bool:
-        """True where somebody's lag would not have drained at some time."""
+        """True if some member's lag would not have drained at some time."""
         return self.never is not None and self.never > timedelta(0)
 
     @property
@@ -91,7 +91,7 @@ class StrategyRow:
 
     @property
     def use_word(self) -> str:
-        """Say whether it is in use, and how that is known; empty when it is not."""
+        """Return whether it is in use, and how that is known; empty if it is not."""
         if not self.in_use:
             return ""
         return _("assumed") if self.is_assumed else _("in use")
@@ -127,7 +127,7 @@ def in_use_name(rows: Sequence[StrategyRow]) -> str:
 
 
 def _most(report: Report) -> timedelta:
-    """Return how long a strategy can have been measured at most."""
+    """Return the longest time for which a strategy can have been measured."""
     if not has_table(report, c.LAG_BY_GROUP):
         return report.until - report.since
     return measured_time(report)
@@ -155,9 +155,9 @@ def _row(row: Row, rank: int | None, most: timedelta) -> StrategyRow:
 
 
 def _within(span: timedelta | None, most: timedelta | None) -> timedelta | None:
-    """Return a span of what was measured; None where it is longer, so cannot be right.
+    """Return a measured span; None where it is too long to be right.
 
-    Samples of before could stand for a little more than the time that there was.
+    Older samples could stand for a little more than the time that there was.
     """
     if span is None or most is None:
         return None
@@ -175,7 +175,7 @@ def _span(seconds: float | None) -> timedelta | None:
 
 
 def _ranks(rows: Sequence[Row]) -> dict[str, int]:
-    """Return the job's ranks; those of runs that had none yet, by the same rule."""
+    """Return the job's ranks; for older runs without ranks, apply the same rule."""
     if any(row.get(c.RANK) is not None for row in rows):
         return {row[c.STRATEGY]: row[c.RANK] for row in rows}
     known = [

@@ -1,4 +1,4 @@
-"""The tables of a report: which columns, in which order, of which kind.
+"""The tables of a report: their columns, the order of these, and their kinds.
 
 The kind decides how a value is written: a time gets the reader's zone, a number stays
 a number, unknown stays empty. Keys are the names in CSV files and do not change with
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: the name in the data, what it is called, its kind and its unit.
+    """One column: its name in the data, its title, its kind and its unit.
 
     The unit is for programs (it stands in a Parquet file's schema), so it is English.
     """

@@ -73,7 +73,7 @@ def _lag(report: Report) -> Twin:
 
 
 def _lag_row(step: LagStep, title: str) -> Sequence[Cell]:
-    """Return the cells of a step; with ≥ where they are of a part of the queues."""
+    """Return the cells of a step; with ≥ where they cover a part of the queues."""
     write = _at_least if step.is_part else _written
     return (
         title,
@@ -109,7 +109,7 @@ def _queues(report: Report) -> Twin:
 
 
 def _unknown_time(line: QueueRow, axis: Axis) -> timedelta:
-    """Return for how long a row of the heatmap is hatched."""
+    """Return how long a row of the heatmap is hatched."""
     holes = find_holes(axis, partial(cell_lack, line))
     spans = (hole.until - hole.since for hole in holes if hole.lack is not Lack.VALUE)
     return sum(spans, timedelta(0))
@@ -118,9 +118,9 @@ def _unknown_time(line: QueueRow, axis: Axis) -> timedelta:
 def _line(
     line: QueueRow, zone: tzinfo, write: Callable[[float], str] = numbers.count
 ) -> Sequence[Cell]:
-    """Return a line's name, mean, highest step and when, and last step.
+    """Return a line's name, mean, highest step with its time, and last step.
 
-    The mean is of steps in which all queues are known; a part of them stands with ≥.
+    The mean is over steps in which all queues are known; values of a part have a ≥.
     """
     seen = {at: (value, False) for at, value in line.values.items()}
     seen |= {at: (part.at_least, True) for at, part in line.parts.items()}
@@ -231,12 +231,12 @@ TWINS: Final[Mapping[str, Callable[[Report], Twin]]] = {
 
 
 def _stamp(report: Report) -> str:
-    """Return how a column of times is written: alike, with seconds where steps need."""
+    """Return the one format for a column of times, with seconds if steps need them."""
     return SECOND if report.step_seconds % 60 else MINUTE
 
 
 def skew_text(value: float) -> str:
-    """Write a skew with the two places that tell strategies apart."""
+    """Write a skew with the two decimal places that distinguish strategies."""
     return f"{value:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""The values that figures are made of; `holes` has the rule for where they lack."""
+"""The values that figures are made of; `holes` has the rule for missing ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 BALANCED: Final = "BALANCED"
-"""The plan of `rmqcore.allocation` that weighs queues."""
+"""The plan of `rmqcore.allocation` that takes the weights of queues into account."""
 
 _WITH_MEMBERS: Final = re.compile(r"in_use([+-]\d+)")
-"""Names of the strategy in use with members more or fewer: in_use+1."""
+"""Names of the strategy in use with more or fewer members, such as in_use+1."""
 
 Strategy = tuple[str, float | None, bool]
 """Its name, its max / mean (None is unknown), and whether it is the best."""
@@ -23,7 +23,7 @@ Strategy = tuple[str, float | None, bool]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is known of a sum: so many of its queues, and their sum where there is one.
+    """The known part of a sum: the number of known queues, and their sum if any.
 
     The whole is at least that, since neither lag nor age nor a rate is below 0.
     """
@@ -34,12 +34,12 @@ class Part:
 
     @property
     def is_part(self) -> bool:
-        """True where some of the queues are known, but not all."""
+        """True if some of the queues are known, but not all."""
         return 0 < self.known < self.queues
 
     @property
     def is_whole(self) -> bool:
-        """True where all of the queues are known: there is no more than `at_least`."""
+        """True if all of the queues are known, so that `at_least` is the whole."""
         return 0 < self.queues <= self.known
 
 
@@ -54,11 +54,10 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class LagStep:
-    """One step of the lag over `queues`, of which `known` are in what was seen.
+    """One step of the lag over `queues`, of which `known` were seen.
 
-    `lag`, `peak` and `age_ms` are those of all queues: None where one is not known.
-    Known may be less than all of the step's time: for `unknown` of it some queue's lag
-    was not.
+    `lag`, `peak` and `age_ms` are of all queues: None if one is not known. The known
+    time may be less than the step: for `unknown` of it some queue's lag was not known.
     """
 
     since: datetime
@@ -69,12 +68,12 @@ class LagStep:
 
     @property
     def is_whole(self) -> bool:
-        """True where what was seen is the lag of all queues, not of a part."""
+        """True if the lag seen is that of all queues, not of a part."""
         return 0 < self.queues <= self.known and self.seen.mean is not None
 
     @property
     def is_part(self) -> bool:
-        """True where it is the lag of some of the queues."""
+        """True if it is the lag of some of the queues."""
         return 0 < self.known < self.queues
 
     @property
@@ -90,7 +89,7 @@ class LagStep:
         return self.seen.age_ms if self.is_whole else None
 
     def part(self, value: float | None) -> Part:
-        """Return something seen as what the whole is at least."""
+        """Return a seen value as the least that the whole can be."""
         return Part(self.known, self.queues, value)
 
 
@@ -109,7 +108,7 @@ class QueueRow:
     """One row of a heatmap: a queue's (or a group's) value at each step it has.
 
     `parts` has the steps of which only a part is known; their value is None. A consumer
-    may have been without queues, which is no reason to miss anything.
+    may have had no queues, in which case nothing is missing.
     """
 
     label: str
@@ -128,14 +127,14 @@ class SkewSeries:
 
     @property
     def title(self) -> str:
-        """Its name for people, and whether it is in use."""
+        """Its name for people, with a mark if it is in use."""
         if self.in_use:
             return _("%(strategy)s (in use)") % {"strategy": self.strategy}
         return strategy_title(self.strategy)
 
 
 def added_members(strategy: str) -> int:
-    """Return how many members more (or fewer) a variant of that name has; 0: none."""
+    """Return how many members the variant of that name adds (or removes); 0: none."""
     found = _WITH_MEMBERS.fullmatch(strategy)
     return int(found[1]) if found else 0
 

@@ -1,8 +1,8 @@
-"""What would have been best in the period, and by how much, in sentences.
+"""The strategy that would have been best in the period, and by how much, in sentences.
 
-The first sentence is the answer; those after it say what else speaks for it or against
-it. Strategies are compared with the one that was in use, among the same members, so
-that the loads of their busiest members stand in the same relation as their max / mean.
+The first sentence is the answer; the others say what else speaks for or against it.
+Strategies are compared with the one that was in use, among the same members, so that
+the loads of their busiest members are in the same ratio as their max / mean.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .spans import span
 from .strategies import StrategyRow, strategy_rows
 
 SMALL: Final = 0.05
-"""A busiest member with up to so much less load is no reason to change."""
+"""Less load than this on the busiest member is not a reason to change."""
 
 _ENOUGH: Final = 0.9
-"""Loads that are known for this share of the period speak for all of it."""
+"""Loads known for this share of the period represent all of it."""
 
 _NOTHING: Final = timedelta(0)
 
 
 class Answer(StrEnum):
-    """What the comparison comes to."""
+    """The outcome of the comparison."""
 
     UNKNOWN = "unknown"
     KEEP = "keep"
@@ -126,7 +126,7 @@ def _compared(
 
 
 def less_load(best: StrategyRow, used: StrategyRow) -> float:
-    """Return the share of load that a busiest member would have had less."""
+    """Return by what share the busiest member's load would have been lower."""
     if best.max_to_mean is None or not used.max_to_mean:
         return 0.0
     return 1 - best.max_to_mean / used.max_to_mean

@@ -1,7 +1,7 @@
-"""A finished run as one reader looks at it: grouped otherwise, or narrowed down.
+"""A finished run as one reader sees it: grouped differently, or narrowed down.
 
-The run in the database stays what it was asked for; the reader's choice is in the
-address (`by`, `topic`, `consumer`, `strategy`), so that it can be shared.
+The run in the database stays as it was requested; the reader's choice is in the address
+(`by`, `topic`, `consumer`, `strategy`), so that it can be shared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_NAMES: Final = 500
 
 
 class ViewError(ValueError):
-    """The address asks for a view that there is not; the message names the value."""
+    """The address asks for a view that does not exist; the message names the value."""
 
 
 def report_for(
@@ -31,7 +31,7 @@ def report_for(
 ) -> Report:
     """Return a run as the reader of an address sees it.
 
-    A run of one topic or consumer can be grouped otherwise, but not widened. Raises
+    A run of one topic or consumer can be grouped differently, but not widened. Raises
     `ViewError`.
     """
     by = fields.get("by", "")
@@ -79,10 +79,10 @@ def view_query(report: Report) -> str:
 
 
 def names_in(report: Report, dataset: str, column: str) -> list[str]:
-    """Return the different values of a column of one group, at most `MOST_NAMES`."""
+    """Return the distinct values of a column of one group, at most `MOST_NAMES`."""
     import pyarrow.compute as pc
 
-    if not report.group:  # of all groups there would be too many to choose from
+    if not report.group:  # for all groups there would be too many to choose from
         return []
     found: set[str] = set()
     for batch in iterate_batches(report, dataset, columns=(column,)):

@@ -1,7 +1,7 @@
 """Lag per queue over time, as levels: which queue stays behind, and since when.
 
-Six levels in powers of ten, the same as on the allocation map, because a linear scale
-would show one hot queue and hide everything else.
+There are six levels in powers of ten, the same as on the allocation map, because a
+linear scale would show one hot queue and hide everything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .layout import (
 )
 
 LEVELS: Final = (0, 100, 1_000, 10_000, 100_000)
-"""A lag above the n-th bound has level n + 1; none has level 0."""
+"""A lag above the n-th bound has level n + 1; no lag has level 0."""
 
 HEATS: Final = (0, 1, 2, 3, 4, 6)
 _ROW_PX: Final = 14
@@ -92,9 +92,9 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
 
 
 def holes_of_rows(axis: Axis, rows: Sequence[QueueRow]) -> list[tuple[Hole, int, int]]:
-    """Return the holes of rows, each with its first row and of how many rows it is.
+    """Return the holes of rows, each with its first row and its number of rows.
 
-    Rows below each other that lack the same at the same time have one hole.
+    Adjacent rows with the same lack at the same time share one hole.
     """
     running: dict[Hole, tuple[int, int]] = {}
     found: list[tuple[Hole, int, int]] = []

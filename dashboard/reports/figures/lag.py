@@ -1,7 +1,8 @@
 """Lag and age over time: two charts on one time axis, epochs marked, holes hatched.
 
-Two charts, not two scales in one: a lag of 100k and an age of a minute have no common
-height. What is not known of all queues is hatched, never drawn as 0 or as a part.
+There are two charts rather than two scales in one: a lag of 100k and an age of a minute
+have no common height. Steps in which not all queues are known are hatched, never drawn
+as 0 or as a part.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ _LAG_DOMAIN: Final = (0.4, 0.92)
 _AGE_DOMAIN: Final = (0.0, 0.28)
 _ALONE_DOMAIN: Final = (0.0, 0.9)
 _LABELLED_EPOCHS: Final = 8
-"""So many labels fit side by side on a wide page; a shorter epoch goes without."""
+"""Number of labels that fit side by side on a wide page; shorter epochs have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """A line with the surface below it; `data` goes with its points, for programs."""
+    """A line with the area below it; `data` accompanies its points, for programs."""
 
     name: str
     color: str
@@ -114,9 +115,9 @@ def _line(axis: Axis, curve: _Curve) -> dict[str, Any]:
 
 
 def _area(axis: Axis, curve: _Curve) -> dict[str, Any]:
-    """Return the surface below a line; it goes down to 0 wherever the line breaks.
+    """Return the area below a line, which drops to 0 wherever the line breaks.
 
-    A line with a fill of its own would have that go on through the breaks.
+    The fill of the line itself would continue through the breaks.
     """
     points: list[tuple[datetime, float | None]] = []
     is_broken = True
@@ -141,7 +142,7 @@ def _area(axis: Axis, curve: _Curve) -> dict[str, Any]:
 
 
 def _lag_texts(steps: Mapping[datetime, LagStep]) -> dict[datetime, str]:
-    """Say what the lag was in each step that is drawn, and of how many queues."""
+    """Return the lag of each step that is drawn, and its number of queues, as text."""
     return {
         at: "<br>".join(_lag_text(step)) for at, step in steps.items() if step.is_whole
     }
@@ -167,7 +168,7 @@ def _age_hatches(
     height: float,
     named: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Hatch the age's own holes; what the lag's say already is not said twice."""
+    """Hatch the age's own holes; names in the lag's legend are not repeated."""
     holes = find_holes(axis, lambda at: age_lack(steps.get(at)))
     traces = hatches(axis, holes, height, yaxis="y2")
     said = {trace["name"] for trace in named}

@@ -1,4 +1,4 @@
-"""What every figure shares: fonts, margins, the time axis, the hatch of a hole."""
+"""Elements that all figures share: fonts, margins, the time axis, hatches of holes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HATCHES: Final[Mapping[Lack, tuple[str, str]]] = {
     Lack.PART: ("\\", "--warn"),
     Lack.VALUE: ("-", "--line-strong"),
 }
-"""Pattern and colour of each kind of hole: told apart without the colour, too."""
+"""Pattern and colour of each kind of hole: the pattern alone distinguishes them."""
 
 _MS: Final = timedelta(milliseconds=1)
 _SHORTENED_FROM: Final = 10_000
@@ -83,7 +83,7 @@ def shared_layout(axis: Axis) -> dict[str, Any]:
 def count_axis(top: float, domain: Sequence[float]) -> dict[str, Any]:
     """Return an axis of whole numbers from 0; large ones in k and M.
 
-    Zooming is along time alone, here and on every other axis of values.
+    Only the time axis can be zoomed, neither this nor any other axis of values.
     """
     axis: dict[str, Any] = {
         "domain": list(domain),
@@ -145,7 +145,7 @@ def legend_below() -> dict[str, Any]:
 
 
 def legend_of_holes(traces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the part of a layout that names the hatches there are, and only them."""
+    """Return the part of a layout that names only the hatches in use."""
     if not traces:
         return {}
     fixed = {"itemclick": False, "itemdoubleclick": False}
@@ -157,7 +157,7 @@ def hatches(
 ) -> list[dict[str, Any]]:
     """Return hatched bars over the holes of a figure, a trace for each kind of them.
 
-    They reach up to `height` of their axis of values; `more` goes into each trace.
+    They reach up to `height` on their axis of values; `more` goes into each trace.
     """
     boxes = [Hatched(hole, 0, height) for hole in holes]
     return hatched_boxes(axis, boxes, **more)
@@ -175,7 +175,7 @@ class Hatched:
 def hatched_boxes(
     axis: Axis, boxes: Sequence[Hatched], **more: Any
 ) -> list[dict[str, Any]]:
-    """Return hatched bars, a trace for each kind of hole, named as a legend says it."""
+    """Return hatched bars, one trace for each kind of hole, named as in a legend."""
     return [
         _hatched(axis, lack, [box for box in boxes if box.hole.lack is lack]) | more
         for lack in Lack
@@ -201,9 +201,9 @@ def _hatched(axis: Axis, lack: Lack, boxes: Sequence[Hatched]) -> dict[str, Any]
 def told(
     axis: Axis, texts: Mapping[datetime, str], height: float, color: str
 ) -> dict[str, Any]:
-    """Return what is said of each step under the pointer: bars that nobody sees.
+    """Return the hover text of each step, as invisible bars.
 
-    A line would tell of its nearest point, in a hole of the steps beside it, too.
+    A line would show its nearest point, so in a hole that of the steps beside it.
     """
     steps = [(at, axis.end_of(at), text) for at, text in sorted(texts.items())]
     return _bars(axis, steps) | {

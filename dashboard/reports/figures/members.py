@@ -1,6 +1,6 @@
-"""Load of each member over time, under one strategy: who carries too much, and when.
+"""Load of each member over time, under one strategy: who has too much, and when.
 
-The busiest members are drawn, as many as can be told apart; the table has them all.
+The busiest members are drawn, as many as can be distinguished; the table has all.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _DOMAIN: Final = (0.0, 0.9)
 def members_over_time(
     axis: Axis, lines: Sequence[QueueRow], known: Mapping[datetime, Part]
 ) -> dict[str, Any]:
-    """Return the figure of messages a second by member, the busiest first.
+    """Return the figure of messages per second by member, the busiest first.
 
-    `known` says by step of how many queues the rates are known.
+    `known` gives for each step the number of queues with known rates.
     """
     shown = shown_members(lines)
     top = max(
@@ -77,7 +77,7 @@ def members_over_time(
 
 
 def shown_members(lines: Sequence[QueueRow]) -> list[tuple[str, QueueRow]]:
-    """Return the lines that are drawn, with labels as short as they stay different."""
+    """Return the lines that are drawn, with the shortest distinct labels."""
     shown = list(lines[:MOST_LINES])
     labels = [label_of(line.label) for line in shown]
     return [

@@ -1,6 +1,6 @@
-"""Skew over time: what the worst member would carry, over the mean, per strategy.
+"""Skew over time: the load of the busiest member over the mean, per strategy.
 
-A skew is over all queues: where the load of one is not known there is none.
+A skew covers all queues: where the load of one is not known, there is no skew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dashboard.reports.request.axis import Axis
 from .layout import hatches, legend_below, shared_layout
 
 COLORS: Final = (1, 6, 3, 11, 7, 5, 2, 8)
-"""Owner hues that stay apart from each other; the dash tells them apart as well."""
+"""Owner hues that are easy to distinguish; the dash distinguishes them as well."""
 
 DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -31,7 +31,7 @@ def skew_over_time(
 ) -> dict[str, Any]:
     """Return the figure of max / mean load by strategy; 1 is even.
 
-    `known` says by step of how many queues the rates are known.
+    `known` gives for each step the number of queues with known rates.
     """
     paths = [path_of(axis, each.values) for each in series]
     data: list[dict[str, Any]] = [

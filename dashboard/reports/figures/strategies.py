@@ -1,6 +1,6 @@
 """Strategies over a period: the load of the busiest member over the mean, side by side.
 
-A bar from 1, because 1 is even: what sticks out is what the busiest carries too much.
+Bars start at 1, because 1 is even: their length is the busiest member's excess load.
 """
 
 from __future__ import annotations

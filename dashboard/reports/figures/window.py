@@ -2,8 +2,8 @@
 
 Lag and its map are read again in the finest step that fits and is kept: from samples,
 later from roll-ups of minutes or ten minutes. Where nothing finer is kept, or it would
-be too much to read, the report's own steps are shown. Every figure says in which steps
-it is and where they come from (`meta`).
+be too much to read, the report's own steps are shown. Every figure names its step and
+its source (`meta`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CLOSER: Final = ("lag", "queues")
 """Figures that are read again; the others are only cut to the window."""
 
 MOST_ROWS_OF_ALL: Final = 4_000_000
-"""Rows read for a window over all groups, where none can be skipped."""
+"""Limit of rows read for a window over all groups, where none can be skipped."""
 
 SHORTEST: Final = timedelta(seconds=30)
 
@@ -64,8 +64,8 @@ class Window:
 def read_window(report: Report, fields: Mapping[str, str]) -> Window | None:
     """Read `from` and `to`, local times of the reader's zone; None without them.
 
-    The window is held within the report's period and at least half a minute long.
-    Raises `WindowError`.
+    The window is limited to the report's period and at least half a minute long. Raises
+    `WindowError`.
     """
     texts = fields.get("from", ""), fields.get("to", "")
     if not any(texts):
@@ -129,7 +129,7 @@ def _closer(report: Report, name: str, window: Window) -> tuple[Axis, Steps] | N
 
 def _read(report: Report, window: Window) -> tuple[Axis, Steps] | None:
     """Read the finest steps that are kept and few enough; None without finer ones."""
-    # Late: pages that show no report need no Arrow.
+    # Imported late: pages that show no report need no Arrow.
     from analytics.lake.steps import MOST_ROWS, finest_step, read_steps
     from analytics.lake.storage import open_storage
 
@@ -147,7 +147,8 @@ def _read(report: Report, window: Window) -> tuple[Axis, Steps] | None:
     except LakeError as error:
         logger.info("run=%s lake not read: %s", report.run.pk, error)
         return None
-    # From the begin of the first step, to the end of what the last samples claim.
+    # From the begin of the first step to the end of the time that the last samples
+    # claim.
     there = spans_between(
         report.cluster,
         report.group,
@@ -179,10 +180,10 @@ def _read(report: Report, window: Window) -> tuple[Axis, Steps] | None:
 
 
 def _lag_steps(report: Report, axis: Axis, steps: Steps) -> list[LagStep]:
-    """Return the lag of what a run is about, counted as in the whole report."""
+    """Return the lag of a run's subject, counted as in the whole report."""
     if not report.group:
         return steps_of(steps.by_group, (c.GROUP,), axis)
-    # The peaks are of the topic alone where only that was read.
+    # The peaks are those of the topic alone if only the topic was read.
     return steps_of(steps.by_queue, QUEUE_KEY, axis, peaks_of(steps.by_group))
 
 
@@ -190,7 +191,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _in_order(report: Report, axis: Axis, steps: Steps) -> list[QueueRow]:
-    """Return the map's lines in the order of the whole report, so that none jumps."""
+    """Return the map's lines in the order of the whole report, so that none moves."""
     grouping = shown_grouping(report)
     of_groups = grouping is Grouping.GROUP and not report.group
     table = steps.by_group if of_groups else steps.by_queue
@@ -210,7 +211,7 @@ def _meta(step: timedelta, source: str, *, closer: bool = False) -> dict[str, An
 
 def _computed_from(report: Report) -> str:
     source = report.run.summary.get("source", "")
-    if not source:  # of a run of before
+    if not source:  # from an older run
         return _("as the report was computed")
     return _("computed from %(source)s") % {"source": source_word(source)}
 

@@ -16,7 +16,7 @@ class Axis:
     zone: tzinfo
 
     def local(self, moment: datetime) -> str:
-        """Return a moment as Plotly wants it: local time, no offset."""
+        """Return a moment as Plotly expects it: local time, no offset."""
         shown = moment.astimezone(self.zone).replace(tzinfo=None)
         return shown.isoformat(timespec="milliseconds")
 

@@ -1,7 +1,7 @@
-"""What a report compares beyond the strategies that need nothing: options and members.
+"""Comparisons beyond the strategies that need no input: options and members.
 
-Options of strategies are checked by what will use them. Of a group that is hosted here
-they are known, and need not be entered.
+Options of strategies are checked by the code that will use them. For a hosted group
+they are known and need not be entered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KnownEpoch = tuple[list[dict[str, Any]], dict[str, Any] | None]
 
 
 def check_comparisons(added: Sequence[int], options: Options) -> None:
-    """Raise `ReportRefusedError` for the first value that cannot be followed."""
+    """Raise `ReportRefusedError` for the first value that is not valid."""
     if len(added) > MOST_COMPARED:
         raise ReportRefusedError(
             _("Members more or fewer: %(count)s numbers, at most %(most)s.")
@@ -79,11 +79,12 @@ def check_comparisons(added: Sequence[int], options: Options) -> None:
 
 
 def with_known_options(run: JobRun) -> dict[str, Any]:
-    """Return a run's options, and those of its group where it is hosted here.
+    """Return a run's options, with those of its group if it is hosted here.
 
-    What was entered goes before what is known, which is marked so: an epoch that had
-    the strategy with options of its own is divided by those. Lists of a `CONFIG` belong
-    to a member's number: every client id that had it in the period gets its list.
+    Entered options take precedence over known ones, which are marked as such: an epoch
+    that had the strategy with its own options is divided by those. Lists of a `CONFIG`
+    belong to a member's number: every client id that had it in the period gets its
+    list.
     """
     options = dict(run.options)
     if not run.group:
@@ -95,7 +96,7 @@ def with_known_options(run: JobRun) -> dict[str, Any]:
     for name, given in _present_options(group, epochs).items():
         options.setdefault(name, given | {KNOWN: True})
     for name in _in_use(epochs):
-        # Computed where it was in use, also when the group is divided otherwise today.
+        # Computed where it was in use, even if the group is divided differently today.
         options.setdefault(name, {KNOWN: True})
     return options
 
@@ -117,7 +118,7 @@ def _present_options(
 
 
 def _in_use(epochs: Iterable[KnownEpoch]) -> set[str]:
-    """Return the strategies that need options and were in use with known ones."""
+    """Return the strategies that require options and were in use with known ones."""
     named = (
         {member["strategy"] for member in members}
         for members, options in epochs

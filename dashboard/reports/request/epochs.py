@@ -24,7 +24,7 @@ def epochs_between(
 def spans_between(
     cluster: str, group: str, since: datetime, until: datetime
 ) -> list[EpochSpan]:
-    """Return when the epochs that overlap [since, until) named which queues."""
+    """Return the spans and queues of the epochs that overlap [since, until)."""
     found = epochs_between(cluster, group, since, until)
     rows = found.values_list("group", "number", "began_by", "ended_by", "queues")
     return [

@@ -1,4 +1,4 @@
-"""The period that a report is asked for, and the one that was computed."""
+"""The period that was requested for a report, and the one that was computed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULT: Final = "1h"
 
 
 def span_of(name: str) -> timedelta:
-    """Return a named period's length, or refuse it with the names there are."""
+    """Return a named period's length, or refuse it, listing the known names."""
     if name not in LAST:
         raise ReportRefusedError(
             _("There is no period “%(name)s”; there are %(known)s.")
@@ -50,7 +50,7 @@ class Period:
 def read_period(fields: Mapping[str, str], now: datetime, zone: tzinfo) -> Period:
     """Read the fields `period`, and for `custom` also `since` and `until`.
 
-    The two moments are local times of `zone`, as a browser's field gives them.
+    The two moments are local times of `zone`, as a browser's field sends them.
     """
     name = fields.get("period", DEFAULT)
     if name != CUSTOM:

@@ -1,8 +1,8 @@
-"""Why a report cannot be made or kept."""
+"""Errors for reports that cannot be made or kept."""
 
 
 class ReportRefusedError(ValueError):
-    """The message is for the person who asked, and about `field` where it is named."""
+    """A report is refused; the message is for the user, and about `field` if given."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)

@@ -1,8 +1,8 @@
 """When a report is due: every hour, day, week or month, on the clock of its zone.
 
-Plain functions of a plan and a moment; nothing here reads a clock. A time that summer
-time skips is due when the clock has gone on; one that comes twice is due once, the
-first time.
+Plain functions of a plan and a moment; nothing here reads a clock. A time that the
+change to summer time skips is due once the clock has moved on; one that occurs twice is
+due once, the first time.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MOST_MISSED: Final = 100_000
 class Plan:
     """`at_minute` is of the day, or of the hour where it runs every hour.
 
-    `on_day` is 1 (Monday) to 7 for a week, 1 to 31 for a month; a month that is shorter
-    has it on its last day.
+    `on_day` is 1 (Monday) to 7 for a week, 1 to 31 for a month; in a shorter month the
+    last day is used.
     """
 
     every: str
@@ -97,6 +97,6 @@ def _is_day(plan: Plan, day: date) -> bool:
 
 def _moment(plan: Plan, day: date) -> datetime:
     hour, minute = divmod(plan.at_minute, _HOUR)
-    # In a gap of the zone's clock, fold 0 takes the offset from before it, which is
-    # the moment at which the clock shows that much later.
+    # In a gap of the zone's clock, fold 0 uses the offset from before the gap, which
+    # gives the moment at which the clock shows that much later.
     return datetime.combine(day, time(hour, minute), plan.zone).astimezone(UTC)

@@ -1,8 +1,8 @@
-"""The files that a run was asked to have: made once, kept beside its numbers.
+"""The files that were requested for a run: made once, kept beside its numbers.
 
 They are made when the job has ended, in the language and zone that the run names, by
 the process that runs jobs. A run whose process is killed meanwhile is ready all the
-same: a file that is not kept is made when somebody asks for it.
+same: a file that is not kept is made on request.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ logger = logging.getLogger(__name__)
 
 
 def keep_files(run: JobRun) -> list[ReportFile]:
-    """Make the files that a finished run is to have, and return their rows.
+    """Make the files that were requested for a finished run, and return their rows.
 
-    One that cannot be made gets a row with the reason; the others are made.
+    A file that cannot be made gets a row with the reason; the others are made.
     """
     if not run.is_ready:
         return []
@@ -78,8 +78,8 @@ def _kept(report: Report, form: str, options: FileOptions, local: Path) -> Repor
         storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
         storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
     except Exception as problem:
-        # Whatever stops one file (a full disk, a limit of its library) is told on the
-        # page and must not stop the others.
+        # Whatever prevents one file (a full disk, a limit of its library) is shown on
+        # the page and must not prevent the others.
         logger.exception("run=%s format=%s not made", run.pk, form)
         error = str(problem) or type(problem).__name__
     row, _made = ReportFile.objects.update_or_create(

@@ -1,7 +1,7 @@
-"""The files that a report can be had as: one table of them, one way to write them.
+"""The file formats of a report: one table of them, one way to write them.
 
-CSV and Parquet hold one table, by default that of what the report is grouped by; the
-others hold the whole report. Every writer works from the numbers that the page shows.
+CSV and Parquet hold one table, by default that of the report's grouping; the others
+hold the whole report. Every writer works from the numbers that the page shows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .xlsx_file import write_xlsx
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """How a file is to be made: the table where it holds one, the paper."""
+    """Options for making a file: the table if it holds only one, and the paper."""
 
     table: Table
     paper: str = Paper.A4
@@ -48,7 +48,7 @@ def _csv(report: Report, path: Path, options: FileOptions) -> None:
 
 
 def _pdf(report: Report, path: Path, options: FileOptions) -> None:
-    # Late: the fonts' library takes a second to load, and few processes need it.
+    # Imported late: the font library takes a second to load, and few processes need it.
     from dashboard.reports.writers.pdf.document import write_pdf
 
     write_pdf(report, path, options.paper)
@@ -95,7 +95,7 @@ def table_named(report: Report, name: str) -> Table:
 
 
 def file_name(report: Report, form: Format, table: Table) -> str:
-    """Return a name for the file that any file system takes."""
+    """Return a name for the file that any file system accepts."""
     name = slugify(report.name) or slugify(report.group or report.cluster) or "report"
     part = f"-{table.key}" if form.per_table else ""
     return f"lag-{name}-{report.run.pk}{part}.{form.key}"

@@ -1,9 +1,9 @@
 """A whole run as one HTML file that needs nothing else: no server, no network.
 
-plotly.js (the same bundle that the pages use), the figures' documents, the style
-sheets and a small script stand in the file. Its content-security policy allows these
-scripts by their digest and nothing else, so that a name that came from outside cannot
-run, and no reader's browser calls anywhere.
+plotly.js (the same bundle that the pages use), the figures' documents, the style sheets
+and a small script are in the file. Its content-security policy allows these scripts by
+their digest and nothing else, so that a name from outside cannot run as code, and no
+reader's browser makes requests.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _UNSAFE: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One figure on paper: its name, what it is called, its numbers."""
+    """One figure on paper: its name, its title, its numbers."""
 
     name: str
     title: str
@@ -91,8 +91,8 @@ def html_text(report: Report) -> str:
             "verdict": verdict_of(report),
             "worst": worst_groups(report),
             "policy": _policy(plotly, script),
-            # What follows are files of ours, and JSON without a sign that could end
-            # its element.
+            # What follows are our own files, and JSON without a character that could
+            # close its element.
             "styles": mark_safe("\n".join(map(static_text, STYLES))),  # noqa: S308
             "plotly_styles": mark_safe(static_text("vendor/plotly/plotly.css")),  # noqa: S308
             "plotly": mark_safe(plotly),  # noqa: S308
@@ -138,7 +138,7 @@ def charts_of(report: Report) -> Iterator[Chart]:
 
 
 def _as_one_script() -> str:
-    """Join the module of the colours and the file's own script into a plain one."""
+    """Join the colours module and the file's own script into one plain script."""
     colors = static_text("js/reports/colors.js").replace("export function", "function")
     drawing = static_text("js/reports/standalone.js")
     own = re.sub(r"^import .*$", "", drawing, flags=re.MULTILINE)

@@ -1,7 +1,7 @@
 """The colours of the pages for files that are read away from them.
 
-They are read from `static/css/tokens.css`, so that a page and the file that was made
-of it look alike.
+They are read from `static/css/tokens.css`, so that a page and the file made from it
+look alike.
 """
 
 from __future__ import annotations

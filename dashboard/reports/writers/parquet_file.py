@@ -1,6 +1,6 @@
 """A table of a run as Parquet: typed, with units, times with their zone.
 
-A column's unit stands in its field's metadata, what the file is about in the schema's.
+A column's unit is in its field's metadata, the subject of the file in the schema's.
 Unknown is null.
 """
 
@@ -67,7 +67,7 @@ def schema_of(report: Report, table: Table) -> Any:
 
 
 def zone_name(zone: tzinfo) -> str:
-    """Return a zone's name as Arrow takes it: of the zone database, else UTC."""
+    """Return a zone's name as Arrow takes it: from the zone database, else UTC."""
     return str(getattr(zone, "key", "UTC"))
 
 
@@ -88,7 +88,7 @@ def _column(array: Any, kind: Any) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_timestamp(kind) and array.type.tz is None:
-        array = pc.assume_timezone(array, "UTC")  # as Spark means it
+        array = pc.assume_timezone(array, "UTC")  # times from Spark are in UTC
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     return array.cast(kind, safe=not pa.types.is_timestamp(kind))

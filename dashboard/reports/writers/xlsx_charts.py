@@ -1,8 +1,8 @@
 """The sheets of a workbook that draw: lag and age over time, a map of the lag.
 
-The charts are the spreadsheet's own, over cells beside them. A step that is not known
-of all queues has no lag, so that lines break there, and a mark in the column that says
-why; the marks are hatched columns of the charts.
+The charts are the spreadsheet's own, over cells beside them. A step in which not all
+queues are known has no lag, so that lines break there, and a mark in the column that
+says why; the charts show the marks as hatched columns.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def write_over_time(book: Any, report: Report) -> None:
 
 
 def write_map(book: Any, report: Report) -> None:
-    """Write the heatmap: a line per queue, a column per step, coloured by level."""
+    """Write the heatmap: a row per queue, a column per step, coloured by level."""
     lines = heat_lines(report)
     moments = report.axis.steps()[:_MOST_COLUMNS]
     sheet = book.add_worksheet(_("Lag map"))

@@ -1,8 +1,8 @@
 """A whole run as a workbook: a sheet per table, typed cells, frozen headers, charts.
 
 Rows are written as they come (constant memory) and go to a temporary file. A sheet
-holds at most 1,048,576 rows; a longer table goes on in a further sheet. Excel knows no
-zones, so times are written in the reader's and the header names it.
+holds at most 1,048,576 rows; a longer table continues on another sheet. Excel has no
+time zones, so times are written in the reader's zone, which the header names.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write_xlsx(report: Report, path: Path) -> None:
     """Write every table that the run has to a workbook at `path`."""
     options = {
         "constant_memory": True,
-        # Nothing that came from outside is ever a formula or a link.
+        # Text from outside never becomes a formula or a link.
         "strings_to_formulas": False,
         "strings_to_urls": False,
         "strings_to_numbers": False,
@@ -65,7 +65,7 @@ def write_xlsx(report: Report, path: Path) -> None:
 
 
 class _Sheets:
-    """The sheet of one table, and those it goes on in."""
+    """The sheet of one table, and those on which it continues."""
 
     def __init__(self, book: Any, table: Table, zone: tzinfo, zone_name: str) -> None:
         self._book = book

@@ -1,4 +1,4 @@
-"""The fonts of PDF reports: parts of Noto Sans CJK SC, see `README.md` beside."""
+"""The fonts of PDF reports: parts of Noto Sans CJK SC; see `README.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole run as a PDF: figures first, then the tables, heads repeated on each page."""
+"""A whole run as a PDF: figures first, then tables with heads repeated on each page."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _ROW: Final = 5.0
 _STAT: Final = 17.0
 _MOST_COLUMNS: Final = 6
 _KEPT_TOGETHER: Final = 10
-"""Rows of a table that a page is not left for."""
+"""A table begins on a page only where this many of its rows fit, or all of them."""
 _UNKNOWN: Final = "—"
 TWIN_ROWS: Final = 400
-"""Rows of a table on paper; a longer one is said to go on in the other formats."""
+"""Most rows of a table on paper; a note says that longer ones are in other formats."""
 
 
 def write_pdf(report: Report, path: Path, paper: str) -> None:
@@ -120,7 +120,7 @@ def _head(sheet: Any, report: Report) -> None:
 
 
 def _stats(sheet: Any, stats: Sequence[Stat]) -> None:
-    """Write the figures as tiles, three a line."""
+    """Write the figures as tiles, three per line."""
     width = sheet.epw / 3
     for number, stat in enumerate(stats):
         if number % 3 == 0 and number:
@@ -165,7 +165,7 @@ def _table(sheet: Any, twin: Twin, nothing: str) -> None:
 
 
 def _pieces(twin: Twin) -> Iterator[Twin]:
-    """Yield a table's columns in as few equal pieces as fit, its names in each."""
+    """Yield a table's columns in as few equal pieces as fit, with row names in each."""
     columns = range(1, len(twin.heads))
     count = -(-len(columns) // _MOST_COLUMNS)
     size = -(-len(columns) // count)
@@ -178,7 +178,7 @@ def _pieces(twin: Twin) -> Iterator[Twin]:
 
 
 def _piece(sheet: Any, twin: Twin) -> None:
-    """Write a table; its head stands on every page that it reaches."""
+    """Write a table, with its head on every page that it reaches."""
     sheet.room(_ROW * (1 + min(len(twin.rows), _KEPT_TOGETHER)))
     widths = _widths(sheet, twin)
 

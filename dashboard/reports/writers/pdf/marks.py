@@ -1,4 +1,4 @@
-"""What the figures on a sheet are made of: axes, epochs, lines, hatches, legends."""
+"""Elements of the figures on a sheet: axes, epochs, lines, hatches, legends."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _HATCHES: Final[Mapping[Lack, tuple[str, int]]] = {
     Lack.PART: ("warn", -1),
     Lack.VALUE: ("line-strong", 0),
 }
-"""Colour of each kind of hole, and how its lines slant: up, down, or not."""
+"""Colour of each kind of hole, and the slant of its lines: up, down or none."""
 
 _LEGEND: Final = 5.0
 _DASHES: Final = ((0, 0), (2, 1), (0.5, 0.7), (2, 0.7), (3.5, 1), (3, 1.8))
 
 Points = Sequence[tuple[float, float] | None]
-"""Places of a line; None breaks it."""
+"""Positions of a line's points; None breaks it."""
 
 
 def value_axis(sheet: Any, box: Box, ticks: Sequence[Tick], name: str) -> None:
@@ -55,7 +55,7 @@ def value_axis(sheet: Any, box: Box, ticks: Sequence[Tick], name: str) -> None:
 
 
 def time_axis(sheet: Any, times: TimeScale, y: float) -> None:
-    """Draw the line of time below a box, with its ticks."""
+    """Draw the time axis below a box, with its ticks."""
     sheet.pen("line-strong", 0.2)
     sheet.line(times.box.x, y, times.box.right, y)
     sheet.ink("ink-3", TICK)
@@ -95,7 +95,7 @@ def epoch_marks(
 def places(
     times: TimeScale, scale: ValueScale, values: Mapping[datetime, float | None]
 ) -> list[tuple[float, float] | None]:
-    """Return the places of a line, broken at every step without a value."""
+    """Return the positions of a line, broken at every step without a value."""
     found: list[tuple[float, float] | None] = []
     for when, of in path_of(times.axis, values):
         value = None if of is None else values[of]
@@ -104,13 +104,13 @@ def places(
 
 
 def stroke(sheet: Any, places: Points) -> None:
-    """Draw a line through places, with the pen that was taken."""
+    """Draw a line through positions, with the current pen."""
     for piece in _pieces(places):
         sheet.polyline(piece)
 
 
 def area(sheet: Any, places: Points, box: Box, color: str) -> None:
-    """Draw a line, and the surface below it down to the bottom of a box."""
+    """Draw a line, and the area below it down to the bottom of a box."""
     for piece in _pieces(places):
         outline = [(piece[0][0], box.bottom), *piece, (piece[-1][0], box.bottom)]
         sheet.ground(color)
@@ -171,7 +171,7 @@ def hatched(sheet: Any, times: TimeScale, box: Box, holes: Iterable[Hole]) -> No
 def hatch(sheet: Any, box: Box, lack: Lack) -> None:
     """Fill a box with the lines of a kind of hole, each cut to the box.
 
-    They stand on one grid of the sheet, so that boxes side by side show no seam.
+    The lines lie on one grid of the sheet, so that adjacent boxes show no seam.
     """
     color, slant = _HATCHES[lack]
     sheet.pen(color, 0.15)
@@ -181,7 +181,8 @@ def hatch(sheet: Any, box: Box, lack: Lack) -> None:
             sheet.line(box.x, y, box.right, y)
             y += _HATCH
         return
-    # A line has one value of x + slant · y; those of the box's corners are its ends.
+    # Each line has one value of x + slant · y; those of the box's corners are the
+    # limits.
     corners = [x + slant * y for x in (box.x, box.right) for y in (box.y, box.bottom)]
     at = min(corners) + (-min(corners)) % _HATCH
     while at < max(corners):
@@ -193,7 +194,7 @@ def hatch(sheet: Any, box: Box, lack: Lack) -> None:
 
 
 def hole_legend(sheet: Any, holes: Iterable[Hole], x: float = MARGIN + LEFT) -> None:
-    """Write what each hatch that there is stands for; nothing where there is none."""
+    """Write what each hatch in use stands for; nothing if there is none."""
     kinds = {hole.lack for hole in holes}
     shown = [lack for lack in Lack if lack in kinds]
     if not shown:

@@ -1,4 +1,4 @@
-"""The figures of a report as lines and surfaces on a sheet."""
+"""The figures of a report as lines and areas on a sheet."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _lines_plot(
 
 
 def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:
-    """Draw a bar a strategy from 1, which is even, to its max / mean load."""
+    """Draw a bar per strategy from 1, which is even, to its max / mean load."""
     known = [skew for _name, skew, _best in strategies if skew is not None]
     if not known:
         return
@@ -226,7 +226,7 @@ def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:
 
 
 def _cells(sheet: Any, times: TimeScale, y: float, line: QueueRow) -> None:
-    """Draw a line's steps; equal neighbours are one surface, so none shows a seam."""
+    """Draw a line's steps; equal neighbours are one area, so that no seam shows."""
     step = times.axis.step
     start: datetime | None = None
     end, heat = None, -1

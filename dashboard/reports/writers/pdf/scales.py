@@ -1,4 +1,4 @@
-"""Values to places on paper, and the ticks between them. No drawing here."""
+"""Map values to positions on paper, and place the ticks; nothing is drawn here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHORTENED_FROM: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on a scale, and its label."""
+    """A position on a scale, and its label."""
 
     at: float
     text: str
@@ -57,7 +57,7 @@ class TimeScale:
     box: Box
 
     def at(self, moment: datetime) -> float:
-        """Return the place of a moment, held within the box."""
+        """Return the position of a moment, limited to the box."""
         part = (moment - self.axis.since) / (self.axis.until - self.axis.since)
         return self.box.x + min(1.0, max(0.0, part)) * self.box.width
 
@@ -73,7 +73,8 @@ class TimeScale:
         while moment <= axis.until:
             if moment >= axis.since:
                 found.append(Tick(self.at(moment), _moment_text(moment, span)))
-            # On the zone's clock, so that days stay days when summer time begins.
+            # Counted on the zone's clock, so that days stay days when summer time
+            # begins.
             moment = (moment.replace(tzinfo=None) + span).replace(tzinfo=axis.zone)
         return found
 
@@ -117,7 +118,7 @@ def ratio_scale(values: Sequence[float], box: Box) -> tuple[ValueScale, list[Tic
 
 
 def nice_step(least: float) -> float:
-    """Return the smallest of 1, 2, 2.5, 5 × a power of ten that is not below that."""
+    """Return the smallest 1, 2, 2.5 or 5 × a power of ten that is not below a value."""
     power = 1.0
     while power > least:
         power /= 10

@@ -1,7 +1,7 @@
 """The paper: its size and margins, fonts, colours, the line at the foot of each page.
 
-Lengths are millimetres, text sizes points. Text that the fonts have no glyph for is
-drawn as a box; it stays in the file as text all the same.
+Lengths are in millimetres, text sizes in points. Text for which the fonts have no glyph
+is drawn as a box; it stays in the file as text all the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sheet(FPDF):
         self.set_auto_page_break(True, FOOT + 4)
         self.add_font(FONT, "", FOLDER / REGULAR)
         self.add_font(FONT, "B", FOLDER / BOLD)
-        # The bold face lacks the rarer characters of names; the regular one has them.
+        # The bold face lacks rarer characters in names; the regular one has them.
         self.set_fallback_fonts([FONT], exact_match=False)
         self.set_title(title)
         self.set_creator("RocketScope")
@@ -55,23 +55,23 @@ class Sheet(FPDF):
         self.cell(self.epw * 0.25, 5, text, align="R")
 
     def ink(self, color: str, size: float, *, bold: bool = False) -> None:
-        """Take a text colour and size."""
+        """Set the text colour and size."""
         self.set_font(FONT, "B" if bold else "", size)
         self.set_text_color(palette()[color])
 
     def pen(self, color: str, width: float = 0.15) -> None:
-        """Take a colour and width for lines."""
+        """Set the colour and width of lines."""
         self.set_draw_color(palette()[color])
         self.set_line_width(width)
 
     def ground(self, color: str) -> None:
-        """Take a colour for surfaces."""
+        """Set the fill colour."""
         self.set_fill_color(palette()[color])
 
     def line_of(
         self, text: str, color: str, size: float, *, bold: bool = False
     ) -> None:
-        """Write a line or more over the whole width and go below it."""
+        """Write one or more lines over the whole width and move below them."""
         self.ink(color, size, bold=bold)
         height = size * _POINT * _LINE
         self.multi_cell(0, height, text, align="L", new_x="LMARGIN", new_y="NEXT")
@@ -86,7 +86,7 @@ class Sheet(FPDF):
         self.cell(width, height, self.shortened(text, width), align=align)
 
     def shortened(self, text: str, width: float) -> str:
-        """Return the text, with its middle left out where it is wider than that."""
+        """Return the text, with its middle left out if it is wider than that."""
         if self.get_string_width(text) <= width:
             return text
         kept = len(text) - 1
@@ -99,7 +99,7 @@ class Sheet(FPDF):
         return text[:1] + "…"
 
     def room(self, height: float) -> None:
-        """Begin a new page where less than that is left on this one."""
+        """Begin a new page if less than that is left on this one."""
         if self.will_page_break(height):
             self.add_page()
 
