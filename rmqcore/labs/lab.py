@@ -46,7 +46,7 @@ class Lab:
         known = [field.name for field in fields(self.parameters())]
         for name in given:
             if name not in known:
-                raise ArgumentError(f"lab {self.name} has no {name!r}; it has {known}")
+                raise ArgumentError(f"lab {self.name} has no {name!r}, it has {known}")
         return self.parameters(**given)
 
     async def run(
