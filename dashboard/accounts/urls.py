@@ -6,13 +6,19 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 from django.views.i18n import set_language
 
-from . import pages
+from . import pages, session_pages
 
 urlpatterns = [
     path("account/", pages.account, name="account"),
+    path("account/sessions/", session_pages.own_sessions, name="own_sessions"),
     path("account/users/", pages.users, name="users"),
     path("account/users/<int:pk>/", pages.change, name="change_user"),
     path("account/users/<int:pk>/link/", pages.make_link, name="make_link"),
+    path(
+        "account/users/<int:pk>/sessions/",
+        session_pages.user_sessions,
+        name="user_sessions",
+    ),
     path("preferences/", pages.preferences, name="preferences"),
     path("language/", set_language, name="language"),
     path("sign-in/", pages.SignIn.as_view(), name="sign_in"),

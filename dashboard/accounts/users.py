@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from dashboard.models import Role, User
+from dashboard.models import Role, Session, User
 from dashboard.models.audit import record
 
 
@@ -25,7 +25,10 @@ def add_user(username: str, role: Role, *, by: User | None) -> User:
 
 @transaction.atomic
 def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> None:
-    """Change role and state; raises LastAdminError when no admin would be left."""
+    """Change role and state; who is disabled is signed out everywhere.
+
+    Raises LastAdminError when no admin would be left.
+    """
     before = {"role": user.role, "active": user.is_active}
     after = {"role": role.value, "active": is_active}
     if before == after:
@@ -34,6 +37,8 @@ def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> 
     user.save(update_fields=["role", "is_active"])
     if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
         raise LastAdminError(user.get_username())
+    if not is_active:
+        Session.objects.filter(user=user).delete()
     record(
         by,
         "user.change",
@@ -44,7 +49,12 @@ def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> 
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Set the user's own new password, already checked by a form."""
+    """Set the user's own new password, already checked by a form.
+
+    It ends all of their sessions; `update_session_auth_hash` makes another for the
+    browser that asks.
+    """
     user.set_password(password)
     user.save(update_fields=["password"])
+    Session.objects.filter(user=user).delete()
     record(user, "user.password", target=user.get_username())

@@ -66,6 +66,11 @@ app.conf.update(
             "schedule": 3600.0,
             "options": {"expires": 3500.0},
         },
+        "expire-sessions": {
+            "task": "dashboard.jobs.expire_sessions",
+            "schedule": 3600.0,
+            "options": {"expires": 3500.0},
+        },
     },
     enable_utc=True,
     timezone="UTC",

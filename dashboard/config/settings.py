@@ -52,6 +52,13 @@ ROCKETSCOPE_ROLLUP_DAYS = environment.rising(
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15
+# Days until a session ends: without use, and in any case.
+ROCKETSCOPE_SESSION_DAYS = environment.rising(
+    {f"{PREFIX}SESSION_IDLE_DAYS": 7, f"{PREFIX}SESSION_DAYS": 30},
+    low=1,
+    high=365,
+    reason="a session in use lasts at least as long as an idle one",
+)
 
 DEBUG = environment.flag(f"{PREFIX}DEBUG")
 SECRET_KEY = environment.secret(
@@ -73,7 +80,6 @@ CELERY_APPLICATION = "dashboard.config.celery.app"
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "channels",
@@ -156,7 +162,8 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": _VALIDATION + "CommonPasswordValidator"},
     {"NAME": _VALIDATION + "UserAttributeSimilarityValidator"},
 ]
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_ENGINE = "dashboard.accounts.sessions"
+SESSION_COOKIE_AGE = ROCKETSCOPE_SESSION_DAYS[1] * 24 * 3600
 SESSION_COOKIE_NAME = "rocketscope_session"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -1,4 +1,4 @@
-"""Periodic tasks of the analytics worker: roll up, keep the lake in order."""
+"""Periodic tasks of the analytics worker: roll up, keep lake and sessions in order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 from celery import shared_task
 from django.conf import settings
+from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
@@ -16,6 +17,7 @@ from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.source_log import CHECKPOINT
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
+from dashboard.accounts.sessions import end_expired
 
 from .kept import CHILD
 from .rolling import run_rollup
@@ -51,6 +53,12 @@ def maintain_lake() -> dict[str, int]:
     done["epochs"] = thin_epochs(storage, oldest_kept_ms(storage, now_ms), now_ms)
     sweep(storage, c.EPOCHS, now_ms)
     return done
+
+
+@shared_task(name="dashboard.jobs.expire_sessions", ignore_result=True)
+def expire_sessions() -> int:
+    """Delete the sessions whose time is over; return their number."""
+    return end_expired(timezone.now())
 
 
 def _rollup_kept_ms() -> list[int]:

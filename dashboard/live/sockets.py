@@ -15,6 +15,7 @@ import redis
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from .admission import admission_of, admissions
 from .messages import MessageError, Ping, Unwatch, Watch, parse_message
 from .metrics import SOCKETS
 from .names import live_group_name, live_labs_name, live_overview_name
@@ -45,6 +46,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await send({"type": "websocket.close", "code": CLOSE_TRY_AGAIN})
         finally:
             SOCKETS.open -= 1
+            await admissions().discard(self.close)
             for watch in list(self._watches):
                 await self._leave(watch)
             if self._outbox is not None:
@@ -52,10 +54,12 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def connect(self) -> None:
         """Accept a signed-in user; others are refused before the handshake ends."""
-        user = self.scope.get("user")
-        if user is None or not user.is_authenticated or not user.is_active:
+        session = self.scope.get("session")
+        admission = admission_of(self.scope.get("user"), session)
+        if admission is None:
             await self.close()
             return
+        admissions().add(self.close, admission)
         await self.accept()
 
     async def receive(

@@ -5,6 +5,7 @@ from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
 from .lab import LabRun
 from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
+from .session import Session
 from .timer import TimerRun
 from .user import Role, SignInLink, User
 
@@ -26,6 +27,7 @@ __all__ = [
     "ReportFile",
     "Role",
     "SavedScenario",
+    "Session",
     "SignInLink",
     "TimerRun",
     "User",
