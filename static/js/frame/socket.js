@@ -1,12 +1,17 @@
 /**
  * The socket of a page: it says what the page watches, and passes on messages. A broken
- * one is reopened after a growing, jittered wait, without end.
+ * one is reopened after a growing, jittered wait, without end. After one that the server
+ * refused or ended, the page asks whether it is still signed in; if not, it is left.
  */
+
+import { ask } from "./fragment.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 const PING_MS = 20_000;
 const ANSWER_MS = 45_000;
+const CLOSE_SIGNED_OUT = 4401;
+const SIGNED_IN_ONLY = "/account/sessions/";
 
 export class LiveSocket {
   /** @type {WebSocket} */
@@ -41,11 +46,16 @@ export class LiveSocket {
     const socket = new WebSocket(`${scheme}//${location.host}/ws/live/`);
     this.socket = socket;
     this.heard = performance.now();
-    socket.addEventListener("open", () =>
-      this.send({ op: "watch", ...this.options.watch }),
-    );
+    let refused = true;
+    socket.addEventListener("open", () => {
+      refused = false;
+      this.send({ op: "watch", ...this.options.watch });
+    });
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", () => socket === this.socket && this.closed());
+    socket.addEventListener("close", ({ code }) => {
+      if (refused || code === CLOSE_SIGNED_OUT) askWhetherSignedIn();
+      if (socket === this.socket) this.closed();
+    });
     clearInterval(this.pinger);
     this.pinger = setInterval(() => this.ping(), PING_MS);
   }
@@ -83,4 +93,10 @@ export class LiveSocket {
       this.options.hear(message);
     }
   }
+}
+
+/** Leave the page if nobody is signed in any more; a server that is away is no news. */
+function askWhetherSignedIn() {
+  const options = { method: "HEAD", headers: { "X-Fragment": "1" } };
+  ask(SIGNED_IN_ONLY, options).catch(() => {});
 }
