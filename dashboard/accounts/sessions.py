@@ -49,7 +49,7 @@ class SessionStore(DatabaseStore):
     """
 
     @classmethod
-    def get_model_class(cls) -> type[Session]:  # type: ignore[override]
+    def get_model_class(cls) -> type[Session]:
         return Session
 
     def _get_session_from_db(self) -> Session | None:  # type: ignore[override]
@@ -74,11 +74,12 @@ class SessionStore(DatabaseStore):
     def create_model_instance(  # type: ignore[override]
         self, data: dict[str, Any]
     ) -> Session:
+        # A store that saves has a key: `save` begins with making one.
         now = timezone.now()
         noted = data.get(_SIGN_IN, {})
         since = datetime.fromisoformat(noted["at"]) if noted else None
         return Session(
-            session_key=digest_of(self._get_or_create_session_key()),
+            session_key=digest_of(self.session_key or ""),
             session_data=self.encode(data),
             expire_date=(since or now) + timedelta(seconds=settings.SESSION_COOKIE_AGE),
             user_id=data.get(SESSION_KEY),
@@ -88,8 +89,9 @@ class SessionStore(DatabaseStore):
             browser=noted.get("browser", ""),
         )
 
-    async def acreate_model_instance(self, data: dict[str, Any]) -> Session:
-        # No query: a store that saves has a key.
+    async def acreate_model_instance(  # type: ignore[override]
+        self, data: dict[str, Any]
+    ) -> Session:
         return self.create_model_instance(data)
 
     def delete(self, session_key: str | None = None) -> None:

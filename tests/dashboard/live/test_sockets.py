@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -11,6 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from dashboard.config.asgi import application
 from dashboard.gateway.settings import ClusterSettings
+from dashboard.live import admission
 from dashboard.live.names import (
     live_group_name,
     live_labs_name,
@@ -28,14 +30,17 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def clusters(settings: Any, valkey: Valkey) -> None:
+def clusters(settings: Any, valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+    # These users and their session are not in the database.
+    monkeypatch.setattr(admission, "CHECK_SECONDS", 3600.0)
     settings.ROCKETSCOPE_CLUSTERS = {
         "east": ClusterSettings("east", ("127.0.0.1:9876",))
     }
 
 
 def socket_of(user: object) -> SocketTalk:
-    return SocketTalk(LiveSocket.as_asgi(), "/ws/live/", user=user)
+    session = SimpleNamespace(session_key="x" * 32)
+    return SocketTalk(LiveSocket.as_asgi(), "/ws/live/", user=user, session=session)
 
 
 @pytest.fixture
@@ -55,6 +60,13 @@ async def publish(layer_name: str, text: str) -> None:
 @pytest.mark.parametrize("user", [None, AnonymousUser(), User(is_active=False)])
 async def test_only_signed_in_users_are_accepted(user: object) -> None:
     assert not await socket_of(user).connect()
+
+
+async def test_a_user_without_a_session_is_refused() -> None:
+    user = User(username="vera")
+    for scope in ({}, {"session": SimpleNamespace(session_key=None)}):
+        socket = SocketTalk(LiveSocket.as_asgi(), "/ws/live/", user=user, **scope)
+        assert not await socket.connect()
 
 
 @pytest.mark.django_db(transaction=True)
