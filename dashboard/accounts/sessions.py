@@ -49,10 +49,10 @@ class SessionStore(DatabaseStore):
     """
 
     @classmethod
-    def get_model_class(cls) -> type[Session]:
+    def get_model_class(cls) -> type[Session]:  # type: ignore[override]
         return Session
 
-    def _get_session_from_db(self) -> Session | None:  # type: ignore[override]
+    def _get_session_from_db(self) -> Session | None:
         now = timezone.now()
         key = digest_of(self.session_key or "")
         found = Session.objects.alive(now).filter(pk=key).first()
