@@ -1,4 +1,4 @@
-"""Periodic tasks of the analytics worker: roll up, keep the lake in order."""
+"""Periodic tasks of the analytics worker: roll up, keep lake and database small."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import time
 
 from celery import shared_task
 from django.conf import settings
+from django.db import connection
+from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
@@ -18,7 +20,9 @@ from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
 
 from .kept import CHILD
+from .retention import expire_rows
 from .rolling import run_rollup
+from .shrinking import give_pages_back
 from .unread import note_given_up
 
 
@@ -51,6 +55,14 @@ def maintain_lake() -> dict[str, int]:
     done["epochs"] = thin_epochs(storage, oldest_kept_ms(storage, now_ms), now_ms)
     sweep(storage, c.EPOCHS, now_ms)
     return done
+
+
+@shared_task(name="dashboard.jobs.expire_rows", ignore_result=True)
+def expire_old_rows() -> dict[str, int]:
+    """Delete rows that are over, by table; give back what the file has too much."""
+    gone = expire_rows(timezone.now())
+    give_pages_back(connection)
+    return gone
 
 
 def _rollup_kept_ms() -> list[int]:
