@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PREFIX: Final = "run-"
-_held: Final[dict[Path, tuple[Path, IO[bytes]]]] = {}
+_held: Final[dict[Path, tuple[Path, int]]] = {}
 """This process's folder and its open lock, by the folder around it."""
 
 
@@ -35,7 +36,7 @@ def own_work_dir(parent: Path) -> Path:
         for folder in sorted(parent.glob(f"{_PREFIX}*")):
             _remove_if_left(folder)
         own = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        lock = (own / "lock").open("wb")
+        lock = os.open(own / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _held[parent] = own, lock
     return own

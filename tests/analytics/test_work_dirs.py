@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,17 @@ sys.stdin.read()
 """
 
 
+def let_go() -> None:
+    while work_dirs._held:
+        _parent, (_own, lock) = work_dirs._held.popitem()
+        os.close(lock)
+
+
 @pytest.fixture(autouse=True)
-def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(work_dirs, "_held", {})
+    yield
+    let_go()
 
 
 def test_a_process_has_one_folder(tmp_path: Path) -> None:
@@ -44,7 +54,7 @@ def test_what_a_killed_process_left_goes_with_the_next_start(tmp_path: Path) -> 
         own_work_dir(tmp_path)
         assert (left / "shuffle").exists(), "its process lives"
         process.kill()
-    work_dirs._held.clear()
+    let_go()
     own_work_dir(tmp_path)
     assert not left.exists()
 
