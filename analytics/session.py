@@ -12,7 +12,7 @@ import logging
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from analytics.errors import JobError
 from analytics.jre import java_environment
 from analytics.lake.s3 import S3Settings
+from analytics.work_dirs import own_work_dir
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
@@ -36,10 +37,10 @@ _SHIPPED: Final = ("analytics", "rmqcore")
 class SessionSettings:
     """How to start Spark.
 
-    `work_dir` takes shuffle files, the Java shim and the shipped packages; `memory`
-    is Spark's spelling of the heap of the driver, and of each executor of a cluster.
-    `jars` is a folder of jars beyond Spark's own, such as those for S3. `extra`
-    overrides any setting.
+    `work_dir` takes shuffle files and the shipped packages, in a folder for each
+    process; the Java shim is beside it. `memory` is Spark's spelling of the heap of
+    the driver, and of each executor of a cluster. `jars` is a folder of jars beyond
+    Spark's own, such as those for S3. `extra` overrides any setting.
     """
 
     work_dir: Path
@@ -72,8 +73,8 @@ def start_session(settings: SessionSettings) -> SparkSession:
 
     Raises `JavaError` when no Java can be found, `JobError` for a folder without jars.
     """
-    settings.work_dir.mkdir(parents=True, exist_ok=True)
     shim_home = settings.work_dir.parent / "java-shim"
+    settings = replace(settings, work_dir=own_work_dir(settings.work_dir))
     os.environ.update(java_environment(os.environ, shim_home))
     _let_workers_import_us()
     # Otherwise every failed query is written to standard error as a page of JSON.

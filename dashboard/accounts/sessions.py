@@ -103,7 +103,7 @@ class SessionStore(DatabaseStore):
 
     @classmethod
     def clear_expired(cls) -> None:
-        end_expired(timezone.now())
+        Session.objects.over(timezone.now()).delete()
 
     @classmethod
     async def aclear_expired(cls) -> None:
@@ -158,12 +158,6 @@ def end_sessions(user: User, *, by: User, but: str | None) -> int:
     number, _tables = keys.delete()
     if number:
         _record_end(user, by, {"number": number})
-    return number
-
-
-def end_expired(now: datetime) -> int:
-    """Delete the sessions whose time is over; return their number."""
-    number, _tables = Session.objects.over(now).delete()
     return number
 
 

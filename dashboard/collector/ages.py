@@ -69,6 +69,9 @@ class Ages:
                 return replace(table, lag_ms=_zeros(len(table)))
         known = self._known
         self._known = {key: known[key] for key in table.keys if key in known}
+        if len(self._asked) > len(table):
+            places = {(topic, broker) for topic, broker, _queue_id in table.keys}
+            self._asked = {p: at for p, at in self._asked.items() if p in places}
         if table.lag_ms.known_rows:
             ages = zip(table.keys, table.lag_ms, strict=True)
             self.tell(table, {key: age for key, age in ages if age is not None}, at_ms)

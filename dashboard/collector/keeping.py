@@ -40,6 +40,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PENDING_LIMIT: Final = 50_000
+"""Epochs and events that wait; an epoch of a large group has some 100 KB."""
 ROWS_PER_WRITE: Final = 2_000
 TOLD_EVERY_MS: Final = 60_000
 """How often it is logged that the lake still cannot be written."""
@@ -56,7 +57,9 @@ class Keeper:
         self._cluster = cluster
         self._cluster_id = cluster_id
         self._samples = LandingWriter(lake, c.SAMPLES, run_id=run_id)
-        self._epochs = LandingWriter(lake, c.EPOCHS, run_id=run_id)
+        self._epochs = LandingWriter(
+            lake, c.EPOCHS, run_id=run_id, max_pending_rows=PENDING_LIMIT
+        )
         self._turns: deque[tuple[str, EpochTurn | Epoch]] = deque()
         self._handovers: deque[GroupHandover] = deque()
         self._ends: deque[tuple[str, Epoch]] = deque()
@@ -222,8 +225,9 @@ class Keeper:
         if dropped:
             logger.error(
                 "cluster=%s %d rows given up: the lake cannot be written (%s) and "
-                "memory holds no more than %d",
-                *(self._cluster, dropped, self.lake_error, MAX_PENDING_ROWS),
+                "memory holds no more than %d samples and %d epochs",
+                *(self._cluster, dropped, self.lake_error),
+                *(MAX_PENDING_ROWS, PENDING_LIMIT),
             )
         if self.lake_error is None:
             if before is not None:
@@ -232,8 +236,9 @@ class Keeper:
             self._told_ms = now_ms
             logger.warning(
                 "cluster=%s the lake cannot be written (%s): %d rows wait in memory, "
-                "which holds %d of each kind before the oldest are given up",
-                *(self._cluster, self.lake_error, waiting, MAX_PENDING_ROWS),
+                "which holds %d samples and %d epochs before the oldest are given up",
+                *(self._cluster, self.lake_error, waiting),
+                *(MAX_PENDING_ROWS, PENDING_LIMIT),
             )
 
     def _drop_beyond_limit(self) -> None:

@@ -23,7 +23,7 @@ import orjson
 import redis.asyncio
 
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
-from dashboard.live.holdings import Holding, decode_holding
+from dashboard.live.holdings import Holding, decode_holding, field_of
 from dashboard.live.names import (
     allocation_key,
     group_key,
@@ -287,7 +287,23 @@ class Lead:
             self._numbering.forget(self.cluster, name)
         gone += self._gone_before(snapshot)
         self._end_epochs(snapshot)
+        await self._drop_old_holdings()
         _checked(await self._publisher.remove_groups(self.cluster, gone))
+
+    async def _drop_old_holdings(self) -> None:
+        """Forget what members reported who no longer vouch for it, as killed ones."""
+        now_ms = self._now_ms()
+        fields: list[str] = []
+        for group, members in list(self._holdings.items()):
+            for client_id, holding in list(members.items()):
+                if now_ms - holding.vouched_ms > VOUCHED_MS:
+                    fields.append(field_of(group, client_id))
+                    del members[client_id]
+            if not members:
+                del self._holdings[group]
+        if fields:
+            key = allocation_key(self.cluster)
+            await cast("Awaitable[int]", self._client.hdel(key, *fields))
 
     def _gone_before(self, snapshot: ClusterSnapshot) -> list[str]:
         """Return the groups that went while nobody led, once all brokers are heard."""

@@ -61,13 +61,13 @@ app.conf.update(
             "schedule": 600.0,
             "options": {"expires": 590.0},
         },
-        "expire-reports": {
-            "task": "dashboard.jobs.expire_reports",
+        "expire-rows": {
+            "task": "dashboard.jobs.expire_rows",
             "schedule": 3600.0,
             "options": {"expires": 3500.0},
         },
-        "expire-sessions": {
-            "task": "dashboard.jobs.expire_sessions",
+        "expire-reports": {
+            "task": "dashboard.jobs.expire_reports",
             "schedule": 3600.0,
             "options": {"expires": 3500.0},
         },

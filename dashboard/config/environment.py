@@ -25,6 +25,7 @@ from dashboard.gateway.settings import ClusterSettings
 
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
+_MOST_WAL_BYTES = 64 * 1024 * 1024
 _POSTGRESQL_PARTS = ("host", "hostaddr", "port", "user", "password", "dbname")
 _POSTGRESQL_CHOICES = {
     "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
@@ -297,7 +298,9 @@ def _sqlite(path: Path) -> dict[str, object]:
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 10,  # seconds a writer waits for another
-            "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
+            # What a long reader made grow is cut off at the next checkpoint.
+            "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
+            f"PRAGMA journal_size_limit={_MOST_WAL_BYTES};",
         },
     }
 

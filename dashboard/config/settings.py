@@ -49,6 +49,22 @@ ROCKETSCOPE_ROLLUP_DAYS = environment.rising(
     high=3650,
     reason="longer steps are kept at least as long as shorter ones",
 )
+# Days that rows of the database are kept: what was done, and who owned which queue.
+# Reports of the last 30 days read epochs.
+ROCKETSCOPE_AUDIT_DAYS = environment.integer(
+    f"{PREFIX}AUDIT_DAYS", 400, low=31, high=3650
+)
+ROCKETSCOPE_EPOCH_DAYS = environment.integer(
+    f"{PREFIX}EPOCH_DAYS", 90, low=31, high=3650
+)
+# What the processes that `up` starts may fill: each log, the embedded store, Valkey.
+ROCKETSCOPE_LOG_MB = environment.integer(f"{PREFIX}LOG_MB", 20, low=1, high=10_000)
+ROCKETSCOPE_EMBEDDED_LOG_MB = environment.integer(
+    f"{PREFIX}EMBEDDED_LOG_MB", 1024, low=64, high=1_000_000
+)
+ROCKETSCOPE_REDIS_MB = environment.integer(
+    f"{PREFIX}REDIS_MB", 512, low=64, high=1_000_000
+)
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15

@@ -162,7 +162,7 @@ class FleetHost:
                 now=self._now,
             )
         except RmqError as error:
-            self._retry_at[claim.member_id] = self._now() + RETRY_START_SECONDS
+            self._retry_later(claim.member_id)
             self._when_idle(
                 claim.member_id, partial(self._give_back, claim, str(error))
             )
@@ -195,13 +195,18 @@ class FleetHost:
             logger.warning("client=%s not switched: %s", member.client_id, error)
             self._when_idle(spec.member_id, partial(self._start_anew, member, spec))
 
+    def _retry_later(self, member_id: int) -> None:
+        now = self._now()
+        waiting = {each: at for each, at in self._retry_at.items() if at > now}
+        self._retry_at = waiting | {member_id: now + RETRY_START_SECONDS}
+
     async def _start(self, member: HostedMember) -> None:
         error = ""
         try:
             await member.start()
         except (RmqError, OSError) as failure:
             error = str(failure)
-            self._retry_at[member.spec.member_id] = self._now() + RETRY_START_SECONDS
+            self._retry_later(member.spec.member_id)
             logger.warning("client=%s not started: %s", member.client_id, failure)
         await self._database(
             lambda: claims.note_client(

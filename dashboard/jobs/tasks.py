@@ -1,4 +1,4 @@
-"""Periodic tasks of the analytics worker: roll up, keep lake and sessions in order."""
+"""Periodic tasks of the analytics worker: roll up, keep lake and database small."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 from celery import shared_task
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from analytics import contracts as c
@@ -17,10 +18,11 @@ from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.source_log import CHECKPOINT
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
-from dashboard.accounts.sessions import end_expired
 
 from .kept import CHILD
+from .retention import expire_rows
 from .rolling import run_rollup
+from .shrinking import give_pages_back
 from .unread import note_given_up
 
 
@@ -55,10 +57,12 @@ def maintain_lake() -> dict[str, int]:
     return done
 
 
-@shared_task(name="dashboard.jobs.expire_sessions", ignore_result=True)
-def expire_sessions() -> int:
-    """Delete the sessions whose time is over; return their number."""
-    return end_expired(timezone.now())
+@shared_task(name="dashboard.jobs.expire_rows", ignore_result=True)
+def expire_old_rows() -> dict[str, int]:
+    """Delete rows that are over, by table; give back what the file has too much."""
+    gone = expire_rows(timezone.now())
+    give_pages_back(connection)
+    return gone
 
 
 def _rollup_kept_ms() -> list[int]:

@@ -32,6 +32,8 @@ from .names import (
 
 DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
+WATCHES_KEPT_SECONDS: Final = 60
+"""All watches of a cluster go when nobody renewed one, even if no collector runs."""
 SOCKET_TIMEOUT_SECONDS: Final = 5.0
 
 _WRITE_AS_LEADER: Final = """
@@ -78,7 +80,11 @@ class LiveState:
 
     def watch(self, cluster: str, group: str, now: float) -> None:
         """Ask for the group to be swept each second until `now` + 15 s."""
-        self.client.zadd(watch_key(cluster), {group: now + WATCH_SECONDS})
+        key = watch_key(cluster)
+        with self.client.pipeline(transaction=False) as pipeline:
+            pipeline.zadd(key, {group: now + WATCH_SECONDS})
+            pipeline.expire(key, WATCHES_KEPT_SECONDS)
+            pipeline.execute()
 
 
 class LeaderState:

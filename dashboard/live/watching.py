@@ -19,7 +19,7 @@ import redis.asyncio
 from django.conf import settings
 
 from .names import watch_key
-from .state import WATCH_SECONDS, make_async_client
+from .state import WATCH_SECONDS, WATCHES_KEPT_SECONDS, make_async_client
 from .tasks import end_tasks
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,11 @@ class WatchList:
             by_cluster.setdefault(cluster, {})[group] = until
         try:
             for cluster, groups in by_cluster.items():
-                await self._client.zadd(watch_key(cluster), groups)
+                key = watch_key(cluster)
+                async with self._client.pipeline(transaction=False) as pipeline:
+                    pipeline.zadd(key, groups)
+                    pipeline.expire(key, WATCHES_KEPT_SECONDS)
+                    await pipeline.execute()
         except (redis.RedisError, OSError) as error:
             # The next refresh writes all watches again.
             logger.warning("watches=%d not written: %s", len(watches), error)

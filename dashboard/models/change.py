@@ -84,7 +84,7 @@ class GroupChange(models.Model):
         SavedScenario, null=True, blank=True, on_delete=models.SET_NULL
     )
     undo_of = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="undone"
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="undone"
     )
     reason = models.TextField()
     by = models.ForeignKey(

@@ -54,7 +54,10 @@ class Epoch(models.Model):
                 fields=["cluster", "group", "number"], name="one_epoch_a_number"
             )
         ]
-        indexes: ClassVar = [models.Index(fields=["cluster", "group", "-began_by"])]
+        indexes: ClassVar = [
+            models.Index(fields=["cluster", "group", "-began_by"]),
+            models.Index(fields=["ended_by"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.group} epoch {self.number}"
@@ -85,7 +88,10 @@ class OwnershipEvent(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-at_by"]
-        indexes: ClassVar = [models.Index(fields=["cluster", "group", "-at_by"])]
+        indexes: ClassVar = [
+            models.Index(fields=["cluster", "group", "-at_by"]),
+            models.Index(fields=["at_by"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.group} {self.kind} {self.topic}/{self.broker}/{self.queue_id}"

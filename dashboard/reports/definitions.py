@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 Every = ReportDefinition.Every
 
 MOST_KEEP_DAYS = 3650
+MOST_DEFINITIONS = 1_000
+"""All are listed on one page, and each may make a report an hour."""
 _DAY_MINUTES = 24 * 60
 _LAST_DAY = {Every.WEEK: 7, Every.MONTH: 31}
 _AT_ONCE = 20
@@ -100,6 +102,12 @@ def save_definition(
     wish.check()
     is_new = definition is None
     if definition is None:
+        if ReportDefinition.objects.count() >= MOST_DEFINITIONS:
+            raise ReportRefusedError(
+                _("There are already %(limit)s reports by name, which is the limit.")
+                % {"limit": MOST_DEFINITIONS},
+                "name",
+            )
         definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
     values = asdict(wish) | wish.content.values()
     del values["content"]

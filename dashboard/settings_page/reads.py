@@ -103,8 +103,20 @@ def _retention() -> Sequence[tuple[str, int, str]]:
     }
     days = settings.ROCKETSCOPE_ROLLUP_DAYS
     return [
-        (key, number, purpose)
-        for (key, purpose), number in zip(purposes.items(), days, strict=True)
+        *(
+            (key, number, purpose)
+            for (key, purpose), number in zip(purposes.items(), days, strict=True)
+        ),
+        (
+            "AUDIT_DAYS",
+            settings.ROCKETSCOPE_AUDIT_DAYS,
+            _("days that the audit and changes of groups are kept"),
+        ),
+        (
+            "EPOCH_DAYS",
+            settings.ROCKETSCOPE_EPOCH_DAYS,
+            _("days that timelines go back"),
+        ),
     ]
 
 

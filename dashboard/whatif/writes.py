@@ -26,6 +26,8 @@ from .reads import canonical_query, read_scenario
 MAX_NAME: Final = 120
 MAX_SCENARIOS: Final = 200
 """Of one user for one group; a longer list helps nobody."""
+MAX_OF_ALL_GROUPS: Final = 2_000
+"""Of one user; a group need not exist, so that groups alone would be no limit."""
 
 
 class ScenarioError(ValueError):
@@ -60,6 +62,12 @@ def save_scenario(
         raise ScenarioError(
             _("You already keep %(limit)s scenarios of this group, which is the limit.")
             % {"limit": MAX_SCENARIOS}
+        )
+    of_all = SavedScenario.objects.filter(owner=actor).count()
+    if known is None and of_all >= MAX_OF_ALL_GROUPS:
+        raise ScenarioError(
+            _("You already keep %(limit)s scenarios, which is the limit.")
+            % {"limit": MAX_OF_ALL_GROUPS}
         )
     saved = known or SavedScenario(cluster=cluster, group=group, owner=actor, name=name)
     saved.owner_name = actor.get_username()

@@ -31,6 +31,7 @@ class BrokerSettings:
     without it, the online members are told to carry it out, as by brokers before 5.x.
     With `server_load_balancer`, a member that asks (400) is told its share; without it,
     all queues.
+    `max_log_bytes` limits the log with its queues and keys, to a file more or less.
     With `users` (access key → secret key), every request must be signed by one of them.
     `advertised_host` is the host that clients connect to, if not the one bound.
     """

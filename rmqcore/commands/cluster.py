@@ -12,6 +12,8 @@ from .guarding import add_tls_arguments, add_users_argument, read_users, server_
 from .serving import serve
 
 _MOST_QUEUES = 10_000
+_LEAST_STORE_MB = 64
+_MB = 1024 * 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="directory of the stores; without it messages are gone at the end",
     )
     parser.add_argument(
+        "--store-mb",
+        type=int,
+        metavar="MB",
+        help="size of each broker's store, at which the oldest messages go, consumed "
+        f"or not; at least {_LEAST_STORE_MB} (default: no limit but their age)",
+    )
+    parser.add_argument(
         "--topic",
         action="append",
         default=[],
@@ -56,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve; the line on stdout gives all addresses."""
     topics = [_parse_topic(text) for text in args.topic]
     tls, users = server_tls(args), read_users(args.users)
+    max_log_bytes = _store_bytes(args.store_mb)
 
     async def create_topics(cluster: LocalCluster) -> None:
         for name, queues in topics:
@@ -69,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
             host=args.host,
             tls=tls,
             users=users,
+            max_log_bytes=max_log_bytes,
         ),
         lambda cluster: {
             "nameserver": cluster.nameserver_address,
@@ -89,3 +100,11 @@ def _parse_topic(text: str) -> tuple[str, int]:
             f"topic {name} with {queues} queues, allowed 1 to {_MOST_QUEUES}"
         )
     return name, queues
+
+
+def _store_bytes(mb: int | None) -> int | None:
+    if mb is None:
+        return None
+    if mb < _LEAST_STORE_MB:
+        raise ArgumentError(f"a store of {mb} MB, at least {_LEAST_STORE_MB}")
+    return mb * _MB

@@ -109,6 +109,11 @@ class ConsumeQueue:
         return self._first_in_memory + len(self._recent) // ENTRY_BYTES
 
     @property
+    def total_bytes(self) -> int:
+        """The size of the entries that are kept."""
+        return (self.max - self.min) * ENTRY_BYTES
+
+    @property
     def is_empty(self) -> bool:
         """Whether no entry is left, or none was ever there."""
         return self.min >= self.max

@@ -392,12 +392,15 @@ class MessageStore:
         """Remove whole log files of old records; return how many.
 
         A file is removed when its last record is older than `keep_ms`, or while the log
-        is larger than `max_bytes`. The file being written is always kept.
+        with its queues and keys is larger than `max_bytes`. The file being written is
+        always kept.
         """
         removed = 0
+        most_log_bytes = None if max_bytes is None else self._log_share(max_bytes)
         while len(starts := self._log.segment_starts) > 1:
             is_large = (
-                max_bytes is not None and self._log.max_offset - starts[0] > max_bytes
+                most_log_bytes is not None
+                and self._log.max_offset - starts[0] > most_log_bytes
             )
             # The next file's first record is as new as this one's last, or newer.
             head = self._log.read(starts[1], record.SMALLEST_RECORD)
@@ -432,6 +435,13 @@ class MessageStore:
         self.abandon()
 
     # Private, in order of first use
+
+    def _log_share(self, total_bytes: int) -> int:
+        """Return the bytes of the log in a store of so many, as it is divided now."""
+        log_bytes = self._log.max_offset - self._log.min_offset
+        queue_bytes = sum(queue.total_bytes for queue in self._queues.values())
+        all_bytes = log_bytes + queue_bytes + self._index.total_bytes
+        return total_bytes * log_bytes // max(all_bytes, 1)
 
     def _newest_timestamp(self) -> int:
         newest = 0

@@ -90,6 +90,7 @@ async def test_name_server_and_broker_as_two_processes(
         (["cluster", "--topic", "T:x"], "topic 'T:x' is not of the form"),
         (["cluster", "--topic", "T:0"], "topic T with 0 queues, allowed 1 to 10000"),
         (["cluster", "--nameserver-port", "0", "--brokers", "99"], "99 brokers"),
+        (["cluster", "--store-mb", "63"], "a store of 63 MB, at least 64"),
         (["nameserver", "--listen", "x"], "address 'x' is not of the form host:port"),
     ],
 )

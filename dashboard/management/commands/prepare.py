@@ -10,6 +10,9 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from dashboard.jobs.shrinking import make_shrinkable
 
 
 class Command(BaseCommand):
@@ -23,6 +26,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        make_shrinkable(connection)
         call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
         if options["demo"]:
             call_command("prepare_demo", stdout=self.stdout)

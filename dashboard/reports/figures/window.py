@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
@@ -28,7 +29,7 @@ from dashboard.reports.data.steps import epoch_bands, peaks_of, steps_of
 from dashboard.reports.data.values import LagStep, QueueRow
 from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
-from dashboard.reports.request.epochs import spans_between
+from dashboard.reports.request.epochs import are_kept, spans_between
 from dashboard.reports.words import source_word, step_word
 
 from .gallery import figure_of
@@ -128,7 +129,13 @@ def _closer(report: Report, name: str, window: Window) -> tuple[Axis, Steps] | N
 
 
 def _read(report: Report, window: Window) -> tuple[Axis, Steps] | None:
-    """Read the finest steps that are kept and few enough; None without finer ones."""
+    """Read the finest steps that are kept and few enough; None without finer ones.
+
+    Without the epochs of that time, what was not measured could not be told apart from
+    what was not there.
+    """
+    if not are_kept(window.since, timezone.now()):
+        return None
     # Imported late: pages that show no report need no Arrow.
     from analytics.lake.steps import MOST_ROWS, finest_step, read_steps
     from analytics.lake.storage import open_storage

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from analytics.presence import EpochSpan
@@ -19,6 +20,11 @@ def epochs_between(
     return Epoch.objects.filter(
         of_group, cluster__name=cluster, began_by__lt=until
     ).exclude(ended_by__lte=since)
+
+
+def are_kept(since: datetime, now: datetime) -> bool:
+    """Tell whether the database still has the epochs of a time."""
+    return since >= now - timedelta(days=settings.ROCKETSCOPE_EPOCH_DAYS)
 
 
 def spans_between(

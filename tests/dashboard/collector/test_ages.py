@@ -79,6 +79,13 @@ def test_who_does_not_tell_is_not_asked_again_at_once() -> None:
     assert ages.due(lagging(90), NOW + ASKED_AGAIN_MS) == {("orders", "a"): NOW}
 
 
+def test_topics_that_are_gone_are_forgotten() -> None:
+    ages = Ages()
+    ages.asked([("orders", "a"), *((f"gone-{n}", "a") for n in range(9))], NOW)
+    ages.fill(lagging(90), NOW)
+    assert list(ages._asked) == [("orders", "a")]
+
+
 def test_the_age_of_no_message_is_not_that_of_the_next() -> None:
     ages = Ages()
     asked = table(TWO, committed=[90, 100], lag_ms=[7_000, 0])

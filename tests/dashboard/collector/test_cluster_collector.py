@@ -14,6 +14,7 @@ from channels.layers import get_channel_layer
 
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
+from dashboard.collector.holdings import VOUCHED_MS
 from dashboard.live.documents import GroupState
 from dashboard.live.holdings import Holding, encode_holding, field_of
 from dashboard.live.names import (
@@ -424,6 +425,20 @@ async def test_words_from_before_the_lead_are_known(
     await client.hset(allocation_key("east"), field_of("g", "c1"), encode_holding(word))
     await make(Seen(without_reports(divided("c1")))).sweep_all()
     assert shown()["queues"][0]["owner_source"] == "reported"
+
+
+async def test_the_word_of_a_killed_member_is_forgotten(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    key, old_ms = allocation_key("east"), now_ms() - VOUCHED_MS - 1
+    collector = make(Seen(divided("c1")))
+    await collector.sweep_all()
+    for client_id, vouched_ms in (("killed", old_ms), ("c1", now_ms())):
+        word = encode_holding(Holding("g", client_id, QUEUES, old_ms, vouched_ms))
+        await client.hset(key, field_of("g", client_id), word)
+        collector.take_holding(word)
+    await collector.sweep_all()
+    assert await client.hkeys(key) == [field_of("g", "c1").encode()]
 
 
 async def test_an_unreadable_word_is_ignored(

@@ -20,7 +20,7 @@ from tests.analytics.rungs import carry_peaks, put_peaks
 
 def test_tasks_go_to_the_queue_of_analytics() -> None:
     app.loader.import_default_modules()
-    for task in (tasks.roll_up, tasks.maintain_lake, tasks.expire_sessions):
+    for task in (tasks.roll_up, tasks.maintain_lake, tasks.expire_old_rows):
         assert task.name in app.tasks
         route = app.amqp.router.route({}, task.name)
         assert route["queue"].name == ANALYTICS_QUEUE
@@ -30,7 +30,7 @@ def test_beat_asks_for_maintenance() -> None:
     entries = app.conf.beat_schedule.values()
     asked = {entry["task"] for entry in entries}
     assert {tasks.maintain_lake.name, tasks.roll_up.name} <= asked
-    assert tasks.expire_sessions.name in asked
+    assert tasks.expire_old_rows.name in asked
 
 
 def test_maintenance_lists_merges_and_lets_go(settings: Any, tmp_path: Path) -> None:

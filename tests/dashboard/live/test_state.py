@@ -7,7 +7,12 @@ import pytest
 import redis.asyncio
 
 from dashboard.live.names import group_key, lease_key, overview_key, watch_key
-from dashboard.live.state import LeaderState, live_state, make_async_client
+from dashboard.live.state import (
+    WATCHES_KEPT_SECONDS,
+    LeaderState,
+    live_state,
+    make_async_client,
+)
 from tests.support.valkey import Valkey
 
 
@@ -69,6 +74,13 @@ async def test_watches_run_out(client: redis.asyncio.Redis) -> None:
     assert await leader.watched(1015.0) == {"early": 1015.0, "late": 1025.0}
     assert await leader.watched(1015.5) == {"late": 1025.0}
     assert await client.zcard(watch_key("east")) == 1
+
+
+async def test_watches_go_even_when_no_collector_runs(
+    client: redis.asyncio.Redis,
+) -> None:
+    live_state().watch("east", "g", 1000.0)
+    assert 0 < await client.ttl(watch_key("east")) <= WATCHES_KEPT_SECONDS
 
 
 def test_what_was_never_collected_is_none(valkey: Valkey) -> None:

@@ -7,7 +7,7 @@ import pytest
 import redis.asyncio
 
 from dashboard.live.names import watch_key
-from dashboard.live.state import make_async_client
+from dashboard.live.state import WATCHES_KEPT_SECONDS, make_async_client
 from dashboard.live.watching import WatchList
 from tests.support.valkey import Valkey
 from tests.support.waiting import eventually
@@ -34,6 +34,7 @@ async def test_a_watch_is_told_at_once(
     watches = WatchList(make_async_client(valkey.url), now=Now(1000.0))
     await watches.add("east", "g")
     assert await reader.zscore(watch_key("east"), "g") == 1015.0
+    assert 0 < await reader.ttl(watch_key("east")) <= WATCHES_KEPT_SECONDS
     await watches.discard("east", "g")
 
 

@@ -14,4 +14,6 @@ __all__ = ["make_child"]
 def lake(settings: Any, tmp_path: Path) -> Path:
     """The lake of this test, by its settings."""
     settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    # The runs are of a fixed day, and their epochs still kept.
+    settings.ROCKETSCOPE_EPOCH_DAYS = 3650
     return tmp_path

@@ -17,6 +17,7 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.reports import definitions
 from dashboard.reports.definitions import (
     DefinitionFields,
     delete_definition,
@@ -91,6 +92,14 @@ def test_a_change_keeps_the_name_for_itself(olga: User) -> None:
         save_definition(DAILY, by=olga)
     assert ReportDefinition.objects.count() == 1
     assert AuditEntry.objects.filter(action="report.change").count() == 1
+
+
+def test_there_is_a_limit(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definitions, "MOST_DEFINITIONS", 1)
+    made = save_definition(DAILY, by=olga)
+    with pytest.raises(ReportRefusedError, match="already 1 reports by name"):
+        save_definition(named("another"), by=olga)
+    save_definition(replace(DAILY, period="7d"), by=olga, definition=made)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dashboard.supervisor.plan import Surroundings
 
 
 def surroundings(port: int | None) -> Surroundings:
-    return Surroundings("127.0.0.1", 8300, Path("/v"), "redis://r:1/0", port)
+    return Surroundings("127.0.0.1", 8300, Path("/v"), "redis://r:1/0", port, 96)
 
 
 def test_without_clusters_the_embedded_one_is_planned() -> None:
@@ -14,6 +14,7 @@ def test_without_clusters_the_embedded_one_is_planned() -> None:
     assert settings["ROCKETSCOPE_CLUSTERS"] == "embedded=127.0.0.1:9876"
     cluster, traffic = plan.embedded_cluster(found), plan.demo_traffic(found)
     assert cluster is not None
+    assert cluster.argv[cluster.argv.index("--store-mb") + 1] == "96"
     assert traffic is not None
     assert "orders:16" in cluster.argv
     assert "127.0.0.1:9876" in traffic.argv

@@ -103,3 +103,8 @@ def test_there_is_a_limit(east: Cluster, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(ScenarioError, match="You already keep 1 scenarios"):
         save(east, "another")
     save(east, query="v=1&n=5")
+    monkeypatch.setattr(scenarios, "MAX_OF_ALL_GROUPS", 2)
+    save(east, group="shipping")
+    save(east, group="shipping", query="v=1&n=5")
+    with pytest.raises(ScenarioError, match="You already keep 2 scenarios, which"):
+        save(east, group="invented")

@@ -107,6 +107,24 @@ async def test_the_retention_timer_removes_old_files(
     await broker.stop()
 
 
+async def test_a_store_past_its_size_loses_the_oldest_messages_first(
+    settings: BrokerSettings, clock: ManualClock
+) -> None:
+    most = 3 * settings.segment_bytes
+    small = replace(settings, max_log_bytes=most)
+    broker = await run(small, clock)
+    peer = await Peer.connected(broker.address)
+    for _ in range(12):
+        await peer.send(body=b"x" * 500_000)
+    await clock.advance(61)
+    store = broker.state.store
+    first, last = store.min_offset("T", 0), store.max_offset("T", 0)
+    assert (first > 0, last) == (True, 12)
+    assert store.log_offsets[1] - store.log_offsets[0] <= most
+    await peer.close()
+    await broker.stop()
+
+
 async def test_a_disk_that_fails_is_tried_again(
     broker: Broker, peer: Peer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

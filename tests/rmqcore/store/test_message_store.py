@@ -144,6 +144,19 @@ def test_a_log_past_its_size_loses_the_oldest_files(store: MessageStore) -> None
     assert (store.min_offset("T", 0), store.max_offset("T", 0)) == (4, 6)
 
 
+def test_queues_and_keys_count_as_part_of_the_size(store: MessageStore) -> None:
+    keys = " ".join(f"{number:x}" for number in range(400))
+    for _ in range(6):
+        store.append(pending(body=b"x" * 100, KEYS=keys), START_MS)
+    begin, end = store.log_offsets
+    derived = store._index.total_bytes + 6 * 20
+    assert derived > end - begin, "400 entries of 8 bytes a message"
+    assert store.expire(START_MS, HOUR_MS, max_bytes=end - begin + derived) == 0
+    assert store.expire(START_MS, HOUR_MS, max_bytes=end - begin) > 0
+    left = store.log_offsets[1] - store.log_offsets[0] + store._index.total_bytes
+    assert left <= end - begin
+
+
 def test_a_file_whose_follower_is_empty_stays(
     store: MessageStore, tmp_path: Path
 ) -> None:

@@ -61,6 +61,14 @@ def test_a_window_is_read_again_in_finer_steps(run: JobRun) -> None:
     ]
 
 
+def test_without_the_epochs_of_its_time_a_window_is_only_cut(
+    run: JobRun, settings: Any
+) -> None:
+    settings.ROCKETSCOPE_EPOCH_DAYS = 31
+    figure = figure_within(Report(run, SHANGHAI), "lag", TEN_MINUTES)
+    assert figure["meta"]["step_seconds"] == 600
+
+
 def test_a_queue_without_samples_leaves_a_hole_not_a_part(lake: Path) -> None:
     run = zoomable_run(lake, lost=range(700, 760))
     Epoch.objects.create(
