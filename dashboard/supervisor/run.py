@@ -27,6 +27,7 @@ from typing import Final
 
 from . import plan
 from .child import Child, ChildSpec
+from .inheritance import inherited
 from .plan import Surroundings
 from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
@@ -231,6 +232,7 @@ async def _manage(*arguments: str) -> str:
         sys.executable,
         "manage.py",
         *arguments,
+        env=inherited("manage", os.environ),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
