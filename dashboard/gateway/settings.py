@@ -7,6 +7,8 @@ from typing import Final, Literal
 
 from rmqcore.transport import ClientTls
 
+__all__ = ["EMBEDDED", "ClientTls", "ClusterSettings", "Encryption"]
+
 EMBEDDED: Final = "embedded"
 """The name of the cluster that RocketScope itself provides; no other may have it."""
 

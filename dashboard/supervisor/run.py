@@ -138,6 +138,9 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     began = time.monotonic()
     surroundings = await _servers(stack, settings, host=host, port=port)
     say("starting the page, the collector and two workers …")
+    for cluster in settings.ROCKETSCOPE_CLUSTERS.values():  # type: ignore[attr-defined]
+        if cluster.encryption == "unverified":
+            say(f"TLS to cluster {cluster.name} is not verified, as its settings say")
     await stack.start(plan.web(surroundings))
     for spec in plan.workers():
         await stack.start(spec)

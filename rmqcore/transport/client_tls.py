@@ -193,12 +193,12 @@ class _Handshake(ssl.SSLObject):
         except ssl.SSLCertVerificationError as error:
             name = str(self.server_hostname)
             why = _refusal(wanted, name, error, self._found())
-            raise ssl.SSLCertVerificationError(why) from error
+            raise _refused(why) from error
         if wanted.fingerprints:
             found = hashlib.sha256(self.getpeercert(True) or b"").hexdigest()
             if found not in wanted.fingerprints:
                 expected = " or ".join(wanted.fingerprints)
-                raise ssl.SSLCertVerificationError(
+                raise _refused(
                     f"wrong fingerprint: expected a certificate with SHA-256 "
                     f"{expected}, found {found}"
                 )
@@ -208,6 +208,10 @@ class _Handshake(ssl.SSLObject):
         session: Any = self._sslobj  # type: ignore[attr-defined]
         chain = session.get_unverified_chain()
         return cast("Mapping[str, Any]", chain[0].get_info()) if chain else {}
+
+
+def _refused(why: str) -> ssl.SSLCertVerificationError:
+    return ssl.SSLCertVerificationError(ssl.SSL_ERROR_SSL, why)
 
 
 def _refusal(

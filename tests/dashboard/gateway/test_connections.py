@@ -110,15 +110,14 @@ async def test_why_a_broker_is_not_believed_is_its_error(tmp_path: Path) -> None
         )
         broker = Broker(settings)
         await broker.start()
-        tls = ClientTls(ca=known[0])
         connection = ClusterConnection(
-            ClusterSettings("east", (server.address,), tls=tls)
+            ClusterSettings("east", (server.address,), tls=ClientTls(ca=known[0]))
         )
         (seen,) = (await connection.snapshot()).brokers
-        assert not seen.answered
-        assert str(seen.error).startswith(f"{broker.address}: unknown CA: expected")
         await connection.close()
         await broker.stop()
+        assert not seen.answered
+        assert str(seen.error).startswith(f"{broker.address}: unknown CA: expected")
 
 
 async def test_why_a_name_server_is_not_believed_is_told(tmp_path: Path) -> None:

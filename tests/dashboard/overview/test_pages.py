@@ -331,6 +331,7 @@ def test_mere_facts_leave_the_row_as_it_is(sign_in: SignIn, write: Write) -> Non
 def test_a_cluster_that_is_not_verified_says_so(
     viewer: Client,
     write: Write,
+    *,
     hangzhou: ClusterSettings,
     settings: Any,
     tls: ClientTls | None,

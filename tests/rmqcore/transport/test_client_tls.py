@@ -148,7 +148,7 @@ async def test_a_wrong_ca_is_told_with_the_one_expected(
 ) -> None:
     async with serving(others.issue("127.0.0.1", common_name="theirs")) as address:
         error = await refused(address, ClientTls(ca=ours.file))
-    assert f"unknown CA: expected one of {ours.file}" in error
+    assert f": unknown CA: expected one of {ours.file}" in error
     assert "found the certificate of 'theirs' issued by 'trustme" in error
 
 
@@ -224,7 +224,10 @@ async def test_a_fingerprint_means_that_certificate_whoever_signed(
     async with serving(issued) as address:
         for ca in (None, ours.file):
             error = await refused(address, ClientTls(ca=ca, fingerprints=(wanted,)))
-            assert f"expected a certificate with SHA-256 {wanted}" in error
+            assert (
+                f": wrong fingerprint: expected a certificate with SHA-256 {wanted}"
+                in error
+            )
             assert f"found {fingerprint(issued)}" in error
 
 
