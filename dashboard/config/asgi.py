@@ -1,7 +1,7 @@
 """The one entry of every web process: pages over http, live updates over websocket.
 
-A socket is refused when its Origin header is not among the allowed hosts, and knows
-its user by the session cookie.
+A socket is refused when the page that opens it is of another origin, and knows its user
+by the session cookie.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 if TYPE_CHECKING:
@@ -21,13 +20,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 pages = get_asgi_application()
 
 from dashboard.config.limits import BodyLimit  # noqa: E402
+from dashboard.config.origins import SameOrigin  # noqa: E402
 from dashboard.live.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(cast("ASGI3Application", pages)),
-        "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-        ),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

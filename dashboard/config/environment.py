@@ -21,9 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from analytics.errors import LakeError
 from analytics.lake.s3 import SCHEMES, S3Settings, split_address
 from analytics.switches import read_switch
-from dashboard.gateway.settings import ClusterSettings
 
-_CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
 _MOST_WAL_BYTES = 64 * 1024 * 1024
 _POSTGRESQL_PARTS = ("host", "hostaddr", "port", "user", "password", "dbname")
@@ -177,27 +175,6 @@ def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
     }
 
 
-def clusters(key: str) -> Mapping[str, ClusterSettings]:
-    """Read `name=host:port;host:port,name2=…` and each cluster's own keys.
-
-    The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
-    `…_SECRET_KEY` and `…_TLS`.
-    """
-    found: dict[str, ClusterSettings] = {}
-    for part in words(key):
-        name, equals, servers = part.partition("=")
-        name = name.strip()
-        if not equals or not _CLUSTER_NAME.fullmatch(name):
-            raise ImproperlyConfigured(
-                f"{key}: {part!r} is not name=host:port;host:port, with a name of 1 "
-                "to 63 letters, digits, dots, dashes or underscores"
-            )
-        if name in found:
-            raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
-        found[name] = _cluster(key, name, servers)
-    return found
-
-
 def lake(key: str, default: str) -> str:
     """Read where the lake is: a folder, or an address that names a bucket."""
     value = text(key, default)
@@ -267,27 +244,6 @@ def _keep_secret(path: Path, made: str) -> None:
         pass
     finally:
         draft.unlink()
-
-
-def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
-    addresses = tuple(part.strip() for part in servers.split(";") if part.strip())
-    if not addresses:
-        raise ImproperlyConfigured(f"{key}: cluster {name!r} has no name server")
-    for address in addresses:
-        split_host_port(address, key=f"{key}, cluster {name!r}")
-    prefix = "ROCKETSCOPE_CLUSTER_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
-    access_key, secret_key = text(f"{prefix}_ACCESS_KEY"), text(f"{prefix}_SECRET_KEY")
-    if bool(access_key) != bool(secret_key):
-        raise ImproperlyConfigured(
-            f"{prefix}_ACCESS_KEY and {prefix}_SECRET_KEY: set both or none"
-        )
-    return ClusterSettings(
-        name=name,
-        name_servers=addresses,
-        access_key=access_key,
-        secret_key=secret_key,
-        tls=flag(f"{prefix}_TLS"),
-    )
 
 
 def _sqlite(path: Path) -> dict[str, object]:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import environment
 from .assets import digest
+from .cluster_settings import clusters
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 PREFIX: Final = "ROCKETSCOPE_"
@@ -31,7 +32,7 @@ os.umask(ROCKETSCOPE_UMASK)
 ROCKETSCOPE_VAR_DIR = Path(
     environment.text(f"{PREFIX}VAR_DIR", str(ROOT / "var"))
 ).resolve()
-ROCKETSCOPE_CLUSTERS = environment.clusters(f"{PREFIX}CLUSTERS")
+ROCKETSCOPE_CLUSTERS = clusters(f"{PREFIX}CLUSTERS", f"{PREFIX}EMBEDDED_CLUSTER")
 ROCKETSCOPE_REDIS_URL = environment.redis_url(f"{PREFIX}REDIS_URL")
 ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
 ROCKETSCOPE_LAKE_URL = environment.lake(

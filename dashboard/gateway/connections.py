@@ -6,6 +6,7 @@ snapshot shares unchanged parts with the previous one.
 
 from __future__ import annotations
 
+import functools
 import ssl
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -13,7 +14,7 @@ from rmqcore.admin import AclCredentials, Admin
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import Clock, RequestHook
+from rmqcore.transport import ClientTls, Clock, RequestHook
 
 from .settings import ClusterSettings
 
@@ -97,16 +98,15 @@ def open_admin(cluster: ClusterSettings, clock: Clock | None = None) -> Admin:
 def tls_of(cluster: ClusterSettings) -> ssl.SSLContext | None:
     """Return the TLS context for a cluster, None if it speaks plain TCP.
 
-    Certificates are not verified, as in RocketMQ's own clients by default
-    (`tls.client.authServer=false`): brokers are reached by address and mostly present
-    self-signed certificates.
+    Its files are read once in a process: authorities take a megabyte each time, and a
+    worker hosts hundreds of members.
     """
-    if not cluster.tls:
-        return None
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
+    return None if cluster.tls is None else _context(cluster.tls)
+
+
+@functools.cache
+def _context(tls: ClientTls) -> ssl.SSLContext:
+    return tls.context()
 
 
 def credentials_of(cluster: ClusterSettings) -> AclCredentials | None:

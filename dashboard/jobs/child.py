@@ -19,6 +19,8 @@ from typing import Any, Final
 
 from analytics.requests import JobRequest
 
+from .environment import analytics_environment
+
 logger = logging.getLogger(__name__)
 
 COMMAND: Final = (sys.executable, "-m", "analytics", "serve")
@@ -153,8 +155,8 @@ def _obituary(code: int | None) -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """Return this process's environment for the child."""
-    return dict(os.environ)
+    """Return the part of this process's environment that the child needs."""
+    return analytics_environment(os.environ)
 
 
 def _read_events(

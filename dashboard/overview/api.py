@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema
 from pydantic import Field
 
+from dashboard.gateway.clusters import encryption_of
+from dashboard.gateway.settings import Encryption
 from dashboard.live.documents import Overview
 from dashboard.models import Cluster
 from dashboard.rest.asking import JSON, cluster_named, current_state, refuse
@@ -23,6 +25,9 @@ class ClusterOut(Schema):
     name: str
     embedded: bool
     name_servers: list[str]
+    tls: Encryption = Field(
+        description="whether certificates of name servers and brokers are verified"
+    )
     taken_at: int | None = Field(
         None, description="ms since the epoch; null before the first sweep"
     )
@@ -55,6 +60,7 @@ def _cluster_row(row: Cluster, overview: Overview | None) -> dict[str, Any]:
         "name": row.name,
         "embedded": row.embedded,
         "name_servers": row.name_servers,
+        "tls": encryption_of(row.name),
     }
     if overview is None:
         return found

@@ -17,6 +17,7 @@ from dashboard.accounts.permissions import allows, requires
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
 from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.gateway.clusters import encryption_of
 from dashboard.live.reading import read_lake_gap, read_overview
 from dashboard.models import Role
 
@@ -50,6 +51,7 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
     reading = read_overview(found.name)
     context: dict[str, Any] = {
         "cluster": found,
+        "encryption": encryption_of(found.name),
         "problem": reading.problem,
         "overview": reading.document,
         "lake_gap": read_lake_gap(found.name),

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from dashboard.gateway.clusters import encryption_of
+from dashboard.gateway.settings import Encryption
 from dashboard.models import Cluster
 
 
@@ -30,7 +32,7 @@ class ShownCluster:
     name_servers: Sequence[str]
     configured: bool
     embedded: bool
-    tls: bool
+    encryption: Encryption
     has_key: bool
 
 
@@ -137,7 +139,7 @@ def _cluster(cluster: Cluster) -> ShownCluster:
         name_servers=cluster.name_servers,
         configured=cluster.configured,
         embedded=cluster.embedded,
-        tls=bool(given and given.tls),
+        encryption=encryption_of(cluster.name),
         has_key=bool(given and given.access_key),
     )
 

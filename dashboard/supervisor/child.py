@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from .inheritance import inherited
 from .logs import earlier, rotate
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """A command to run. `nice` and `env` are added to the supervisor's own."""
+    """A command to run. `nice` is added to the supervisor's own.
+
+    `env` is added to what a child of this name inherits (see `inheritance`).
+    """
 
     name: str
     argv: tuple[str, ...]
@@ -127,7 +131,7 @@ class Child:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, **self.spec.env},
+                env={**inherited(self.spec.name, os.environ), **self.spec.env},
                 start_new_session=True,
                 preexec_fn=_prepare(os.getpid(), self.spec.nice),
             )

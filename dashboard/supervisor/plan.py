@@ -58,9 +58,7 @@ def environment(surroundings: Surroundings) -> dict[str, str]:
         **MALLOC,
     }
     if surroundings.embedded_name_server is not None:
-        settings["ROCKETSCOPE_CLUSTERS"] = (
-            f"embedded={surroundings.embedded_name_server}"
-        )
+        settings["ROCKETSCOPE_EMBEDDED_CLUSTER"] = surroundings.embedded_name_server
     return settings
 
 

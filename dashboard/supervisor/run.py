@@ -27,6 +27,7 @@ from typing import Final
 
 from . import plan
 from .child import Child, ChildSpec
+from .inheritance import inherited
 from .plan import Surroundings
 from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
@@ -141,6 +142,9 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     began = time.monotonic()
     surroundings = await _servers(stack, settings, host=host, port=port)
     say("starting the page, the collector and two workers …")
+    for cluster in settings.ROCKETSCOPE_CLUSTERS.values():  # type: ignore[attr-defined]
+        if cluster.encryption == "unverified":
+            say(f"TLS to cluster {cluster.name} is not verified, as its settings say")
     await stack.start(plan.web(surroundings))
     for spec in plan.workers():
         await stack.start(spec)
@@ -239,6 +243,7 @@ async def _manage(*arguments: str) -> str:
         sys.executable,
         "manage.py",
         *arguments,
+        env=inherited("manage", os.environ),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

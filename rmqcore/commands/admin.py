@@ -18,8 +18,9 @@ from rmqcore.model.snapshot import ClusterSnapshot
 from rmqcore.model.snapshot_document import document
 from rmqcore.model.topic import SubscriptionGroupConfig
 
-from .joining import ACCESS_KEY_VARIABLE, SECRET_KEY_VARIABLE, tls_context
+from .joining import ACCESS_KEY_VARIABLE, SECRET_KEY_VARIABLE
 from .snapshot_text import group_text, snapshot_text, table
+from .verifying import add_client_tls_arguments, tls_context
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds to wait for a connection or an answer (default %(default)s)",
     )
-    parser.add_argument(
-        "--tls", action="store_true", help="encrypt; the certificate is not checked"
-    )
+    add_client_tls_arguments(parser)
     parser.epilog = (
         f"Requests are signed when {ACCESS_KEY_VARIABLE} and {SECRET_KEY_VARIABLE} "
         "are set in the environment."
@@ -105,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 async def _run(args: argparse.Namespace) -> str:
     async with Admin(
         args.nameserver,
-        tls=tls_context(args.tls),
+        tls=tls_context(args),
         credentials=_credentials(),
         timeout=args.timeout,
     ) as admin:

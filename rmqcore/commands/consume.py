@@ -46,8 +46,8 @@ from .joining import (
     log_to_stderr,
     request_hooks,
     stop_on_signals,
-    tls_context,
 )
+from .verifying import tls_context
 
 _FROM: Final = {
     "first": ConsumeFromWhere.FIRST_OFFSET,
@@ -250,7 +250,7 @@ async def _consume(args: argparse.Namespace) -> int:
         client_ip=args.client_ip,
         offsets_dir=args.offsets_dir,
         on_event=tell,
-        tls=tls_context(args.tls),
+        tls=tls_context(args),
         hooks=request_hooks(),
         serialize_type=HEADERS[args.headers],
     )

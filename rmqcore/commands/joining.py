@@ -7,7 +7,6 @@ import asyncio
 import logging
 import os
 import signal
-import ssl
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -16,6 +15,8 @@ from rmqcore.errors import ArgumentError
 from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.command import SerializeType
 from rmqcore.transport import RequestHook, signing
+
+from .verifying import add_client_tls_arguments
 
 ACCESS_KEY_VARIABLE: Final = "RMQCORE_ACCESS_KEY"
 SECRET_KEY_VARIABLE: Final = "RMQCORE_SECRET_KEY"  # noqa: S105 - the variable's name
@@ -45,9 +46,7 @@ def add_client_arguments(parser: argparse.ArgumentParser) -> None:
         "broadcasting (default %(default)s)",
     )
     parser.add_argument("--client-ip", metavar="IP", help="first part of the client id")
-    parser.add_argument(
-        "--tls", action="store_true", help="encrypt; the certificate is not checked"
-    )
+    add_client_tls_arguments(parser)
     parser.add_argument(
         "--headers",
         choices=list(HEADERS),
@@ -58,16 +57,6 @@ def add_client_arguments(parser: argparse.ArgumentParser) -> None:
         f"Requests are signed when {ACCESS_KEY_VARIABLE} and {SECRET_KEY_VARIABLE} "
         "are set in the environment."
     )
-
-
-def tls_context(wanted: bool) -> ssl.SSLContext | None:
-    """Return a context that encrypts without checking, as RocketMQ's clients do."""
-    if not wanted:
-        return None
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def request_hooks() -> Sequence[RequestHook]:

@@ -22,8 +22,8 @@ from .joining import (
     log_to_stderr,
     request_hooks,
     stop_on_signals,
-    tls_context,
 )
+from .verifying import tls_context
 
 FAILED: Final = 1
 _TICK_S: Final = 0.02
@@ -145,7 +145,7 @@ async def _produce(args: argparse.Namespace) -> int:
         group=args.group,
         instance_name=args.instance_name,
         client_ip=args.client_ip,
-        tls=tls_context(args.tls),
+        tls=tls_context(args),
         hooks=request_hooks(),
         serialize_type=HEADERS[args.headers],
     )

@@ -5,6 +5,7 @@ All packages above this one talk to peers through it and use no sockets of their
 
 from .address import format_address, parse_address
 from .channel import Channel, Handler, connect
+from .client_tls import ClientTls
 from .clock import Clock, ManualClock, SystemClock
 from .nameservers import NameServers, parse_nameservers
 from .pool import ChannelPool, RequestHook
@@ -16,6 +17,7 @@ from .tls import ServerTls, TlsMode
 __all__ = [
     "Channel",
     "ChannelPool",
+    "ClientTls",
     "Clock",
     "Handler",
     "ManualClock",

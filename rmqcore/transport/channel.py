@@ -42,6 +42,7 @@ from rmqcore.protocol.connection import (
 from rmqcore.protocol.frames import MAX_FRAME_BYTES
 
 from .address import format_address, parse_address
+from .client_tls import tls_problem
 
 logger = logging.getLogger(__name__)
 
@@ -229,7 +230,7 @@ class Channel(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End all waiting requests, and tell the owner once."""
-        reason = self._reason or exc
+        reason = self._reason or (exc and tls_problem(exc))
         self._writable.set()
         self.abort_waiting(
             ChannelClosedError(
@@ -392,7 +393,10 @@ async def connect(
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeout:g} s") from None
     except OSError as error:
-        raise ConnectError(f"{address}: {error.strerror or error}") from error
+        what = tls_problem(error)
+        if tls is not None and isinstance(error, ConnectionResetError):
+            what = "the server ended the TLS handshake without saying why"
+        raise ConnectError(f"{address}: {what}") from error
     # Routes and logs name peers by the address that was asked for.
     channel.remote_address = address
     return channel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from rmqcore.errors import ArgumentError
+from .client_tls import load_authorities, load_certificate
 
 
 class TlsMode(StrEnum):
@@ -43,12 +43,7 @@ class ServerTls:
         if self.mode is TlsMode.DISABLED:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        try:
-            context.load_cert_chain(self.certificate, self.key)
-        except (OSError, ssl.SSLError) as error:
-            raise ArgumentError(
-                f"certificate {self.certificate} with key {self.key}: {error}"
-            ) from error
+        load_certificate(context, self.certificate, self.key)
         return context
 
     def client_context(self) -> ssl.SSLContext | None:
@@ -64,8 +59,5 @@ class ServerTls:
         context.check_hostname = False
         # A server's own certificate is not an authority, but is to be trusted here.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        try:
-            context.load_verify_locations(trust)
-        except (OSError, ssl.SSLError) as error:
-            raise ArgumentError(f"certificates {trust}: {error}") from error
+        load_authorities(context, trust)
         return context

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from dashboard.config.cluster_settings import TLS_KEYS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = re.compile(r"\bROCKETSCOPE_[A-Z][A-Z0-9_]*[A-Z]\b")
 # Fixed figures and names that processes of one stack pass to each other.
@@ -35,5 +37,7 @@ def test_docs_and_code_name_the_same_settings() -> None:
         "ACCESS_KEY",
         "SECRET_KEY",
         "TLS",
+        "TLS_VERIFY",
+        *(f"TLS_{name}" for name in TLS_KEYS),
     }
     assert documented() - per_cluster == read()

@@ -21,7 +21,7 @@ from .conftest import Open
 async def labs(cluster: ClusterSettings, settings: Any) -> AsyncIterator[None]:
     """The embedded cluster, and a worker's role that plays labs on it."""
     async with LocalCluster() as local:
-        found = ClusterSettings("embedded", (local.nameserver_address,))
+        found = ClusterSettings("embedded", (local.nameserver_address,), embedded=True)
         settings.ROCKETSCOPE_CLUSTERS = {"embedded": found}
         await sync_to_async(sync_clusters)({"embedded": found})
         service = LabService("w1")

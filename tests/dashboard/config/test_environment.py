@@ -139,53 +139,6 @@ def test_addresses_and_networks_are_read(given: Set) -> None:
         environment.networks(KEY)
 
 
-class TestClusters:
-    def test_names_and_servers_are_read(self, given: Set) -> None:
-        given("prod=10.0.0.1:9876;10.0.0.2:9876, embedded=127.0.0.1:9876")
-        found = environment.clusters(KEY)
-        assert list(found) == ["prod", "embedded"]
-        assert found["prod"].name_servers == ("10.0.0.1:9876", "10.0.0.2:9876")
-        assert [cluster.embedded for cluster in found.values()] == [False, True]
-
-    def test_each_cluster_has_keys_of_its_own(
-        self, given: Set, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        given("eu-1=h:1")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY", "me")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_SECRET_KEY", "hush")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EU_1_TLS", "on")
-        cluster = environment.clusters(KEY)["eu-1"]
-        assert (cluster.access_key, cluster.secret_key) == ("me", "hush")
-        assert cluster.tls
-
-    def test_half_a_pair_of_keys_is_refused(
-        self, given: Set, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        given("a=h:1")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_A_ACCESS_KEY", "me")
-        with pytest.raises(ImproperlyConfigured, match="set both or none"):
-            environment.clusters(KEY)
-
-    @pytest.mark.parametrize(
-        ("value", "part"),
-        [
-            ("prod", "'prod' is not name=host:port"),
-            ("/x=h:1", "'/x=h:1'"),
-            ("a=", "'a' has no name server"),
-            ("a=h", "'h' is not host:port"),
-            ("a=h:1,a=h:2", "'a' stands there twice"),
-            (f"{'a' * 64}=h:1", "1 to 63"),
-        ],
-    )
-    def test_what_cannot_be_read_is_named(
-        self, given: Set, value: str, part: str
-    ) -> None:
-        given(value)
-        with pytest.raises(ImproperlyConfigured, match=KEY) as refused:
-            environment.clusters(KEY)
-        assert part in str(refused.value)
-
-
 class TestDatabase:
     def test_nothing_given_is_sqlite_with_wal(self, tmp_path: Path) -> None:
         read = environment.database(KEY, sqlite_path=tmp_path / "db")

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,14 @@ from dashboard.gateway.connections import (
     signing_hooks,
     tls_of,
 )
-from dashboard.gateway.settings import ClusterSettings
+from dashboard.gateway.settings import ClientTls, ClusterSettings
+from rmqcore.broker import Broker, BrokerSettings
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ConnectError
+from rmqcore.nameserver import NameServer
 from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport import ServerTls
+from tests.support.certificates import loopback_certificate
 from tests.support.cluster import TOPIC, join, local_cluster, produce, settings_of
 from tests.support.ports import free_port
 from tests.support.waiting import until_seen
@@ -87,10 +92,51 @@ def test_plain_clusters_have_neither_tls_nor_keys() -> None:
     assert signing_hooks(plain) == ()
 
 
-def test_tls_encrypts_without_judging_certificates() -> None:
-    context = tls_of(ClusterSettings("east", ("h:1",), tls=True))
+@asynccontextmanager
+async def name_server(tls: ServerTls) -> AsyncIterator[NameServer]:
+    server = NameServer(tls=tls)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+async def test_why_a_broker_is_not_believed_is_its_error(tmp_path: Path) -> None:
+    known, unknown = (loopback_certificate(tmp_path / name)[:2] for name in "ab")
+    async with name_server(ServerTls(*known)) as server:
+        settings = BrokerSettings(
+            tmp_path, name_servers=(server.address,), port=0, tls=ServerTls(*unknown)
+        )
+        broker = Broker(settings)
+        await broker.start()
+        connection = ClusterConnection(
+            ClusterSettings("east", (server.address,), tls=ClientTls(ca=known[0]))
+        )
+        (seen,) = (await connection.snapshot()).brokers
+        await connection.close()
+        await broker.stop()
+        assert not seen.answered
+        assert str(seen.error).startswith(f"{broker.address}: unknown CA: expected")
+
+
+async def test_why_a_name_server_is_not_believed_is_told(tmp_path: Path) -> None:
+    ours, theirs = (loopback_certificate(tmp_path / name)[:2] for name in "ab")
+    async with name_server(ServerTls(*theirs)) as server:
+        connection = ClusterConnection(
+            ClusterSettings("east", (server.address,), tls=ClientTls(ca=ours[0]))
+        )
+        with pytest.raises(ConnectError, match="unknown CA: expected one of"):
+            await connection.snapshot()
+        await connection.close()
+
+
+def test_members_of_one_cluster_share_what_it_believes() -> None:
+    cluster = ClusterSettings("east", ("h:1",), tls=ClientTls())
+    context = tls_of(cluster)
     assert context is not None
-    assert context.verify_mode is ssl.CERT_NONE
+    assert context.check_hostname
+    assert tls_of(cluster) is context
 
 
 def test_requests_are_signed_with_the_clusters_keys() -> None:

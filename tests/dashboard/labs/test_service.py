@@ -29,7 +29,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 async def local(valkey: Valkey, settings: object) -> AsyncIterator[LocalCluster]:
     async with LocalCluster() as cluster:
-        found = ClusterSettings("embedded", (cluster.nameserver_address,))
+        found = ClusterSettings(
+            "embedded", (cluster.nameserver_address,), embedded=True
+        )
         settings.ROCKETSCOPE_CLUSTERS = {"embedded": found}  # type: ignore[attr-defined]
         await sync_to_async(sync_clusters)({"embedded": found})
         yield cluster

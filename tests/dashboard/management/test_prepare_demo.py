@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def embedded(settings: Any) -> None:
-    cluster = ClusterSettings("embedded", ("127.0.0.1:9876",))
+    cluster = ClusterSettings("embedded", ("127.0.0.1:9876",), embedded=True)
     settings.ROCKETSCOPE_CLUSTERS = {"embedded": cluster}
 
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from analytics.lake.retention import GivenUp
+from dashboard.gateway.settings import ClientTls, ClusterSettings
 from dashboard.jobs.unread import note_given_up
 from dashboard.models import Role
 from dashboard.wording.numbers import clock
@@ -316,3 +318,30 @@ def test_mere_facts_leave_the_row_as_it_is(sign_in: SignIn, write: Write) -> Non
     write(overview(groups=[overview_row("billing", findings=marks, idle=2)]))
     page = text_of(sign_in(Role.VIEWER).get("/clusters/hangzhou/groups/"))
     assert "2 idle members" in page
+
+
+@pytest.mark.parametrize(
+    ("tls", "encryption", "told"),
+    [
+        (None, "off", "off"),
+        (ClientTls(), "verified", "on, verified"),
+        (ClientTls(verify=False), "unverified", "on, not verified"),
+    ],
+)
+def test_a_cluster_that_is_not_verified_says_so(
+    viewer: Client,
+    write: Write,
+    *,
+    hangzhou: ClusterSettings,
+    settings: Any,
+    tls: ClientTls | None,
+    encryption: str,
+    told: str,
+) -> None:
+    write(overview())
+    settings.ROCKETSCOPE_CLUSTERS = {"hangzhou": replace(hangzhou, tls=tls)}
+    is_marked = encryption == "unverified"
+    assert ("TLS, not verified" in text_of(viewer.get(HOME))) is is_marked
+    assert f" {told} " in text_of(viewer.get("/settings/"))
+    (row,) = viewer.get("/api/v1/clusters").json()
+    assert row["tls"] == encryption

@@ -7,7 +7,7 @@ from django.conf import settings as django_settings
 
 from analytics.lake.s3 import S3Settings
 from dashboard.gateway.clusters import sync_clusters
-from dashboard.gateway.settings import ClusterSettings
+from dashboard.gateway.settings import ClientTls, ClusterSettings
 from dashboard.settings_page.reads import (
     shown_clusters,
     shown_settings,
@@ -62,10 +62,16 @@ def test_a_lake_on_s3_tells_its_server_and_no_key(settings: Any) -> None:
 
 
 def test_clusters_tell_whether_there_is_a_key(db: None, settings: Any) -> None:
-    named = ClusterSettings("a", ("h:1",), access_key="me", secret_key="hush", tls=True)
+    named = ClusterSettings(
+        "a", ("h:1",), access_key="me", secret_key="hush", tls=ClientTls()
+    )
     settings.ROCKETSCOPE_CLUSTERS = {"a": named}
     sync_clusters({"gone": ClusterSettings("gone", ("h:2",))})
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
     known, gone = shown_clusters()
-    assert (known.has_key, known.tls, known.configured) == (True, True, True)
-    assert (gone.has_key, gone.tls, gone.configured) == (False, False, False)
+    assert (known.has_key, known.encryption, known.configured) == (
+        True,
+        "verified",
+        True,
+    )
+    assert (gone.has_key, gone.encryption, gone.configured) == (False, "off", False)

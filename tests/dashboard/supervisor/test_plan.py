@@ -11,7 +11,7 @@ def surroundings(port: int | None) -> Surroundings:
 def test_without_clusters_the_embedded_one_is_planned() -> None:
     found = surroundings(9876)
     settings = plan.environment(found)
-    assert settings["ROCKETSCOPE_CLUSTERS"] == "embedded=127.0.0.1:9876"
+    assert settings["ROCKETSCOPE_EMBEDDED_CLUSTER"] == "127.0.0.1:9876"
     cluster, traffic = plan.embedded_cluster(found), plan.demo_traffic(found)
     assert cluster is not None
     assert cluster.argv[cluster.argv.index("--store-mb") + 1] == "96"
@@ -22,7 +22,7 @@ def test_without_clusters_the_embedded_one_is_planned() -> None:
 
 def test_with_clusters_given_nothing_is_embedded() -> None:
     found = surroundings(None)
-    assert "ROCKETSCOPE_CLUSTERS" not in plan.environment(found)
+    assert "ROCKETSCOPE_EMBEDDED_CLUSTER" not in plan.environment(found)
     assert plan.embedded_cluster(found) is None
     assert plan.demo_traffic(found) is None
 

@@ -1,0 +1,72 @@
+"""What each child inherits of the supervisor's environment: only what it needs.
+
+Whoever reads a child's environment, or its core dump, or finds a fault in it, gets no
+secret of another. There are three kinds of variables:
+
+- the system's, which say where things are and how to reach them: everyone has them;
+- RocketScope's settings: each process of ours reads them, but secrets among them, told
+  by their names, go only to those that use them;
+- others, which may be secrets of other programs: kept only where Python modules of the
+  user run (ROCKETSCOPE_LISTENERS), since nobody else knows what those need.
+
+| child | secrets of ours | others | because |
+| --- | --- | --- | --- |
+| state (Valkey), cluster, traffic | none, nor other settings | none | all is on their command line or in their file |
+| web | all | all | signs links, shows metrics, asks clusters, reads lake and database; loads listeners |
+| collector | clusters, S3, database, Redis | S3's, PostgreSQL's | asks clusters, writes samples and epochs |
+| fleet | clusters, database, Redis | all | joins groups; runs the user's listeners |
+| analytics | S3, database, Redis | S3's, PostgreSQL's, Java's | writes results to lake and database |
+| its Spark process | S3 | S3's, Java's | reads and writes the lake, knows nothing else (`jobs.child`) |
+| beat | Redis | none | sends ticks |
+| manage | database, Redis, the key that signs | PostgreSQL's | migrates, makes the first link |
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from dashboard.jobs.environment import JAVA, S3, SYSTEM, chosen
+
+_SECRET: Final = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL|REDIS_URL"
+    # All of a cluster's keys or none: halves of a pair would be refused.
+    r"|^ROCKETSCOPE_CLUSTER_"
+)
+_OURS: Final = "ROCKETSCOPE_"
+
+_POSTGRESQL: Final = r"PG[A-Z]+"
+_DATABASE: Final = r"ROCKETSCOPE_DATABASE_URL"
+_REDIS: Final = r"ROCKETSCOPE_REDIS_URL"
+_CLUSTERS: Final = r"ROCKETSCOPE_CLUSTER_.+"
+_ANY: Final = r".*"
+
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "state": (),
+    "cluster": (),
+    "traffic": (),
+    "web": (_ANY,),
+    "collector": (_CLUSTERS, _DATABASE, _REDIS, _POSTGRESQL, S3),
+    "fleet": (_CLUSTERS, _DATABASE, _REDIS, rf"(?!{_OURS}).*"),
+    "analytics": (_DATABASE, _REDIS, _POSTGRESQL, S3, JAVA),
+    "beat": (_REDIS,),
+    "manage": (_DATABASE, _REDIS, _POSTGRESQL, r"ROCKETSCOPE_SECRET_KEY"),
+}
+_WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic"})
+
+
+def inherited(child: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the part of `environ` that a child of that name starts with.
+
+    `fleet-1` is a `fleet`. A name that is not in the table gets the system's alone.
+    """
+    kind = re.sub(r"-\d+$", "", child)
+    found = chosen(environ, SYSTEM, *_NEEDS.get(kind, ()))
+    if kind in _NEEDS and kind not in _WITHOUT_SETTINGS:
+        found |= {
+            name: value
+            for name, value in environ.items()
+            if name.startswith(_OURS) and not _SECRET.search(name)
+        }
+    return found
