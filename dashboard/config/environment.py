@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,7 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from analytics.errors import LakeError
 from analytics.lake.s3 import SCHEMES, S3Settings, split_address
 from analytics.switches import read_switch
-from dashboard.gateway.settings import ClusterSettings
+from dashboard.gateway.settings import EMBEDDED, ClusterSettings, setting_prefix
 
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_SECRET = 4096
@@ -180,7 +180,7 @@ def clusters(key: str) -> Mapping[str, ClusterSettings]:
     """Read `name=host:port;host:port,name2=…` and each cluster's own keys.
 
     The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
-    `…_SECRET_KEY` and `…_TLS`.
+    `…_SECRET_KEY`, `…_TLS` and `…_WRITES`.
     """
     found: dict[str, ClusterSettings] = {}
     for part in words(key):
@@ -193,6 +193,12 @@ def clusters(key: str) -> Mapping[str, ClusterSettings]:
             )
         if name in found:
             raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
+        for other in found:
+            if setting_prefix(other) == setting_prefix(name):
+                raise ImproperlyConfigured(
+                    f"{key}: clusters {other!r} and {name!r} would share their "
+                    f"settings, {setting_prefix(name)}_…; name one differently"
+                )
         found[name] = _cluster(key, name, servers)
     return found
 
@@ -273,12 +279,23 @@ def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
     if not addresses:
         raise ImproperlyConfigured(f"{key}: cluster {name!r} has no name server")
     for address in addresses:
-        split_host_port(address, key=f"{key}, cluster {name!r}")
-    prefix = "ROCKETSCOPE_CLUSTER_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
+        host, _port = split_host_port(address, key=f"{key}, cluster {name!r}")
+        if name == EMBEDDED and not _is_loopback(host):
+            raise ImproperlyConfigured(
+                f"{key}: {EMBEDDED!r} is the name of RocketScope's own cluster, to "
+                f"which it writes, and {address} is not on loopback; name the cluster "
+                "differently"
+            )
+    prefix = setting_prefix(name)
     access_key, secret_key = text(f"{prefix}_ACCESS_KEY"), text(f"{prefix}_SECRET_KEY")
     if bool(access_key) != bool(secret_key):
         raise ImproperlyConfigured(
             f"{prefix}_ACCESS_KEY and {prefix}_SECRET_KEY: set both or none"
+        )
+    writes = flag(f"{prefix}_WRITES", name == EMBEDDED)
+    if name == EMBEDDED and not writes:
+        raise ImproperlyConfigured(
+            f"{prefix}_WRITES: RocketScope's own cluster cannot be read-only"
         )
     return ClusterSettings(
         name=name,
@@ -286,7 +303,15 @@ def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
         access_key=access_key,
         secret_key=secret_key,
         tls=flag(f"{prefix}_TLS"),
+        writes=writes,
     )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _sqlite(path: Path) -> dict[str, object]:

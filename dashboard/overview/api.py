@@ -22,6 +22,7 @@ class ClusterOut(Schema):
 
     name: str
     embedded: bool
+    read_only: bool = Field(description="true where nothing of ours writes to it")
     name_servers: list[str]
     taken_at: int | None = Field(
         None, description="ms since the epoch; null before the first sweep"
@@ -54,6 +55,7 @@ def _cluster_row(row: Cluster, overview: Overview | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": row.name,
         "embedded": row.embedded,
+        "read_only": bool(row.why_read_only),
         "name_servers": row.name_servers,
     }
     if overview is None:

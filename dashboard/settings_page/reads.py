@@ -30,6 +30,7 @@ class ShownCluster:
     name_servers: Sequence[str]
     configured: bool
     embedded: bool
+    why_read_only: str
     tls: bool
     has_key: bool
 
@@ -125,6 +126,7 @@ def _cluster(cluster: Cluster) -> ShownCluster:
         name_servers=cluster.name_servers,
         configured=cluster.configured,
         embedded=cluster.embedded,
+        why_read_only=cluster.why_read_only,
         tls=bool(given and given.tls),
         has_key=bool(given and given.access_key),
     )
