@@ -35,5 +35,6 @@ def test_docs_and_code_name_the_same_settings() -> None:
         "ACCESS_KEY",
         "SECRET_KEY",
         "TLS",
+        "WRITES",
     }
     assert documented() - per_cluster == read()
