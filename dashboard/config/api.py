@@ -22,7 +22,7 @@ from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerErr
 from dashboard.findings.api import router as findings
 from dashboard.groups.api import router as groups
 from dashboard.hosting.api import router as hosting
-from dashboard.hosting.writes import FleetError, UnknownGroupError
+from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
 from dashboard.labs.api import router as labs
 from dashboard.labs.writes import LabBusyError, LabRefusedError, UnknownLabError
 from dashboard.overview.api import router as overview
@@ -39,6 +39,7 @@ from rmqcore.errors import ArgumentError
 
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
+    ReadOnlyError: 403,
     Http404: 404,
     UnknownBrokerError: 404,
     UnknownGroupError: 404,
@@ -92,7 +93,10 @@ def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
 
 def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:
     def answer(request: HttpRequest, error: Refusal) -> HttpResponse:
-        return api.create_response(request, {"detail": str(error)}, status=status)
+        told = {"detail": str(error)}
+        if code := getattr(error, "code", ""):
+            told["code"] = code
+        return api.create_response(request, told, status=status)
 
     return answer
 

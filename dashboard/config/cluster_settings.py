@@ -14,7 +14,12 @@ from typing import Any, Final
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.gateway.settings import EMBEDDED, ClientTls, ClusterSettings
+from dashboard.gateway.settings import (
+    EMBEDDED,
+    ClientTls,
+    ClusterSettings,
+    setting_prefix,
+)
 from rmqcore.errors import ArgumentError
 
 from .environment import flag, split_host_port, text, words
@@ -27,7 +32,7 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
     """Read `name=host:port;host:port,name2=…` and each cluster's own keys.
 
     The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
-    `…_SECRET_KEY`, `…_TLS` and `…_TLS_…`. `embedded_key` holds the name servers of the
+    `…_SECRET_KEY`, `…_TLS`, `…_TLS_…` and `…_WRITES`. `embedded_key` holds the name servers of the
     embedded cluster.
     """
     found: dict[str, ClusterSettings] = {}
@@ -49,6 +54,12 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
             )
         if name in found:
             raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
+        for other in found:
+            if setting_prefix(other) == setting_prefix(name):
+                raise ImproperlyConfigured(
+                    f"{key}: clusters {other!r} and {name!r} would share their "
+                    f"settings, {setting_prefix(name)}_…; name one differently"
+                )
         found[name] = _cluster(key, name, servers)
     return found
 
@@ -59,11 +70,16 @@ def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
         raise ImproperlyConfigured(f"{key}: cluster {name!r} has no name server")
     for address in addresses:
         split_host_port(address, key=f"{key}, cluster {name!r}")
-    prefix = "ROCKETSCOPE_CLUSTER_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
+    prefix = setting_prefix(name)
     access_key, secret_key = text(f"{prefix}_ACCESS_KEY"), text(f"{prefix}_SECRET_KEY")
     if bool(access_key) != bool(secret_key):
         raise ImproperlyConfigured(
             f"{prefix}_ACCESS_KEY and {prefix}_SECRET_KEY: set both or none"
+        )
+    writes = flag(f"{prefix}_WRITES", name == EMBEDDED)
+    if name == EMBEDDED and not writes:
+        raise ImproperlyConfigured(
+            f"{prefix}_WRITES: RocketScope's own cluster cannot be read-only"
         )
     return ClusterSettings(
         name=name,
@@ -72,6 +88,7 @@ def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
         secret_key=secret_key,
         tls=_tls(f"{prefix}_TLS"),
         embedded=name == EMBEDDED,
+        writes=writes,
     )
 
 

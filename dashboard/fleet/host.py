@@ -23,6 +23,7 @@ from typing import Any, Final
 from django.db import DatabaseError
 
 from dashboard.clock.ticks import FALLBACK, Tick, asked
+from dashboard.gateway.read_only import check_writable
 from dashboard.gateway.settings import ClusterSettings
 from rmqcore.errors import RmqError
 from rmqcore.timers import Schedule, Timer
@@ -281,6 +282,7 @@ class FleetHost:
         cluster = self._clusters.get(spec.cluster)
         if cluster is None:
             raise RmqError(f"cluster {spec.cluster!r} is not in ROCKETSCOPE_CLUSTERS")
+        check_writable(cluster)
         return cluster
 
     # Timers

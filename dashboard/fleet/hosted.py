@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from dashboard.gateway.connections import signing_hooks, tls_of
+from dashboard.gateway.connections import request_hooks, tls_of
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.holdings import Holding
 from rmqcore.allocation import AllocateStrategy
@@ -139,7 +139,7 @@ class HostedMember:
             timers="external",
             on_event=self._take_event,
             tls=tls_of(cluster),
-            hooks=signing_hooks(cluster),
+            hooks=request_hooks(cluster),
         )
         for topic, expression in spec.topics:
             consumer.subscribe(topic, expression)

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from rmqcore.admin import AclCredentials, Admin
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
-from rmqcore.protocol.command import RemotingCommand
-from rmqcore.transport import ClientTls, Clock, RequestHook
+from rmqcore.transport import ClientTls, Clock, RequestHook, signing
 
+from .read_only import only_reads
 from .settings import ClusterSettings
 
 
@@ -90,7 +90,7 @@ def open_admin(cluster: ClusterSettings, clock: Clock | None = None) -> Admin:
     return Admin(
         list(cluster.name_servers),
         tls=tls_of(cluster),
-        credentials=credentials_of(cluster),
+        hooks=request_hooks(cluster),
         clock=clock,
     )
 
@@ -116,13 +116,11 @@ def credentials_of(cluster: ClusterSettings) -> AclCredentials | None:
     return AclCredentials(cluster.access_key, cluster.secret_key)
 
 
-def signing_hooks(cluster: ClusterSettings) -> tuple[RequestHook, ...]:
-    """Return the hooks by which a client of the cluster signs its requests."""
+def request_hooks(cluster: ClusterSettings) -> tuple[RequestHook, ...]:
+    """Return the hooks of every client of the cluster, signing last.
+
+    They refuse writes where the cluster is read-only, and sign where it has keys.
+    """
+    hooks = (only_reads(cluster),) if cluster.read_only else ()
     credentials = credentials_of(cluster)
-    if credentials is None:
-        return ()
-
-    def sign(_address: str, command: RemotingCommand) -> None:
-        command.ext_fields = credentials.sign(command.ext_fields, command.body)
-
-    return (sign,)
+    return hooks if credentials is None else (*hooks, signing(credentials))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -21,6 +22,7 @@ class ClusterSettings:
 
     `name_servers` holds `host:port` strings. `embedded` says that RocketScope provides
     the cluster, so that labs may be played on it. Without `tls` connections are plain.
+    Without `writes` nothing of ours writes to the cluster, except to the embedded one.
     """
 
     name: str
@@ -29,6 +31,7 @@ class ClusterSettings:
     secret_key: str = ""
     tls: ClientTls | None = None
     embedded: bool = False
+    writes: bool = False
 
     @property
     def encryption(self) -> Encryption:
@@ -36,3 +39,17 @@ class ClusterSettings:
         if self.tls is None:
             return "off"
         return "verified" if self.tls.verify else "unverified"
+
+    @property
+    def read_only(self) -> bool:
+        return not (self.writes or self.embedded)
+
+    @property
+    def writes_key(self) -> str:
+        """The setting that lets RocketScope write to the cluster."""
+        return f"{setting_prefix(self.name)}_WRITES"
+
+
+def setting_prefix(name: str) -> str:
+    """Return what the settings of one cluster begin with."""
+    return "ROCKETSCOPE_CLUSTER_" + re.sub(r"[^A-Z0-9]", "_", name.upper())

@@ -18,7 +18,7 @@ from dashboard.accounts.permissions import allows, requires
 from dashboard.frame.clusters import find_cluster
 from dashboard.live.documents import GroupState, NameServerState
 from dashboard.live.reading import read_group, read_overview
-from dashboard.models import Role
+from dashboard.models import ManagedGroup, Role
 
 from .mixed import mixed_since_ms, recent_change
 
@@ -69,9 +69,15 @@ def group_context(
             "operator": allows(request.user, Role.OPERATOR),
         },
     }
+    if why := found.why_read_only:
+        hosted = ManagedGroup.objects.filter(cluster=found, name=group)
+        context["kept_out"] = why if hosted.exists() else ""
     if state := reading.document:
-        may_change = state["managed"] and allows(request.user, Role.OPERATOR)
-        context["may_change"] = may_change
+        context["may_change"] = (
+            state["managed"]
+            and allows(request.user, Role.OPERATOR)
+            and not found.why_read_only
+        )
         context["drawn"] = state if live else _head_of(state)
     return context
 

@@ -19,12 +19,19 @@ router = Router()
 ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
 
 
+CONFIRM: Final = (
+    "the group's name; needed where others may use the group, which a 409 with the "
+    'code "confirm" says'
+)
+
+
 class MembersIn(Schema):
     """Add or remove one member; `client_id` names the one that is to leave."""
 
     action: Literal["add", "remove"]
     client_id: str = Field("", max_length=255)
     reason: str = Field("", max_length=1000)
+    confirm: str = Field("", max_length=255, description=CONFIRM)
 
 
 class MembersOut(Schema):
@@ -53,6 +60,7 @@ class HostedIn(Schema):
     listener_options: dict[str, Any] = Field(default_factory=dict)
     members: int = 1
     reason: str = Field("", max_length=1000)
+    confirm: str = Field("", max_length=255, description=CONFIRM)
 
 
 class HostedOut(Schema):
@@ -83,7 +91,7 @@ def members(
     actor = user_of(request)
     cluster_named(cluster)
     if body.action == "add":
-        count = add_member(actor, cluster, group, body.reason)
+        count = add_member(actor, cluster, group, body.reason, confirm=body.confirm)
     else:
         count = remove_member(
             actor, cluster, group, body.reason, client_id=body.client_id
@@ -118,7 +126,13 @@ def put_hosted(
         listener=body.listener,
         listener_options=body.listener_options,
     )
-    saved = save_group(user_of(request), wish, members=body.members, reason=body.reason)
+    saved = save_group(
+        user_of(request),
+        wish,
+        members=body.members,
+        reason=body.reason,
+        confirm=body.confirm,
+    )
     return _hosted_row(saved)
 
 

@@ -47,6 +47,11 @@ class WishForm(forms.Form):
     listener = forms.ChoiceField()
     listener_options = forms.CharField(max_length=2000, required=False)
     reason = forms.CharField(max_length=1000, required=False)
+    confirm = forms.CharField(
+        max_length=MAX_NAME,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
 
     def __init__(self, *args: Any, known: ManagedGroup | None = None, **kw: Any):
         if known is not None:

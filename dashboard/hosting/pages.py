@@ -25,7 +25,7 @@ from dashboard.models import (
 )
 
 from .forms import WishForm, strategies
-from .writes import FleetError, remove_group, save_group
+from .writes import ConfirmationNeededError, FleetError, remove_group, save_group
 
 
 @require_safe
@@ -106,9 +106,11 @@ def _saved(user: User, form: WishForm, cluster: str, group: str = "") -> bool:
             form.wish(cluster, group),
             members=data.get("members", 0),
             reason=data["reason"],
+            confirm=data["confirm"],
         )
     except FleetError as error:
-        form.add_error(None, str(error))
+        must_confirm = isinstance(error, ConfirmationNeededError)
+        form.add_error("confirm" if must_confirm else None, str(error))
         return False
     return True
 

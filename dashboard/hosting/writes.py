@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ import redis
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from dashboard.live.names import FLEET_WAKE_CHANNEL
 from dashboard.live.state import live_state
@@ -27,7 +28,10 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import record
+from dashboard.wording.names import member_number
 from rmqcore.errors import ArgumentError
+
+from .guard import look_at, said
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +50,18 @@ class UnknownGroupError(FleetError):
     """There is no hosted group of that name on that cluster."""
 
 
+class ReadOnlyError(FleetError):
+    """The group's cluster is attached read-only; the message names its setting."""
+
+    code = "read_only"
+
+
+class ConfirmationNeededError(FleetError):
+    """Others may use the group; the message says what would happen to its messages."""
+
+    code = "confirm"
+
+
 @dataclass(frozen=True, slots=True)
 class GroupWish:
     """The definition of a hosted group, without its members."""
@@ -62,65 +78,85 @@ class GroupWish:
     listener_options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@transaction.atomic
 def save_group(
-    actor: User | None, wish: GroupWish, *, members: int, reason: str = ""
+    actor: User | None,
+    wish: GroupWish,
+    *,
+    members: int,
+    reason: str = "",
+    confirm: str = "",
 ) -> ManagedGroup:
     """Add a hosted group, or bring it in line with a wish.
 
     Saving the same wish again changes nothing, not even the number of members, which
-    only counts for a new group. Without an actor, the program itself is asking.
+    only counts for a new group. A group that others may use needs its name in
+    `confirm`. Without an actor, the program itself is asking, and is not asked back.
     """
     allow_operator(actor)
     check_count(members)
     cluster = Cluster.objects.filter(name=wish.cluster).first()
     if cluster is None:
         raise FleetError(f"unknown cluster {wish.cluster!r}")
+    check_writable(cluster)
     _check_name(wish.name)
     check_wish(wish)
-    fields: dict[str, Any] = {
-        "topics": [
-            {"topic": topic, "expression": expression}
-            for topic, expression in wish.topics
-        ],
-        "mode": str(wish.mode),
-        "orderly": wish.orderly,
-        "strategy": wish.strategy,
-        "strategy_options": dict(wish.strategy_options),
-        "start_position": str(wish.start_position),
-        "listener": wish.listener,
-        "listener_options": dict(wish.listener_options),
-    }
-    group, is_new = ManagedGroup.objects.select_for_update().get_or_create(
-        cluster=cluster, name=wish.name, defaults=fields
-    )
-    if group.leaving:
-        raise FleetError(f"{wish.name!r} is being removed: its members are leaving")
-    changed = {n: v for n, v in fields.items() if getattr(group, n) != v}
-    if changed:
-        for name, value in changed.items():
-            setattr(group, name, value)
-        group.revision += 1
-        group.save()
-    if is_new:
-        set_members(group, members)
-    if is_new or changed:
-        action = "group.add" if is_new else "group.change"
-        _audit(actor, action, group, reason, {"changed": sorted(changed)})
-        transaction.on_commit(wake_fleet)
+    known = ManagedGroup.objects.filter(cluster=cluster, name=wish.name).first()
+    fields = _fields(wish)
+    details: dict[str, Any] = {}
+    if actor is not None and (known is None or _differing(known, fields)):
+        details = check_confirmed(cluster, wish.name, known, wish.listener, confirm)
+    with transaction.atomic():
+        group, is_new = ManagedGroup.objects.select_for_update().get_or_create(
+            cluster=cluster, name=wish.name, defaults=fields
+        )
+        changed = _bring_in_line(group, fields)
+        if is_new:
+            set_members(group, members)
+        if is_new or changed:
+            action = "group.add" if is_new else "group.change"
+            _audit(actor, action, group, reason, {"changed": changed, **details})
+            transaction.on_commit(wake_fleet)
     return group
 
 
-@transaction.atomic
-def add_member(actor: User | None, cluster: str, group: str, reason: str = "") -> int:
-    """Raise the wanted number of members by one, and return it."""
+def _bring_in_line(group: ManagedGroup, fields: Mapping[str, Any]) -> list[str]:
+    """Give a group the fields of a wish; return which of them it did not have."""
+    if group.leaving:
+        raise FleetError(f"{group.name!r} is being removed: its members are leaving")
+    changed = _differing(group, fields)
+    if changed:
+        for name in changed:
+            setattr(group, name, fields[name])
+        group.revision += 1
+        group.save()
+    return changed
+
+
+def add_member(
+    actor: User | None,
+    cluster: str,
+    group: str,
+    reason: str = "",
+    *,
+    confirm: str = "",
+) -> int:
+    """Raise the wanted number of members by one, and return it.
+
+    A group that others may use needs its name in `confirm`.
+    """
     allow_operator(actor)
-    found = locked_group(cluster, group)
-    count = found.members_wanted + 1
-    check_count(count)
-    set_members(found, count)
-    _audit(actor, "member.add", found, reason, {"members": count})
-    transaction.on_commit(wake_fleet)
+    known = hosted_group(cluster, group)
+    check_writable(known.cluster)
+    details: dict[str, Any] = {}
+    if actor is not None:
+        details = check_confirmed(known.cluster, group, known, known.listener, confirm)
+    with transaction.atomic():
+        found = locked_group(cluster, group)
+        count = found.members_wanted + 1
+        check_count(count)
+        set_members(found, count)
+        _audit(actor, "member.add", found, reason, {"members": count, **details})
+        transaction.on_commit(wake_fleet)
     return count
 
 
@@ -178,8 +214,15 @@ def wake_fleet() -> None:
 
 
 def locked_group(cluster: str, name: str) -> ManagedGroup:
-    groups = ManagedGroup.objects.select_for_update().select_related("cluster")
-    group = groups.filter(cluster__name=cluster, name=name).first()
+    """Return a hosted group, its row locked until the end of the transaction."""
+    return hosted_group(cluster, name, locked=True)
+
+
+def hosted_group(cluster: str, name: str, *, locked: bool = False) -> ManagedGroup:
+    """Return a hosted group; raise FleetError if there is none, or if it is leaving."""
+    rows = ManagedGroup.objects.select_related("cluster")
+    rows = rows.select_for_update() if locked else rows
+    group = rows.filter(cluster__name=cluster, name=name).first()
     if group is None:
         raise UnknownGroupError(f"no hosted group {name!r} on cluster {cluster!r}")
     if group.leaving:
@@ -198,7 +241,7 @@ def set_members(group: ManagedGroup, count: int) -> None:
     rows = list(group.members.filter(wanted=True).order_by("number"))
     taken = set(group.members.values_list("number", flat=True))
     free = (number for number in range(1, 2**15) if number not in taken)
-    for _ in range(count - len(rows)):
+    for _each in range(count - len(rows)):
         ManagedMember.objects.create(group=group, number=next(free))
     last_added = sorted(rows, key=lambda row: row.created_at)[count:]
     leaving = [row.pk for row in last_added]
@@ -212,6 +255,35 @@ def allow_operator(actor: User | None) -> None:
         raise PermissionDenied(
             f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
         )
+
+
+def check_writable(cluster: Cluster) -> None:
+    """Raise ReadOnlyError where the settings let nothing of ours write."""
+    if why := cluster.why_read_only:
+        raise ReadOnlyError(why)
+
+
+def check_confirmed(
+    cluster: Cluster,
+    name: str,
+    known: ManagedGroup | None,
+    listener: str,
+    confirm: str,
+) -> dict[str, Any]:
+    """Return what the audit log keeps of a confirmation; nothing if none was needed.
+
+    Raise ConfirmationNeededError if others may use the group and `confirm` is not its
+    name. Waits up to 2.5 s for a fresh look at the group, so it is called outside of
+    transactions.
+    """
+    stake = look_at(cluster.name, name, _own_members(known))
+    text = said(stake, name, listener, hosted=known is not None)
+    if not text:
+        return {}
+    if confirm.strip() != name:
+        asked = _("To do it all the same, confirm it with the name of the group.")
+        raise ConfirmationNeededError(f"{text} {asked}")
+    return {"confirmed": text}
 
 
 def check_wish(wish: GroupWish) -> None:
@@ -245,6 +317,49 @@ def _check_name(name: str) -> None:
 def check_count(count: int) -> None:
     if not 0 <= count <= MAX_MEMBERS:
         raise FleetError(f"{count} members, allowed 0 to {MAX_MEMBERS}")
+
+
+def _own_members(group: ManagedGroup | None) -> Callable[[str], bool]:
+    """Return whether a client id is of a member hosted here.
+
+    One that has just joined or left is in no row, but has the name of a hosted member
+    at an address of the fleet.
+    """
+    if group is None:
+        return lambda _client_id: False
+    rows = ManagedMember.objects.filter(group__cluster=group.cluster)
+    fleet = {
+        each.partition("@")[0] for each in rows.values_list("client_id", flat=True)
+    }
+    ours = set(group.members.values_list("client_id", flat=True))
+
+    def is_ours(client_id: str) -> bool:
+        if client_id in ours:
+            return True
+        named = member_number(client_id, group.name) is not None
+        return named and client_id.partition("@")[0] in fleet
+
+    return is_ours
+
+
+def _fields(wish: GroupWish) -> dict[str, Any]:
+    return {
+        "topics": [
+            {"topic": topic, "expression": expression}
+            for topic, expression in wish.topics
+        ],
+        "mode": str(wish.mode),
+        "orderly": wish.orderly,
+        "strategy": wish.strategy,
+        "strategy_options": dict(wish.strategy_options),
+        "start_position": wish.start_position,
+        "listener": wish.listener,
+        "listener_options": dict(wish.listener_options),
+    }
+
+
+def _differing(group: ManagedGroup, fields: Mapping[str, Any]) -> list[str]:
+    return sorted(name for name, v in fields.items() if getattr(group, name) != v)
 
 
 def _audit(

@@ -9,26 +9,37 @@ from __future__ import annotations
 import time
 from typing import Final
 
+import orjson
+
 from .state import LiveState
 
 WAIT_SECONDS: Final = 2.5
 _PAUSE_SECONDS: Final = 0.1
 
 
-def group_text(state: LiveState, cluster: str, group: str) -> bytes | None:
+def group_text(
+    state: LiveState, cluster: str, group: str, *, newer_than_ms: int = 0
+) -> bytes | None:
     """Return the encoded document; None when there is no such group.
 
-    Blocks up to 2.5 s if the group is known but has no document yet.
+    Blocks up to 2.5 s if the group is known but has no document yet, or one that was
+    taken before `newer_than_ms`; the older document is returned if no other comes.
     """
     text = state.group_text(cluster, group)
-    if text is not None or not _is_known(state, cluster, group):
+    if _is_new(text, newer_than_ms) or not _is_known(state, cluster, group):
         return text
     state.watch(cluster, group, time.time())
     deadline = time.monotonic() + WAIT_SECONDS
-    while text is None and time.monotonic() < deadline:
+    while not _is_new(text, newer_than_ms) and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
         text = state.group_text(cluster, group)
     return text
+
+
+def _is_new(text: bytes | None, newer_than_ms: int) -> bool:
+    if text is None:
+        return False
+    return not newer_than_ms or bool(orjson.loads(text)["taken_at"] >= newer_than_ms)
 
 
 def _is_known(state: LiveState, cluster: str, group: str) -> bool:

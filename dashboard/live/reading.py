@@ -50,11 +50,16 @@ def read_lake_gap(cluster: str) -> LakeGap | None:
     return _read(lambda state: state.lake_gap(cluster)).document
 
 
-def read_group(cluster: str, group: str) -> Reading[GroupState]:
-    """Read a group; wait up to 2.5 s for one that nobody has watched so far."""
+def read_group(
+    cluster: str, group: str, *, newer_than_ms: int = 0
+) -> Reading[GroupState]:
+    """Read a group; wait up to 2.5 s for one that nobody has watched so far.
+
+    An older document than asked for is waited for too; see `group_text`.
+    """
 
     def ask(state: LiveState) -> GroupState | None:
-        text = group_text(state, cluster, group)
+        text = group_text(state, cluster, group, newer_than_ms=newer_than_ms)
         return None if text is None else cast("GroupState", orjson.loads(text))
 
     return _read(ask)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext as _
 
 
 class Cluster(models.Model):
@@ -25,6 +27,21 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def why_read_only(self) -> str:
+        """Why nothing of ours writes to the cluster; empty where it may."""
+        given = settings.ROCKETSCOPE_CLUSTERS.get(self.name)
+        if given is None:
+            return _("Cluster “%(name)s” is no longer configured.") % {
+                "name": self.name
+            }
+        if given.read_only:
+            return _(
+                "Cluster “%(name)s” is attached read-only, so nothing is written to "
+                "it; the setting %(key)s=on changes that."
+            ) % {"name": self.name, "key": given.writes_key}
+        return ""
 
 
 class KnownBroker(models.Model):

@@ -24,6 +24,7 @@ class ClusterOut(Schema):
 
     name: str
     embedded: bool
+    read_only: bool = Field(description="true where nothing of ours writes to it")
     name_servers: list[str]
     tls: Encryption = Field(
         description="whether certificates of name servers and brokers are verified"
@@ -59,6 +60,7 @@ def _cluster_row(row: Cluster, overview: Overview | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": row.name,
         "embedded": row.embedded,
+        "read_only": bool(row.why_read_only),
         "name_servers": row.name_servers,
         "tls": encryption_of(row.name),
     }

@@ -33,6 +33,7 @@ class ShownCluster:
     configured: bool
     embedded: bool
     encryption: Encryption
+    why_read_only: str
     has_key: bool
 
 
@@ -140,6 +141,7 @@ def _cluster(cluster: Cluster) -> ShownCluster:
         configured=cluster.configured,
         embedded=cluster.embedded,
         encryption=encryption_of(cluster.name),
+        why_read_only=cluster.why_read_only,
         has_key=bool(given and given.access_key),
     )
 

@@ -40,19 +40,27 @@ class PreviewOut(Schema):
 
 
 class ChangeIn(Schema):
-    """A scenario to apply, with the token of its preview."""
+    """A scenario to apply, with the token of its preview.
+
+    `confirm` is the group's name: needed if members join and others may use it.
+    """
 
     query: str
     show: str = ""
     token: str
     reason: str = Field(max_length=1000)
+    confirm: str = Field("", max_length=255)
 
 
 class UndoIn(Schema):
-    """Why a change is undone; `confirmed` overwrites what others have changed since."""
+    """Why a change is undone; `confirmed` overwrites what others have changed since.
+
+    `confirm` is the group's name: needed if members join and others may use it.
+    """
 
     reason: str = Field(max_length=1000)
     confirmed: bool = False
+    confirm: str = Field("", max_length=255)
 
 
 class ChangeOut(Schema):
@@ -106,6 +114,7 @@ def apply_switch(
         show=body.show,
         token=body.token,
         reason=body.reason,
+        confirm=body.confirm,
     )
     return Status(201, _change_row(change, state))
 
@@ -131,7 +140,11 @@ def undo(
     """Undo a change: restore the desired state from before it."""
     found = _change(cluster, group, pk)
     made = undo_change(
-        user_of(request), found, reason=body.reason, confirmed=body.confirmed
+        user_of(request),
+        found,
+        reason=body.reason,
+        confirmed=body.confirmed,
+        confirm=body.confirm,
     )
     return Status(201, _change_row(made, _state(cluster, group)))
 

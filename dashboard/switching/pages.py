@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import find_cluster
 from dashboard.groups.pages import group_context
-from dashboard.hosting.writes import FleetError
+from dashboard.hosting.writes import ConfirmationNeededError, FleetError
 from dashboard.live.documents import GroupState
 from dashboard.live.reading import read_group
 from dashboard.models import (
@@ -71,6 +71,7 @@ def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
             token=fields.get("token", ""),
             reason=fields.get("reason", ""),
             scenario=_saved(user_of(request), fields.get("saved", "")),
+            confirm=fields.get("confirm", ""),
         )
     except FleetError as error:
         return _preview_page(
@@ -80,6 +81,7 @@ def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
             query,
             problem=str(error),
             reason=fields.get("reason", ""),
+            must_name=isinstance(error, ConfirmationNeededError),
             status=409,
         )
     return redirect("group_change", found.name, group, change.pk)
@@ -115,12 +117,14 @@ def undo(request: HttpRequest, cluster: str, group: str, pk: int) -> HttpRespons
             found,
             reason=fields.get("reason", ""),
             confirmed=fields.get("confirmed") == "yes",
+            confirm=fields.get("confirm", ""),
         )
     except FleetError as error:
         extra = {
             "problem": str(error),
             "reason": fields.get("reason", ""),
             "must_confirm": isinstance(error, OverwriteError),
+            "must_name": isinstance(error, ConfirmationNeededError),
         }
         return _change_page(request, cluster, group, pk, status=409, **extra)
     messages.success(request, _("The change is being undone."))
@@ -136,6 +140,7 @@ def _preview_page(
     status: int = 200,
     problem: str = "",
     reason: str = "",
+    must_name: bool = False,
 ) -> HttpResponse:
     context = group_context(request, cluster, group, "whatif")
     state: GroupState | None = context["state"]
@@ -146,6 +151,7 @@ def _preview_page(
         "hosted": hosted,
         "problem_said": problem,
         "reason": reason,
+        "must_name": must_name,
         "may_apply": allows(request.user, Role.OPERATOR),
         "longest_reason": MAX_REASON,
         "query": query,

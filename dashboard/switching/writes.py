@@ -20,8 +20,11 @@ from dashboard.hosting.writes import (
     FleetError,
     GroupWish,
     allow_operator,
+    check_confirmed,
     check_count,
     check_wish,
+    check_writable,
+    hosted_group,
     locked_group,
     wake_fleet,
 )
@@ -35,6 +38,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import record
+from dashboard.whatif.reads import read_scenario
 from rmqcore.errors import ArgumentError
 
 from .reads import Preview, preview_of
@@ -55,7 +59,6 @@ class OverwriteError(FleetError):
     """Undoing would overwrite what somebody else has changed since."""
 
 
-@transaction.atomic
 def apply_change(
     actor: User,
     state: GroupState,
@@ -65,15 +68,46 @@ def apply_change(
     token: str,
     reason: str,
     scenario: SavedScenario | None = None,
+    confirm: str = "",
 ) -> GroupChange:
     """Make a scenario's row the desired state of a hosted group.
 
-    `token` is that of the preview that was shown. Raise FleetError with a message for
-    the person who asked; then nothing has changed.
+    `token` is that of the preview that was shown. Where members join and others may use
+    the group, `confirm` has to be its name. Raise FleetError with a message for the
+    person who asked; then nothing has changed.
     """
     allow_operator(actor)
     reason = _checked_reason(reason)
-    group = locked_group(state["cluster"], state["group"])
+    group = hosted_group(state["cluster"], state["group"])
+    check_writable(group.cluster)
+    try:
+        joining = bool(read_scenario(query)[0].add)
+    except ArgumentError as error:
+        raise FleetError(str(error)) from error
+    if joining:
+        check_confirmed(group.cluster, group.name, group, group.listener, confirm)
+    with transaction.atomic():
+        group = locked_group(state["cluster"], state["group"])
+        preview, wanted = _previewed(state, group, query, show=show, token=token)
+        before = desired_state(group)
+        if before == wanted:
+            raise FleetError(_("The group already divides this way."))
+        _follow(group, before, wanted)
+        return _keep(
+            actor,
+            group,
+            before,
+            wanted,
+            preview=preview,
+            reason=reason,
+            scenario=scenario,
+        )
+
+
+def _previewed(
+    state: GroupState, group: ManagedGroup, query: str, *, show: str, token: str
+) -> tuple[Preview, dict[str, Any]]:
+    """Return the preview that was shown, and the state that it wants."""
     try:
         preview = preview_of(state, group, query, show=show)
     except ArgumentError as error:
@@ -84,26 +118,36 @@ def apply_change(
         raise StalePreviewError(
             _("The group has changed since the preview. Look at it again.")
         )
-    before, after = desired_state(group), preview.desired.state
-    if before == after:
-        raise FleetError(_("The group already divides this way."))
-    _follow(group, before, after)
-    return _keep(
-        actor, group, before, after, preview=preview, reason=reason, scenario=scenario
-    )
+    return preview, preview.desired.state
 
 
-@transaction.atomic
 def undo_change(
-    actor: User, change: GroupChange, *, reason: str, confirmed: bool = False
+    actor: User,
+    change: GroupChange,
+    *,
+    reason: str,
+    confirmed: bool = False,
+    confirm: str = "",
 ) -> GroupChange:
     """Restore the parts of the desired state that a change has changed.
 
     Raise OverwriteError if somebody else has changed the same parts since, unless
-    `confirmed`; FleetError if there is nothing to undo.
+    `confirmed`; FleetError if there is nothing to undo. Where members join and others
+    may use the group, `confirm` has to be its name.
     """
     allow_operator(actor)
     reason = _checked_reason(reason)
+    group = hosted_group(change.group.cluster.name, change.group.name)
+    check_writable(group.cluster)
+    if set(change.before["members"]) - set(desired_state(group)["members"]):
+        check_confirmed(group.cluster, group.name, group, group.listener, confirm)
+    with transaction.atomic():
+        return _undo(actor, change, reason, confirmed)
+
+
+def _undo(
+    actor: User, change: GroupChange, reason: str, confirmed: bool
+) -> GroupChange:
     group = locked_group(change.group.cluster.name, change.group.name)
     now = desired_state(group)
     parts = [part for part in PARTS if _differ(part, change.before, change.after)]

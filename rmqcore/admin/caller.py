@@ -23,7 +23,7 @@ from rmqcore.protocol.headers import Header, encode_header
 from rmqcore.transport.channel import DEFAULT_TIMEOUT_S
 from rmqcore.transport.clock import Clock, SystemClock
 from rmqcore.transport.nameservers import NameServers
-from rmqcore.transport.pool import ChannelPool
+from rmqcore.transport.pool import ChannelPool, RequestHook
 from rmqcore.transport.responses import raise_for_code
 from rmqcore.transport.signing import signing
 
@@ -37,7 +37,7 @@ class Caller:
 
     `nameservers` is one or several `host:port`, as a list or joined by semicolons. A
     caller belongs to the event loop it is first used on; close it, or use it as a
-    context.
+    context. `credentials` sign every request, after all other `hooks`.
     """
 
     def __init__(
@@ -46,11 +46,13 @@ class Caller:
         *,
         tls: ssl.SSLContext | None = None,
         credentials: AclCredentials | None = None,
+        hooks: Sequence[RequestHook] = (),
         clock: Clock | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
         patience: Patience | None = None,
     ) -> None:
-        hooks = () if credentials is None else (signing(credentials),)
+        if credentials is not None:
+            hooks = (*hooks, signing(credentials))
         self._timeout = timeout
         self._clock = SystemClock() if clock is None else clock
         self._pool = ChannelPool(tls=tls, hooks=hooks, connect_timeout=timeout)

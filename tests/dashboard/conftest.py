@@ -46,8 +46,9 @@ def sign_in(db: None) -> SignIn:
 
 @pytest.fixture
 def hangzhou(db: None, settings: Any) -> ClusterSettings:
-    """One configured cluster of that name."""
-    cluster = ClusterSettings("hangzhou", ("10.20.6.1:9876", "10.20.6.2:9876"))
+    """One configured cluster of that name, on which groups may be hosted."""
+    servers = ("10.20.6.1:9876", "10.20.6.2:9876")
+    cluster = ClusterSettings("hangzhou", servers, writes=True)
     settings.ROCKETSCOPE_CLUSTERS = {cluster.name: cluster}
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
     return cluster

@@ -409,6 +409,12 @@ def overview(at: int = NOW_MS, **changes: Any) -> Overview:
     return Overview(**{**made, **changes})  # type: ignore[typeddict-item]
 
 
+def looked_at(**changes: Any) -> Overview:
+    """Return a list of groups of this moment, from brokers that all answered."""
+    made = {"at": now_ms(), "brokers": [_broker(name) for name in BROKERS], **changes}
+    return overview(**made)
+
+
 def _broker(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "name": name,

@@ -39,5 +39,6 @@ def test_docs_and_code_name_the_same_settings() -> None:
         "TLS",
         "TLS_VERIFY",
         *(f"TLS_{name}" for name in TLS_KEYS),
+        "WRITES",
     }
     assert documented() - per_cluster == read()

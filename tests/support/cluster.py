@@ -31,8 +31,8 @@ async def local_cluster(
 
 
 def settings_of(cluster: LocalCluster, name: str = "east") -> ClusterSettings:
-    """Return the settings by which the dashboard reaches a cluster."""
-    return ClusterSettings(name, (cluster.nameserver_address,))
+    """Return the settings by which the dashboard reaches a cluster and hosts there."""
+    return ClusterSettings(name, (cluster.nameserver_address,), writes=True)
 
 
 async def join(

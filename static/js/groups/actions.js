@@ -15,6 +15,13 @@ export class MemberActions {
       if (add) this.change(add, { action: "add" }, ui("asked_add"));
       if (remove) this.remove(remove);
     });
+    this.confirming = page.querySelector("[data-confirm]");
+    this.confirming?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const confirm = this.confirming.elements.confirm.value;
+      const button = find("button", this.confirming);
+      this.change(button, { action: "add", confirm }, ui("asked_add"));
+    });
   }
 
   remove(button) {
@@ -37,12 +44,26 @@ export class MemberActions {
     try {
       await this.post(body);
       note(done);
+      if (this.confirming) this.confirming.hidden = true;
     } catch (error) {
+      button.disabled = false;
+      if (error.code === "confirm" && this.confirming) {
+        this.ask(error.message);
+        return;
+      }
       const text = ui("action_failed", { reason: error.message });
       if (problem) problem.textContent = text;
       else note(text, 12);
     }
     button.disabled = false;
+  }
+
+  /** Say what would happen to the group's messages, and ask for its name. */
+  ask(text) {
+    find("[data-confirm-text]", this.confirming).textContent = text;
+    this.confirming.reset();
+    this.confirming.hidden = false;
+    this.confirming.elements.confirm.focus();
   }
 
   async post(body) {
@@ -54,6 +75,7 @@ export class MemberActions {
     if (answer.ok) return;
     const told = await answer.json().catch(() => ({}));
     const text = typeof told.detail === "string" ? told.detail : told.message;
-    throw new Error(text || ui("server_said", { status: answer.status }));
+    const said = text || ui("server_said", { status: answer.status });
+    throw Object.assign(new Error(said), { code: told.code });
   }
 }

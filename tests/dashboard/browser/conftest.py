@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def cluster(transactional_db: None, valkey: Valkey, settings: Any) -> ClusterSettings:
-    found = ClusterSettings("hangzhou", ("10.20.6.1:9876",))
+    found = ClusterSettings("hangzhou", ("10.20.6.1:9876",), writes=True)
     settings.ROCKETSCOPE_CLUSTERS = {found.name: found}
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)

@@ -18,6 +18,7 @@ from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import (
     large_group,
     lock_finding,
+    looked_at,
     overview,
     overview_row,
     waiting_for_locks,
@@ -156,7 +157,10 @@ def test_without_a_cache_it_says_so(
     assert "the cache does not answer" in answer.json()["detail"]
 
 
-def test_operators_add_and_remove_members(sign_in: SignIn, billing: None) -> None:
+def test_operators_add_and_remove_members(
+    sign_in: SignIn, billing: None, write: Write
+) -> None:
+    write(looked_at())
     client = sign_in(Role.OPERATOR)
     assert members(client, action="add").json() == {"members_wanted": 2}
     assert members(client, action="remove", reason="night").json() == {

@@ -49,6 +49,25 @@ class TestClusters:
         assert (cluster.access_key, cluster.secret_key) == ("me", "hush")
         assert cluster.tls == ClientTls()
 
+    def test_only_the_embedded_cluster_is_written_to_by_default(
+        self, given: Set, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given("prod=h:1,lab-1=h:2")
+        monkeypatch.setenv(EMBEDDED, "[::1]:3")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_LAB_1_WRITES", "on")
+        found = clusters(KEY, EMBEDDED)
+        read_only = {name: each.read_only for name, each in found.items()}
+        assert read_only == {"embedded": False, "prod": True, "lab-1": False}
+        assert found["lab-1"].writes_key == "ROCKETSCOPE_CLUSTER_LAB_1_WRITES"
+
+    def test_the_embedded_cluster_cannot_be_read_only(
+        self, given: Set, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(EMBEDDED, "localhost:3")
+        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EMBEDDED_WRITES", "off")
+        with pytest.raises(ImproperlyConfigured, match="EMBEDDED_WRITES"):
+            clusters(KEY, EMBEDDED)
+
     def test_half_a_pair_of_keys_is_refused(
         self, given: Set, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -66,6 +85,7 @@ class TestClusters:
             ("a=", "'a' has no name server"),
             ("a=h", "'h' is not host:port"),
             ("a=h:1,a=h:2", "'a' stands there twice"),
+            ("a-b=h:1,A.b=h:2", "'a-b' and 'A.b' would share their settings"),
             (f"{'a' * 64}=h:1", "1 to 63"),
         ],
     )

@@ -18,6 +18,7 @@ from dashboard.fleet.announcing import Announcer
 from dashboard.fleet.claims import CLAIM_SECONDS
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.hosting.writes import remove_group
 from dashboard.live.holdings import decode_holding
 from dashboard.live.names import allocation_channel, allocation_key
@@ -74,7 +75,10 @@ async def make(
     def make(name: str = "w1", now: Callable[[], float] = time.time) -> FleetHost:
         host = FleetHost(
             WorkerName(name, "h", 1, datetime.now(UTC)),
-            clusters={"east": settings_of(cluster)},
+            clusters={
+                "east": settings_of(cluster),
+                "prod": ClusterSettings("prod", (cluster.nameserver_address,)),
+            },
             announcer=Announcer(client),
             database=database,
             now=now,
@@ -355,6 +359,7 @@ async def test_listeners_wait_while_the_claim_is_over(
     ("fields", "said"),
     [
         ({"cluster": "west"}, "cluster 'west' is not in ROCKETSCOPE_CLUSTERS"),
+        ({"cluster": "prod"}, "cluster 'prod' is attached read-only"),
         ({"listener": "sing"}, "unknown listener 'sing'"),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from dashboard.gateway.connections import (
     ClusterConnection,
     credentials_of,
-    signing_hooks,
+    request_hooks,
     tls_of,
 )
 from dashboard.gateway.settings import ClientTls, ClusterSettings
@@ -86,10 +86,10 @@ async def test_an_unreachable_name_server_is_named() -> None:
 
 
 def test_plain_clusters_have_neither_tls_nor_keys() -> None:
-    plain = ClusterSettings("east", ("h:1",))
+    plain = ClusterSettings("east", ("h:1",), writes=True)
     assert tls_of(plain) is None
     assert credentials_of(plain) is None
-    assert signing_hooks(plain) == ()
+    assert request_hooks(plain) == ()
 
 
 @asynccontextmanager
@@ -140,8 +140,10 @@ def test_members_of_one_cluster_share_what_it_believes() -> None:
 
 
 def test_requests_are_signed_with_the_clusters_keys() -> None:
-    cluster = ClusterSettings("east", ("h:1",), access_key="ak", secret_key="sk")
-    (sign,) = signing_hooks(cluster)
+    cluster = ClusterSettings(
+        "east", ("h:1",), access_key="ak", secret_key="sk", writes=True
+    )
+    (sign,) = request_hooks(cluster)
     command = RemotingCommand.request(34, {"clientID": "c"}, b"body")
     sign("h:1", command)
     credentials = credentials_of(cluster)

@@ -9,7 +9,7 @@ from django.test import Client
 
 from dashboard.models import GroupChange, ManagedGroup, Role
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import hosted_group
+from tests.dashboard.documents import hosted_group, looked_at, now_ms
 
 from .managed import NAME, host
 
@@ -20,7 +20,7 @@ CIRCLE = "v=1&s=AVG_BY_CIRCLE"
 
 @pytest.fixture
 def operator(sign_in: SignIn, write: Write) -> Client:
-    write(hosted_group())
+    write(looked_at(), hosted_group(at=now_ms()))
     return sign_in(Role.OPERATOR)
 
 

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from dashboard.models import AuditEntry, ManagedGroup, Role
-from tests.dashboard.conftest import SignIn
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import hosted_group, looked_at, now_ms
 from tests.dashboard.overview.test_pages import text_of
 
 from .managed import NAME, host
@@ -30,7 +31,8 @@ GOOD: dict[str, Any] = {
 
 
 @pytest.fixture
-def operator(sign_in: SignIn, hangzhou: object) -> Client:
+def operator(sign_in: SignIn, write: Write) -> Client:
+    write(looked_at(), hosted_group(at=now_ms()))
     return sign_in(Role.OPERATOR)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.hosting.writes import (
     FleetError,
     GroupWish,
@@ -23,6 +24,8 @@ from dashboard.models import (
     Role,
     User,
 )
+from tests.dashboard.conftest import Write
+from tests.dashboard.documents import looked_at
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +33,11 @@ WISH = GroupWish("east", "billing", [("orders", "*")])
 
 
 @pytest.fixture(autouse=True)
-def east() -> Cluster:
+def east(write: Write, settings: Any) -> Cluster:
+    """A cluster that was just looked at, and has no group called billing."""
+    write(looked_at(cluster="east"))
+    cluster = ClusterSettings("east", ("h:1",), writes=True)
+    settings.ROCKETSCOPE_CLUSTERS = {"east": cluster}
     return Cluster.objects.create(name="east")
 
 

@@ -30,7 +30,8 @@ from dashboard.switching.writes import (
     undo_change,
 )
 from dashboard.whatif.model import from_lists
-from tests.dashboard.documents import hosted_group, member
+from tests.dashboard.conftest import Write
+from tests.dashboard.documents import hosted_group, looked_at, member, now_ms
 from tests.dashboard.hosting.managed import (
     NAME,
     document,
@@ -45,7 +46,8 @@ NEXT = f"10.20.6.11@{NAME}-4.1"
 
 
 @pytest.fixture
-def group(hangzhou: object) -> ManagedGroup:
+def group(write: Write) -> ManagedGroup:
+    write(looked_at(), hosted_group(at=now_ms()))
     return host()
 
 
