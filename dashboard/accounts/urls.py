@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 from django.views.i18n import set_language
 
@@ -17,5 +16,5 @@ urlpatterns = [
     path("language/", set_language, name="language"),
     path("sign-in/", pages.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>/", pages.sign_in_link, name="sign_in_link"),
-    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-out/", pages.SignOut.as_view(), name="sign_out"),
 ]
