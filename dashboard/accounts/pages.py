@@ -96,6 +96,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("home")
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.VIEWER)
 def account(request: HttpRequest) -> HttpResponse:
     """Show one's own account; a user without a password may set one unasked."""
@@ -112,6 +113,7 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/account.html", {"form": form})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.ADMIN)
 def users(request: HttpRequest) -> HttpResponse:
     """List the users; a POST adds one and shows the link that lets them in."""
