@@ -17,7 +17,6 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import (
     HttpRequest,
     HttpResponse,
-    HttpResponseBase,
     HttpResponseRedirect,
 )
 from django.shortcuts import get_object_or_404, redirect, render
@@ -66,7 +65,7 @@ class SignIn(LoginView):
 
 
 class SignOut(LogoutView):
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
             record_sign(SIGN_OUT, request)
         return super().post(request, *args, **kwargs)
