@@ -9,7 +9,9 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest
 
 from dashboard.models import Role, User
+from dashboard.models.audit import SIGN_IN
 
+from .attempts import address_of, record_refusal
 from .throttle import SignInThrottle
 
 
@@ -22,7 +24,7 @@ class SignInForm(AuthenticationForm):
         self.fields["password"].widget.attrs["class"] = "input"
 
     def clean(self) -> dict[str, Any]:
-        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        address = address_of(self.request) if self.request else ""
         # The field's value, as it will be compared: `self.data` has it with padding.
         throttle = SignInThrottle(self.cleaned_data.get("username", ""), address)
         throttle.check()
@@ -30,6 +32,7 @@ class SignInForm(AuthenticationForm):
             cleaned = super().clean()
         except forms.ValidationError:
             throttle.failed()
+            record_refusal(SIGN_IN, self.cleaned_data.get("username", ""), address)
             raise
         throttle.forget()
         return cleaned

@@ -18,14 +18,21 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from dashboard.models import Role, SignInLink, User
-from dashboard.models.audit import record
+from dashboard.models.audit import USE_LINK, record
 
 SALT: Final = "rocketscope.sign-in-link"
 FIRST_USER: Final = "admin"
 
 
 class SignInLinkError(Exception):
-    """A link that does not let in: wrong, too old, used, or its user is gone."""
+    """A link that does not let in: wrong, too old, used, or its user is gone.
+
+    `username` is whom the link was made for; empty if it was not made here.
+    """
+
+    def __init__(self, message: str, username: str = "") -> None:
+        super().__init__(message)
+        self.username = username
 
 
 def make_sign_in_token(
@@ -44,16 +51,16 @@ def make_sign_in_token(
     return signing.dumps([user.pk, secret], salt=SALT)
 
 
-def use_sign_in_token(token: str, now: datetime) -> User:
-    """Spend a token and return its user.
+def use_sign_in_token(token: str, now: datetime, address: str = "") -> User:
+    """Spend a token, from an address, and return its user.
 
     Raises SignInLinkError when it was not made here, is older than fifteen minutes,
     was used before, or its user has been switched off.
     """
     user = owner_of_token(token, now)
     if _usable_links(token, now).update(used_at=now) != 1:
-        raise SignInLinkError("the link was used before or is too old")
-    record(user, "sign_in_link.use", target=user.get_username())
+        raise _too_late(token)
+    record(user, USE_LINK, target=user.get_username(), address=address)
     return user
 
 
@@ -64,18 +71,31 @@ def owner_of_token(token: str, now: datetime) -> User:
     """
     link = _usable_links(token, now).select_related("user").first()
     if link is None:
-        raise SignInLinkError("the link was used before or is too old")
+        raise _too_late(token)
     return link.user
 
 
-def _usable_links(token: str, now: datetime) -> QuerySet[SignInLink]:
+def _too_late(token: str) -> SignInLinkError:
+    user_id, _secret = _read(token)
+    names = User.objects.filter(pk=user_id).values_list("username", flat=True)
+    return SignInLinkError(
+        "the link was used before or is too old", names.first() or ""
+    )
+
+
+def _read(token: str) -> tuple[int, str]:
     try:
         user_id, secret = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError, TypeError):
         raise SignInLinkError("the link was not made by this RocketScope") from None
+    return user_id, str(secret)
+
+
+def _usable_links(token: str, now: datetime) -> QuerySet[SignInLink]:
+    user_id, secret = _read(token)
     return SignInLink.objects.filter(
         user_id=user_id,
-        digest=_digest(str(secret)),
+        digest=_digest(secret),
         used_at__isnull=True,
         expires_at__gt=now,
         user__is_active=True,

@@ -1,4 +1,4 @@
-"""The time zone that a user chose, for as long as one request lasts."""
+"""What every answer gets: the time zone that a user chose, and that it is theirs."""
 
 from __future__ import annotations
 
@@ -33,3 +33,18 @@ def chosen_zone(request: HttpRequest) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError):
         return None
+
+
+class PrivateMiddleware:
+    """Let no browser or proxy keep an answer that does not say it may be kept.
+
+    After signing out, the button "back" would otherwise show what was there.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response

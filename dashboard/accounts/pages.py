@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
 from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
-from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    PasswordChangeForm,
+    SetPasswordForm,
+)
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -20,7 +29,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.accounts.permissions import user_of
 from dashboard.models import Role, User
+from dashboard.models.audit import SIGN_IN, SIGN_OUT, USE_LINK
 
+from .attempts import address_of, record_refusal, record_sign
 from .forms import AddUserForm, ChangeUserForm, SignInForm
 from .links import (
     SignInLinkError,
@@ -47,6 +58,18 @@ class SignIn(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_valid(form)
+        record_sign(SIGN_IN, self.request)
+        return answer
+
+
+class SignOut(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            record_sign(SIGN_OUT, request)
+        return super().post(request, *args, **kwargs)
+
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,10 +80,12 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """
     confirmed = request.method == "POST"
     try:
-        user = (use_sign_in_token if confirmed else owner_of_token)(
-            token, timezone.now()
-        )
+        if confirmed:
+            user = use_sign_in_token(token, timezone.now(), address_of(request))
+        else:
+            user = owner_of_token(token, timezone.now())
     except SignInLinkError as error:
+        record_refusal(USE_LINK, error.username, address_of(request))
         return render(
             request, "accounts/link_refused.html", {"problem": error}, status=403
         )
@@ -70,6 +95,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("home")
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.VIEWER)
 def account(request: HttpRequest) -> HttpResponse:
     """Show one's own account; a user without a password may set one unasked."""
@@ -86,6 +112,7 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/account.html", {"form": form})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.ADMIN)
 def users(request: HttpRequest) -> HttpResponse:
     """List the users; a POST adds one and shows the link that lets them in."""

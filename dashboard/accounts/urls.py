@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST
 from django.views.i18n import set_language
 
 from . import pages, session_pages
+
+reads_and_posts = require_http_methods(["GET", "HEAD", "POST"])
 
 urlpatterns = [
     path("account/", pages.account, name="account"),
@@ -20,8 +22,8 @@ urlpatterns = [
         name="user_sessions",
     ),
     path("preferences/", pages.preferences, name="preferences"),
-    path("language/", set_language, name="language"),
-    path("sign-in/", pages.SignIn.as_view(), name="sign_in"),
+    path("language/", require_POST(set_language), name="language"),
+    path("sign-in/", reads_and_posts(pages.SignIn.as_view()), name="sign_in"),
     path("sign-in/<str:token>/", pages.sign_in_link, name="sign_in_link"),
-    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-out/", pages.SignOut.as_view(), name="sign_out"),
 ]

@@ -8,4 +8,5 @@ from . import pages
 
 urlpatterns = [
     path("", pages.audit, name="audit"),
+    path("audit.<slug:form>", pages.export, name="audit_export"),
 ]

@@ -20,10 +20,18 @@ logger = logging.getLogger(__name__)
 SYSTEM: Final = "rocketscope"
 """The actor's name when the program itself acted."""
 
+STRANGER: Final = ""
+"""The actor's name when nobody was signed in; no user can have it."""
+
+SIGN_IN: Final = "sign_in"
+SIGN_OUT: Final = "sign_out"
+USE_LINK: Final = "sign_in_link.use"
+SIGN_INS: Final = (SIGN_IN, SIGN_OUT, USE_LINK)
+
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
     def search(self, text: str) -> AuditEntries:
-        """Keep the entries with `text` in actor, action, cluster, target or reason."""
+        """Keep the entries with `text` in a name, the reason or the address."""
         if not text:
             return self
         return self.filter(
@@ -32,14 +40,23 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
             | Q(cluster__icontains=text)
             | Q(target__icontains=text)
             | Q(reason__icontains=text)
+            | Q(address__icontains=text)
         )
+
+    def of_kind(self, kind: str) -> AuditEntries:
+        """Keep the sign-ins or the changes; anything else keeps both."""
+        sign_ins = Q(action__in=SIGN_INS)
+        if kind == "sign-ins":
+            return self.filter(sign_ins)
+        return self.exclude(sign_ins) if kind == "changes" else self
 
 
 class AuditEntry(models.Model):
-    """One write that somebody asked for.
+    """One write that somebody asked for, or a sign-in that succeeded or failed.
 
     Names are kept beside the user, so that an entry outlives the account; `action` is
-    a dotted word such as `member.add`, `target` what it was done to.
+    a dotted word such as `member.add`, `target` what it was done to. Sign-ins have the
+    `address` they came from; repeated failures are one entry with their number.
     """
 
     class Outcome(models.TextChoices):
@@ -60,6 +77,8 @@ class AuditEntry(models.Model):
         max_length=16, choices=Outcome.choices, default=Outcome.DONE
     )
     details = models.JSONField(default=dict)
+    address = models.CharField(max_length=64, blank=True)
+    times = models.PositiveIntegerField(default=1)
 
     objects = AuditEntries.as_manager()
 
@@ -84,6 +103,7 @@ def record(
     reason: str = "",
     outcome: AuditEntry.Outcome = AuditEntry.Outcome.DONE,
     details: Mapping[str, Any] | None = None,
+    address: str = "",
 ) -> AuditEntry:
     """Add one entry; without a user the actor is the program itself.
 
@@ -101,6 +121,7 @@ def record(
         reason=reason,
         outcome=outcome,
         details=dict(details or {}),
+        address=address[:64],
     )
     logger.info(
         "audit actor=%s action=%s cluster=%s target=%s outcome=%s",

@@ -68,9 +68,9 @@ def cluster(transactional_db: None, valkey: Valkey, settings: Any) -> ClusterSet
 
 @pytest.fixture
 def session(cluster: ClusterSettings) -> str:
-    """The session cookie of an operator."""
+    """The session cookie of an admin."""
     client = Client()
-    client.force_login(User.objects.create_user("olga", role=Role.OPERATOR))
+    client.force_login(User.objects.create_user("olga", role=Role.ADMIN))
     return str(client.cookies["rocketscope_session"].value)
 
 

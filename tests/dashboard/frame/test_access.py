@@ -24,12 +24,11 @@ PAGES = [
     f"{GROUP}changes/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
-    "/audit/",
     "/settings/",
     "/account/",
     "/account/sessions/",
 ]
-ADMIN_PAGES = ["/account/users/"]
+ADMIN_PAGES = ["/account/users/", "/audit/"]
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.
 OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}

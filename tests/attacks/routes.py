@@ -1,0 +1,227 @@
+"""Every address of the web process, with the role that each method needs.
+
+The addresses come from the URL conf and from the schema of the REST API; a route that
+has no entry here fails `test_privileges`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from dashboard.config.api import api
+
+ANYONE: Final = "anyone"
+VIEWER: Final = "viewer"
+OPERATOR: Final = "operator"
+ADMIN: Final = "admin"
+WHO: Final = ("stranger", VIEWER, OPERATOR, ADMIN)
+
+_READ: Final = {"GET": VIEWER}
+_OPERATE: Final = {"POST": OPERATOR}
+_ADMINISTER: Final = {"POST": ADMIN}
+
+PAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "home": _READ,
+    "cluster": _READ,
+    "groups": _READ,
+    "broker-gone": {"GET": OPERATOR, "POST": OPERATOR},
+    "group": _READ,
+    "group_members": _READ,
+    "group_timeline": _READ,
+    "group_whatif": _READ,
+    "group_check": _READ,
+    "group_whatif_export": _READ,
+    "group_sheet": _READ,
+    "group_sheet_export": _READ,
+    "save_scenario": _OPERATE,
+    "change_scenario": _OPERATE,
+    "group_switch": _READ,
+    "group_switch_apply": _OPERATE,
+    "group_changes": _READ,
+    "group_change": _READ,
+    "undo_change": _OPERATE,
+    "group_hosted": _READ,
+    "group_hosted_add": {"GET": OPERATOR, "POST": OPERATOR},
+    "group_hosted_change": {"GET": OPERATOR, "POST": OPERATOR},
+    "group_hosted_remove": _OPERATE,
+    "catalogue": {"GET": ANYONE},
+    "timers": _READ,
+    "labs": _READ,
+    "start_lab": _OPERATE,
+    "lab_run": _READ,
+    "cancel_lab": _OPERATE,
+    "reports": _READ,
+    "start_report": _OPERATE,
+    "report": _READ,
+    "report_status": _READ,
+    "cancel_report": _OPERATE,
+    "report_figure": _READ,
+    "report_twin": _READ,
+    "report_download": _READ,
+    "report_file": _READ,
+    "delete_report": _OPERATE,
+    "new_report_definition": {"GET": OPERATOR, "POST": OPERATOR},
+    "report_definition": {"GET": OPERATOR, "POST": OPERATOR},
+    "run_report_definition": _OPERATE,
+    "delete_report_definition": _OPERATE,
+    "audit": {"GET": ADMIN},
+    "audit_export": {"GET": ADMIN},
+    "settings": _READ,
+    "account": {"GET": VIEWER, "POST": VIEWER},
+    "users": {"GET": ADMIN, "POST": ADMIN},
+    "change_user": _ADMINISTER,
+    "make_link": _ADMINISTER,
+    "preferences": {"POST": ANYONE},
+    "language": {"POST": ANYONE},
+    "sign_in": {"GET": ANYONE, "POST": ANYONE},
+    "sign_in_link": {"GET": ANYONE, "POST": ANYONE},
+    "sign_out": {"POST": ANYONE},
+    "healthz": {"GET": ANYONE},
+    "readyz": {"GET": ANYONE},
+    "metrics": {"GET": ANYONE},
+}
+
+REST: Final[Mapping[tuple[str, str], str]] = {
+    ("POST", "/clusters/{cluster}/brokers/{broker}/gone"): OPERATOR,
+    ("POST", "/clusters/{cluster}/groups/{group}/members"): OPERATOR,
+    ("PUT", "/clusters/{cluster}/hosted/{group}"): OPERATOR,
+    ("DELETE", "/clusters/{cluster}/hosted/{group}"): OPERATOR,
+    ("POST", "/clusters/{cluster}/labs/{lab}/runs"): OPERATOR,
+    ("POST", "/labs/runs/{pk}/cancel"): OPERATOR,
+    ("POST", "/reports/definitions"): OPERATOR,
+    ("PUT", "/reports/definitions/{pk}"): OPERATOR,
+    ("DELETE", "/reports/definitions/{pk}"): OPERATOR,
+    ("POST", "/reports/definitions/{pk}/run"): OPERATOR,
+    ("POST", "/reports/runs"): OPERATOR,
+    ("POST", "/reports/runs/{pk}/cancel"): OPERATOR,
+    ("DELETE", "/reports/runs/{pk}"): OPERATOR,
+    ("POST", "/clusters/{cluster}/groups/{group}/switch"): OPERATOR,
+    ("POST", "/clusters/{cluster}/groups/{group}/changes/{pk}/undo"): OPERATOR,
+    ("POST", "/clusters/{cluster}/scenarios"): OPERATOR,
+    ("DELETE", "/clusters/{cluster}/scenarios/{pk}"): OPERATOR,
+    ("GET", "/openapi.json"): ANYONE,
+}
+"""Any other operation is read by viewers if its method is GET, and an error if not."""
+
+SAMPLES: Final = {
+    "cluster": "hangzhou",
+    "group": "order-settlement",
+    "broker": "hz2@broker-c",
+    "lab": "F5",
+    "language": "en",
+    "digest": "x",
+    "name": "lag",
+    "form": "csv",
+    "token": "x",
+    "pk": "1",
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """One address with places for names, such as `/clusters/{cluster}/`."""
+
+    name: str
+    pattern: str
+    operation: Mapping[str, Any] | None = None
+
+    def path(self, **values: str) -> str:
+        """Fill the places, encoded; the value of each is a sample unless given."""
+        filled = {**SAMPLES, **values}
+        return re.sub(
+            r"\{(\w+)\}", lambda place: quote(filled[place[1]], safe=""), self.pattern
+        )
+
+    @property
+    def places(self) -> list[str]:
+        return re.findall(r"\{(\w+)\}", self.pattern)
+
+
+def pages() -> list[Route]:
+    """Return all routes outside of the REST API."""
+    return [
+        Route(entry.name or pattern, pattern)
+        for pattern, entry in _patterns(get_resolver())
+        if not pattern.startswith("/api/")
+    ]
+
+
+def rest() -> list[tuple[str, Route]]:
+    """Return method and route of all operations of the REST API."""
+    schema = api.get_openapi_schema()
+    return [
+        (method.upper(), Route(path.removeprefix("/api/v1"), path, operation))
+        for path, operations in schema["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def rest_role(method: str, route: Route) -> str:
+    """Return the role that an operation needs; KeyError if a write declares none."""
+    if method == "GET":
+        return REST.get((method, route.name), VIEWER)
+    return REST[method, route.name]
+
+
+def sample_body(route: Route) -> Any:
+    """Return the smallest body that the schema of an operation allows."""
+    operation = route.operation or {}
+    content = operation.get("requestBody", {}).get("content", {})
+    schema = content.get("application/json", {}).get("schema")
+    return None if schema is None else _sample(schema)
+
+
+def properties(route: Route) -> Mapping[str, Any]:
+    """Return the properties of an operation's body."""
+    content = (route.operation or {})["requestBody"]["content"]
+    schema = _resolved(content["application/json"]["schema"])
+    found: Mapping[str, Any] = schema.get("properties", {})
+    return found
+
+
+def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    name = schema["$ref"].rpartition("/")[2]
+    found: Mapping[str, Any] = api.get_openapi_schema()["components"]["schemas"][name]
+    return found
+
+
+def _sample(schema: Mapping[str, Any]) -> Any:
+    schema = _resolved(schema)
+    if "anyOf" in schema or "allOf" in schema:
+        return _sample((schema.get("anyOf") or schema["allOf"])[0])
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            required = schema.get("required", ())
+            return {name: _sample(schema["properties"][name]) for name in required}
+        case "array":
+            return [_sample(schema["items"])] if schema.get("minItems") else []
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return False
+    if schema.get("format") == "date-time":
+        return "2026-03-13T00:00:00Z"
+    return "x" * max(1, schema.get("minLength", 1))
+
+
+def _patterns(
+    resolver: URLResolver, before: str = "/"
+) -> Iterator[tuple[str, URLPattern]]:
+    for entry in resolver.url_patterns:
+        path = before + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(entry.pattern))
+        if isinstance(entry, URLResolver):
+            yield from _patterns(entry, path)
+        else:
+            yield path, entry

@@ -1,0 +1,194 @@
+"""What each role may ask for: every address, asked by everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from django.apps import apps
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.accounts.links import make_sign_in_token
+from dashboard.models import Cluster, LabRun, ReportDefinition, Role, User
+from tests.attacks.routes import (
+    ADMIN,
+    ANYONE,
+    PAGES,
+    REST,
+    WHO,
+    Route,
+    pages,
+    rest,
+    rest_role,
+    sample_body,
+)
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import overview, waiting_for_locks
+from tests.dashboard.reports.finished import finished_run, two_epochs
+
+METHODS = ("GET", "POST", "DELETE")
+NOT_FOR_YOU = {401, 403}
+
+
+@pytest.fixture(autouse=True)
+def things(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
+    """One of everything, with the number 1 where numbers are in addresses."""
+    cache.clear()
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    write(overview(), waiting_for_locks())
+    User.objects.create_user("one", pk=1)
+    two_epochs()
+    finished_run(tmp_path)
+    cluster = Cluster.objects.get(name="hangzhou")
+    asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
+    LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
+    ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
+    yield
+    cache.clear()
+
+
+def client_of(who: str, sign_in: SignIn, **options: Any) -> Client:
+    if who == "stranger":
+        return Client(**options)
+    client = Client(**options)
+    client.cookies = sign_in(Role(who)).cookies
+    return client
+
+
+def path_of(route: Route) -> str:
+    if "token" not in route.places:
+        return route.path()
+    user = User.objects.get(username="one")
+    return route.path(token=make_sign_in_token(user, timezone.now()))
+
+
+def may(who: str, role: str) -> bool:
+    return role == ANYONE or WHO.index(who) >= WHO.index(role)
+
+
+def is_turned_away(answer: Any) -> bool:
+    location = answer.headers.get("Location", "")
+    return answer.status_code in NOT_FOR_YOU or location.startswith("/sign-in/?")
+
+
+def test_every_page_has_a_declared_role_and_no_role_is_left_over() -> None:
+    assert {route.name for route in pages()} == set(PAGES)
+
+
+def test_every_write_of_the_api_has_a_declared_role_and_none_is_left_over() -> None:
+    found = {(method, route.name) for method, route in rest()}
+    assert {key for key in found if key[0] != "GET"} <= set(REST)
+    assert set(REST) - found == {("GET", "/openapi.json")}
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_a_page_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
+    wrong = []
+    for route in pages():
+        for method in METHODS:
+            answer = client_of(who, sign_in).generic(method, path_of(route))
+            role = PAGES[route.name].get(method)
+            if role is None:
+                # A method that a page lacks is refused before or after the person.
+                right = answer.status_code == 405 or is_turned_away(answer)
+            else:
+                right = is_turned_away(answer) is not may(who, role)
+            if not right or answer.status_code == 500:
+                wrong.append((method, route.name, answer.status_code))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_the_api_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
+    wrong = []
+    for method, route in rest():
+        client = client_of(who, sign_in)
+        before = rows()
+        answer = client.generic(method, route.path(), *body_of(route))
+        role = rest_role(method, route)
+        if may(who, role):
+            right = answer.status_code not in NOT_FOR_YOU
+        elif who == "stranger":
+            right = answer.status_code == 401
+        else:
+            # What is not there, or asked for wrongly, may be said before who may.
+            right = answer.status_code in {403, 404, 409, 422, 503}
+            right = right and rows() == before
+        if not right:
+            wrong.append((method, route.name, answer.status_code))
+    assert wrong == []
+
+
+def body_of(route: Route) -> tuple[Any, ...]:
+    body = sample_body(route)
+    return () if body is None else (orjson.dumps(body), "application/json")
+
+
+def rows() -> dict[str, list[Any]]:
+    """Return every row of every table, but for when sessions were last used."""
+    return {
+        model.__name__: list(model._default_manager.order_by("pk").values())
+        for model in apps.get_models()
+        if model.__name__ != "Session"
+    }
+
+
+def test_reading_changes_nothing(sign_in: SignIn) -> None:
+    client = sign_in(Role(ADMIN))
+    changed = []
+    reads = [route for route in pages() if "GET" in PAGES[route.name]]
+    reads += [route for method, route in rest() if method == "GET"]
+    for route in reads:
+        path = path_of(route)
+        before = rows()
+        client.get(path)
+        if rows() != before:
+            changed.append(route.name)
+    assert changed == []
+
+
+def test_every_write_of_a_page_needs_a_token(sign_in: SignIn) -> None:
+    client = client_of(ADMIN, sign_in, enforce_csrf_checks=True)
+    unasked = [
+        (route.name, method)
+        for route in pages()
+        for method in METHODS[1:]
+        if client.generic(method, path_of(route)).status_code != 403
+    ]
+    assert unasked == []
+
+
+def test_every_write_of_the_api_needs_a_token(sign_in: SignIn) -> None:
+    client = client_of(ADMIN, sign_in, enforce_csrf_checks=True)
+    unasked = []
+    for method, route in rest():
+        if method == "GET":
+            continue
+        answer = client.generic(method, route.path(), *body_of(route))
+        if answer.status_code != 403:
+            unasked.append((method, route.name, answer.status_code))
+    assert unasked == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "https://testserver:8443"},
+        {"X-CSRFToken": "y" * 32},
+    ],
+)
+def test_a_token_does_not_help_another_site(
+    sign_in: SignIn, headers: dict[str, str]
+) -> None:
+    client = client_of(ADMIN, sign_in, enforce_csrf_checks=True)
+    client.cookies["rocketscope_csrf"] = "x" * 32
+    own = {"X-CSRFToken": "x" * 32}
+    assert client.post("/preferences/", headers=own).status_code == 302
+    assert client.post("/preferences/", headers={**own, **headers}).status_code == 403
