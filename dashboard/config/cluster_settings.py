@@ -32,8 +32,8 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
     """Read `name=host:port;host:port,name2=…` and each cluster's own keys.
 
     The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
-    `…_SECRET_KEY`, `…_TLS`, `…_TLS_…` and `…_WRITES`. `embedded_key` holds the name servers of the
-    embedded cluster.
+    `…_SECRET_KEY`, `…_TLS`, `…_TLS_…` and `…_WRITES`. `embedded_key` holds the name
+    servers of the embedded cluster.
     """
     found: dict[str, ClusterSettings] = {}
     if servers := text(embedded_key):

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0013_report_words'),
+        ('dashboard', '0015_growth'),
     ]
 
     operations = [
