@@ -1,9 +1,12 @@
-"""Tasks of the analytics worker for reports: make one, delete old ones."""
+"""Tasks of the analytics worker for reports: make them, delete old ones."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from celery import shared_task
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from dashboard.jobs.kept import CHILD
 from dashboard.models import JobRun
@@ -20,6 +23,25 @@ def run(pk: int) -> bool:
     has_run = run_claimed(pk, CHILD)
     if has_run:
         keep_files(JobRun.objects.get(pk=pk))
+    return has_run
+
+
+@shared_task(name="dashboard.jobs.make_waiting", ignore_result=True)
+def make_waiting() -> bool:
+    """Make the report that has waited longest, whatever became of its own task.
+
+    A restart of Redis forgets tasks, and a killed worker hides those that it had taken.
+    While several wait, this task asks for itself again, behind the tasks that wait with
+    it. A run that has a task as well is made by whichever claims it first.
+    """
+    waiting = JobRun.objects.filter(state=JobRun.State.QUEUED, cancel_asked=False)
+    pk = waiting.order_by("asked_at", "pk").values_list("pk", flat=True).first()
+    if pk is None:
+        return False
+    has_run = run(pk)
+    if waiting.exists():
+        with suppress(OperationalError):  # beat asks again within a minute
+            make_waiting.delay()
     return has_run
 
 
