@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from celery import shared_task
-from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from dashboard.jobs.kept import CHILD
+from dashboard.clock.moments import moment_of
+from dashboard.jobs.kept import CHILD, SETTLED
 from dashboard.models import JobRun
 
 from .retention import expire_reports
@@ -47,5 +47,9 @@ def make_waiting() -> bool:
 
 @shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)
 def expire_old_reports() -> int:
-    """Delete the reports whose time is over; return their number."""
-    return expire_reports(timezone.now())
+    """Delete the reports whose time is over; return their number.
+
+    None is within an hour of the worker's start or of a jump of the clock.
+    """
+    now_ms = SETTLED.now_ms()
+    return 0 if now_ms is None else expire_reports(moment_of(now_ms))

@@ -224,7 +224,7 @@ def delete_report(run: JobRun, *, by: User) -> None:
         target=run.name or run.group or "*",
         details={"run": run.pk},
     )
-    # Files go last: a folder without its row is swept, a row without its folder is not.
+    # Files go last: the deletion may be rolled back, and files do not come back.
     transaction.on_commit(lambda: delete_output(run.pk))
 
 

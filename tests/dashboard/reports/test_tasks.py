@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from kombu.exceptions import OperationalError
 from dashboard.config.celery import ANALYTICS_QUEUE, app
 from dashboard.models import JobRun
 from dashboard.reports import tasks
+from tests.dashboard.jobs.conftest import GivenTime
 
 from .finished import finished_run
 
@@ -37,6 +39,18 @@ def test_a_run_that_was_made_gets_its_files(
     run.files.all().delete()
     assert not tasks.run(run.pk)
     assert not run.files.exists(), "somebody else has it"
+
+
+@pytest.mark.django_db
+def test_nothing_expires_until_the_clock_has_gone_evenly(
+    lake: Path, given_time: GivenTime
+) -> None:
+    run = finished_run(lake)
+    JobRun.objects.update(keep_until=run.asked_at - timedelta(seconds=1))
+    given_time.settled = False
+    assert tasks.expire_old_reports() == 0
+    given_time.settled = True
+    assert tasks.expire_old_reports() == 1
 
 
 @pytest.fixture
