@@ -4,7 +4,9 @@ Theory. Time is cut into slots per timer, slot = floor(now / period), so that al
 use the same clock name the same slot. Whatever wants to run a slot (Celery's beat, a
 fallback, an asyncio timer) asks `Schedule.claim`; the answer is yes once per slot, and
 never for a slot older than one already run. Missed slots are not made up one by one:
-the work is "bring things up to date", so only the newest counts.
+the work is "bring things up to date", so only the newest counts. When the clock was put
+back by more than a slot, the slots run ahead of it are forgotten, and slots that it has
+not reached are refused: no timer waits for a wrong clock to come true.
 
 This module decides and does not act: it holds no clock, no task and no consumer. Times
 are seconds since the epoch (a float), as `time.time()` gives them.
@@ -90,7 +92,9 @@ class Schedule:
         this process stood still.
         """
         period = self._periods.get(slot.timer)
-        if period is None or slot.number <= self._last[slot.timer]:
+        if period is None or slot.number <= self._last_run(slot.timer, now):
+            return False
+        if slot.number > slot_of(now, period) + 1:
             return False
         if now >= (slot.number + 2) * period:
             return False
@@ -108,7 +112,7 @@ class Schedule:
         return [
             slot
             for timer in self._periods
-            if (slot := self.current(timer, now)).number > self._last[timer]
+            if (slot := self.current(timer, now)).number > self._last_run(timer, now)
         ]
 
     def overdue(self, now: float) -> list[Slot]:
@@ -120,10 +124,18 @@ class Schedule:
         return max(
             now,
             min(
-                (number + 1) * self._periods[timer]
-                for timer, number in self._last.items()
+                (self._last_run(timer, now) + 1) * period
+                for timer, period in self._periods.items()
             ),
         )
+
+    def _last_run(self, timer: str, now: float) -> int:
+        """Return the last slot run; the one before `now` if the clock was put back."""
+        current = slot_of(now, self._periods[timer])
+        # Clocks that agree to within a second may differ by one slot.
+        if self._last[timer] > current + 1:
+            self._last[timer] = current - 1
+        return self._last[timer]
 
     def _deadline(self, slot: Slot) -> float:
         return slot.due + min(self._periods[slot.timer] / 4, MAX_LATENESS_S)

@@ -7,7 +7,9 @@ waits behind a task. Broadcasts may be lost; workers make up for that (see
 
 Tick entries run on boundaries of wall-clock slots, so that a tick comes right after its
 slot began, whenever beat was started. The schedule lives in memory: there is no file to
-go stale, and beat does not make up ticks missed while it was down.
+go stale, and beat does not make up ticks missed while it was down. Tasks run on
+boundaries as well: a clock that is put back would otherwise keep them from being due
+until it has caught up.
 
 Each tick of the shortest period also leaves a pulse in the cache; three missed ones
 mean that beat is dead.
@@ -54,10 +56,14 @@ class Boundaries(schedules.schedule):
         self.period = period
 
     def is_due(self, last_run_at: datetime) -> schedules.schedstate:
-        """Tell whether a slot began since the last run, and how long until the next."""
+        """Tell whether this slot has not run yet, and how long until the next one.
+
+        Another slot than that of the last run is due, be it later or, after the clock
+        was put back, earlier.
+        """
         now = self.now().timestamp()
         last = last_run_at.timestamp()
-        due = now // self.period > last // self.period
+        due = now // self.period != last // self.period
         return schedules.schedstate(due, self.period - now % self.period)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -89,7 +95,20 @@ class TickScheduler(Scheduler):
     def setup_schedule(self) -> None:
         """Take the tasks of the configuration, and the ticks."""
         self.install_default_entries(self.schedule)
-        self.update_from_dict({**self.app.conf.beat_schedule, **tick_entries()})
+        tasks = {
+            name: {**task, "schedule": Boundaries(task["schedule"])}
+            for name, task in self.app.conf.beat_schedule.items()
+        }
+        self.update_from_dict({**tasks, **tick_entries()})
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """Run what is due, one entry a call; return the seconds until the next.
+
+        The entries are put in order anew each time: an order by times of a clock that
+        was put back since would hold up all those behind the first.
+        """
+        self._heap = None
+        return float(super().tick(*args, **kwargs))
 
     def adjust(self, n: float, drift: float = 0.0) -> float:
         """Wake on a boundary, not 10 ms before it, when nothing is due yet."""

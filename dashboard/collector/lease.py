@@ -11,10 +11,11 @@ trip. Renewing ends when nothing ran on the loop for a minute: a collector that 
 but does nothing must not keep others from leading.
 
 A lease that ran out, or that the cache forgot with everything else, is not lost before
-another collector takes it. The fence tells: if it is not above the collector's own,
+another collector takes it. The fence tells: if it is the collector's own, or forgotten,
 nobody has led meanwhile, and the collector takes its lease up again under the same
 token. Fences start from the clock, so a number given after a restart of the cache is
-above those before.
+above those before, unless the clock was put back: a fence below the collector's own
+tells of another leader, too.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ local token = ARGV[1]
 if not held then
   local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
   local mine = tonumber(ARGV[2])
-  if mine == 0 or fence > mine then
-    mine = math.max(fence + 1, tonumber(ARGV[5]))
+  if mine == 0 or (fence ~= 0 and fence ~= mine) then
+    mine = math.max(fence + 1, mine + 1, tonumber(ARGV[5]))
     token = ARGV[4] .. '|' .. string.format('%.0f', mine)
   end
   redis.call('SET', KEYS[2], string.format('%.0f', mine))

@@ -49,6 +49,12 @@ app.conf.update(
     result_expires=24 * 3600,
     beat_scheduler="dashboard.clock.beat:TickScheduler",
     beat_schedule={
+        # Reports whose tasks were lost, by Redis or with a killed worker.
+        "make-waiting-reports": {
+            "task": "dashboard.jobs.make_waiting",
+            "schedule": 60.0,
+            "options": {"expires": 55.0},
+        },
         "maintain-lake": {
             "task": "dashboard.jobs.maintain_lake",
             "schedule": 300.0,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 from celery import shared_task
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
@@ -16,10 +16,10 @@ from analytics.lake.naming import COMPACT, LANDING, MANIFEST
 from analytics.lake.retention import GRACE_MS, expire, sweep, sweep_landing
 from analytics.lake.rung_retention import expire_rungs, sweep_rungs
 from analytics.lake.source_log import CHECKPOINT
-from analytics.lake.storage import open_storage
+from analytics.lake.storage import Storage, open_storage
 from analytics.lake.streamed import unread_files
 
-from .kept import CHILD
+from .kept import CHILD, SETTLED
 from .retention import expire_rows
 from .rolling import run_rollup
 from .shrinking import give_pages_back
@@ -34,12 +34,23 @@ def roll_up() -> bool:
 
 @shared_task(name="dashboard.jobs.maintain_lake", ignore_result=True)
 def maintain_lake() -> dict[str, int]:
-    """List new files, merge small ones, remove old ones; return what was done."""
+    """List new files, merge small ones, remove old ones; return what was done.
+
+    Nothing is removed within an hour of the worker's start or of a jump of the clock.
+    """
     storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
-    now_ms = int(time.time() * 1000)
-    done = {"merged": 0, "retired": 0, "deleted": 0}
-    absorb(storage, c.SAMPLES)
-    done["merged"] = compact(storage, c.SAMPLES, now_ms)
+    now_ms, settled_ms = int(time.time() * 1000), SETTLED.now_ms()
+    done = {"merged": 0, "retired": 0, "deleted": 0, "epochs": 0}
+    for dataset in (c.SAMPLES, c.EPOCHS):
+        absorb(storage, dataset)
+        merged = compact(storage, dataset, now_ms)
+        done["merged"] += merged if dataset == c.SAMPLES else 0
+    if settled_ms is not None:
+        _remove_old(storage, settled_ms, done)
+    return done
+
+
+def _remove_old(storage: Storage, now_ms: int, done: dict[str, int]) -> None:
     done["retired"] = expire(storage, c.SAMPLES, now_ms)
     unread = unread_files(storage, c.SAMPLES)
     swept = sweep_landing(storage, c.SAMPLES, now_ms, unread)
@@ -50,17 +61,20 @@ def maintain_lake() -> dict[str, int]:
     done["deleted"] += sweep_rungs(storage, now_ms)
     for folder in (LANDING, COMPACT, MANIFEST, CHECKPOINT):
         done["deleted"] += storage.delete_halves(folder, now_ms - GRACE_MS)
-    absorb(storage, c.EPOCHS)
-    compact(storage, c.EPOCHS, now_ms)
     done["epochs"] = thin_epochs(storage, oldest_kept_ms(storage, now_ms), now_ms)
     sweep(storage, c.EPOCHS, now_ms)
-    return done
 
 
 @shared_task(name="dashboard.jobs.expire_rows", ignore_result=True)
 def expire_old_rows() -> dict[str, int]:
-    """Delete rows that are over, by table; give back what the file has too much."""
-    gone = expire_rows(timezone.now())
+    """Delete rows that are over, by table; give back what the file has too much.
+
+    No row is deleted within an hour of the worker's start or of a jump of the clock.
+    """
+    settled_ms = SETTLED.now_ms()
+    gone = {}
+    if settled_ms is not None:
+        gone = expire_rows(datetime.fromtimestamp(settled_ms / 1000, UTC))
     give_pages_back(connection)
     return gone
 

@@ -1,13 +1,14 @@
 """Reports: their definitions, the runs made from them, and the runs' files.
 
 A run is claimed by one worker with a conditional update of its state, and only that
-worker writes to it until it ends. A running row that has not been seen for
-`LOST_AFTER` belongs to a worker that was killed.
+worker writes to it until it ends. A running row that was not written to for
+`LOST_AFTER` belongs to a worker that was killed (`dashboard.reports.lost`). A queued
+row is enough for its run to be made: its task only makes that sooner.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar, Final
 
 from django.conf import settings
@@ -176,14 +177,6 @@ class JobRun(ReportContent):
     def percent(self) -> int:
         """The share that is done, 0 to 100."""
         return int(self.part * 100)
-
-    def is_lost(self, now: datetime) -> bool:
-        """Tell whether the worker that ran it has vanished."""
-        return (
-            self.state == self.State.RUNNING
-            and self.seen_at is not None
-            and now - self.seen_at > LOST_AFTER
-        )
 
     @property
     def total_bytes(self) -> int:

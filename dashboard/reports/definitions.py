@@ -25,7 +25,6 @@ from dashboard.reports.request.schedules import next_time, plan_of, times_due
 from .writes import (
     Content,
     allow,
-    give_up_lost_runs,
     one_of,
     queue_run,
 )
@@ -152,7 +151,6 @@ def delete_definition(definition: ReportDefinition, *, by: User) -> None:
 def run_definition(definition: ReportDefinition, *, by: User) -> JobRun:
     """Queue a report of a definition over its period up to now."""
     allow(by)
-    give_up_lost_runs()
     return queue_run(
         _run_of(definition, timezone.now()), by=by, keep_days=definition.keep_days
     )
@@ -171,8 +169,6 @@ def start_due_reports(now: datetime) -> list[JobRun]:
     """
     due = ReportDefinition.objects.filter(paused=False, next_at__lte=now)
     found = list(due.order_by("next_at")[:_AT_ONCE])
-    if found:
-        give_up_lost_runs()
     runs = (_start_due(definition, now) for definition in found)
     return [run for run in runs if run is not None]
 

@@ -73,7 +73,6 @@ from .writes import (
     Content,
     cancel_report,
     delete_report,
-    give_up_lost_runs,
     start_report,
 )
 
@@ -93,7 +92,6 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 
 def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
-    give_up_lost_runs()
     names = [cluster.name for cluster in configured_clusters()]
     wanted = form["cluster"].value()
     chosen = wanted if wanted in names else next(iter(names), "")
@@ -143,7 +141,6 @@ def start(request: HttpRequest) -> HttpResponse:
 @requires(Role.VIEWER)
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a finished run, or the progress of an active one."""
-    give_up_lost_runs()
     run = get_object_or_404(JobRun, pk=pk)
     context: dict[str, Any] = {
         "run": run,
@@ -195,7 +192,6 @@ def _finished(report: Report) -> dict[str, Any]:
 @requires(Role.VIEWER)
 def status(request: HttpRequest, pk: int) -> JsonResponse:
     """Report a run's progress to a waiting page."""
-    give_up_lost_runs()
     run = get_object_or_404(JobRun, pk=pk)
     answer = JsonResponse(
         {

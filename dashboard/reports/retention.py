@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db.models import Q
 
@@ -14,14 +15,18 @@ from dashboard.reports.data.output import delete_output, runs_with_output
 
 logger = logging.getLogger(__name__)
 
+MOST_NAMED: Final = 20
+_told: set[int] = set()
+"""Folders without a row that were logged."""
+
 
 def expire_reports(now: datetime) -> int:
     """Delete the reports whose time is over; return their number.
 
-    Folders without a row, left by a process that was killed between the two deletions,
-    are deleted as well. A row is always created before its folder.
+    Folders go first, so that a process killed in between leaves rows, which are found
+    again. A folder without a row is kept and counted: it may be a report made after the
+    backup that this database was restored from, or of another installation.
     """
-    kept = runs_with_output()
     old = Q(keep_until__lt=now) | Q(
         keep_until=None, asked_at__lt=now - timedelta(days=KEEP_DAYS)
     )
@@ -30,11 +35,26 @@ def expire_reports(now: datetime) -> int:
         .exclude(state__in=JobRun.ACTIVE)
         .values_list("pk", flat=True)
     )
+    for pk in over:
+        delete_output(pk)
     if over:
         JobRun.objects.filter(pk__in=over).delete()
         record(None, "report.expire", details={"runs": over})
-    known = set(JobRun.objects.values_list("pk", flat=True))
-    for pk in sorted(kept - known):
-        delete_output(pk)
-        logger.info("run=%s output deleted", pk)
+    _tell_of_strangers()
     return len(over)
+
+
+def _tell_of_strangers() -> None:
+    """Log the folders that no row knows, each once in the life of this process."""
+    # Folders are listed first: a row is always created before its folder.
+    found = runs_with_output()
+    strangers = found - set(JobRun.objects.values_list("pk", flat=True)) - _told
+    if strangers:
+        logger.warning(
+            "%d folders of results in the lake have no report in the database and are "
+            "kept, because another database may know them: %s%s",
+            len(strangers),
+            ", ".join(map(str, sorted(strangers)[:MOST_NAMED])),
+            ", …" if len(strangers) > MOST_NAMED else "",
+        )
+        _told.update(strangers)

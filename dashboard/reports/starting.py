@@ -1,9 +1,9 @@
-"""Start reports by their schedules: a role of a worker, woken by beat's ticks.
+"""Start reports by their schedules, and end lost ones: a role of a worker.
 
-The question whether something is due is one query on an index, asked in a thread of
-its own, so that the worker's main thread is never held up. If ticks stop coming, the
-thread asks by itself. Several workers may have this role: the claim in the database
-keeps a report from being made twice.
+Beat's ticks wake it. Whether something is due, and what is active, are one query each
+on an index, asked in a thread of its own, so that the worker's main thread is never
+held up. If ticks stop coming, the thread asks by itself. Several workers may have this
+role: the claim in the database keeps a report from being made twice.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from django.utils import timezone
 from dashboard.clock.ticks import START_REPORTS, START_REPORTS_PERIOD_S, Tick
 
 from .definitions import start_due_reports
+from .lost import LostRuns
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class ReportSchedules:
         self, worker_name: str, start_due: Callable[[], object] | None = None
     ) -> None:
         self._worker = worker_name
-        self._start_due = start_due or _start_due
+        self._start_due = start_due or _look_after(LostRuns())
         self._ticks: queue.Queue[bool] = queue.Queue(maxsize=1)
         self._thread = threading.Thread(target=self._run, name="schedules", daemon=True)
 
@@ -72,5 +73,10 @@ class ReportSchedules:
             return True
 
 
-def _start_due() -> None:
-    start_due_reports(timezone.now())
+def _look_after(runs: LostRuns) -> Callable[[], object]:
+    def look() -> None:
+        # First: a lost run keeps the next one of its group from being started.
+        runs.give_up()
+        start_due_reports(timezone.now())
+
+    return look

@@ -1,11 +1,14 @@
-"""Tasks of the analytics worker for reports: make one, delete old ones."""
+"""Tasks of the analytics worker for reports: make them, delete old ones."""
 
 from __future__ import annotations
 
-from celery import shared_task
-from django.utils import timezone
+from contextlib import suppress
 
-from dashboard.jobs.kept import CHILD
+from celery import shared_task
+from kombu.exceptions import OperationalError
+
+from dashboard.clock.moments import moment_of
+from dashboard.jobs.kept import CHILD, SETTLED
 from dashboard.models import JobRun
 
 from .retention import expire_reports
@@ -23,7 +26,30 @@ def run(pk: int) -> bool:
     return has_run
 
 
+@shared_task(name="dashboard.jobs.make_waiting", ignore_result=True)
+def make_waiting() -> bool:
+    """Make the report that has waited longest, whatever became of its own task.
+
+    A restart of Redis forgets tasks, and a killed worker hides those that it had taken.
+    While several wait, this task asks for itself again, behind the tasks that wait with
+    it. A run that has a task as well is made by whichever claims it first.
+    """
+    waiting = JobRun.objects.filter(state=JobRun.State.QUEUED, cancel_asked=False)
+    pk = waiting.order_by("asked_at", "pk").values_list("pk", flat=True).first()
+    if pk is None:
+        return False
+    has_run = run(pk)
+    if waiting.exists():
+        with suppress(OperationalError):  # beat asks again within a minute
+            make_waiting.delay()
+    return has_run
+
+
 @shared_task(name="dashboard.jobs.expire_reports", ignore_result=True)
 def expire_old_reports() -> int:
-    """Delete the reports whose time is over; return their number."""
-    return expire_reports(timezone.now())
+    """Delete the reports whose time is over; return their number.
+
+    None is within an hour of the worker's start or of a jump of the clock.
+    """
+    now_ms = SETTLED.now_ms()
+    return 0 if now_ms is None else expire_reports(moment_of(now_ms))

@@ -25,7 +25,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import SYSTEM, record
-from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS, LOST_AFTER
+from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS
 from dashboard.reports.data.output import delete_output
 from dashboard.reports.request.comparisons import (
     check_comparisons,
@@ -121,7 +121,6 @@ def start_report(
         raise ReportRefusedError(_("The period ends before it begins."), "until")
     content = content or Content()
     content.check()
-    give_up_lost_runs()
     return queue_run(
         JobRun(
             cluster=cluster, group=group, since=since, until=until, **content.values()
@@ -209,23 +208,6 @@ def cancel_report(run: JobRun, *, by: User) -> None:
         )
 
 
-def give_up_lost_runs() -> int:
-    """Fail runs whose worker has gone; return their number.
-
-    Every page of reports asks, so it looks first and writes only when there is one;
-    the update asks again, in case a run was heard from meanwhile.
-    """
-    horizon = timezone.now() - LOST_AFTER
-    lost = JobRun.objects.filter(state=JobRun.State.RUNNING, seen_at__lt=horizon)
-    if not lost.exists():
-        return 0
-    return lost.update(
-        state=JobRun.State.FAILED,
-        error="the analytics worker that ran this has gone",
-        finished_at=timezone.now(),
-    )
-
-
 @transaction.atomic
 def delete_report(run: JobRun, *, by: User) -> None:
     """Delete a run with its numbers and files; an active run is refused."""
@@ -242,7 +224,7 @@ def delete_report(run: JobRun, *, by: User) -> None:
         target=run.name or run.group or "*",
         details={"run": run.pk},
     )
-    # Files go last: a folder without its row is swept, a row without its folder is not.
+    # Files go last: the deletion may be rolled back, and files do not come back.
     transaction.on_commit(lambda: delete_output(run.pk))
 
 

@@ -27,6 +27,7 @@ from rmqcore.protocol.headers import (
     encode_header,
 )
 from rmqcore.protocol.ids import pack_host
+from rmqcore.settled_clock import SettledClock
 from rmqcore.store import MessageStore
 from rmqcore.transport import (
     Channel,
@@ -72,6 +73,7 @@ class Broker:
     def __init__(self, settings: BrokerSettings, *, clock: Clock | None = None) -> None:
         self.settings = settings
         self._clock = clock or SystemClock()
+        self._settled = SettledClock(self._clock)
         self._server = Server(
             self.handle,
             host=settings.host,
@@ -328,8 +330,10 @@ class Broker:
 
     async def _expire_files(self) -> None:
         settings = self.state.settings
+        # Until the time can be trusted, nothing is old; the log's size still counts.
+        now_ms = self._settled.now_ms() or 0
         removed = self.state.store.expire(
-            self._clock.time_ms(), settings.keep_ms, settings.max_log_bytes
+            now_ms, settings.keep_ms, settings.max_log_bytes
         )
         if removed:
             logger.info("broker=%s expired log files: %s", settings.name, removed)

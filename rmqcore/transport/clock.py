@@ -57,6 +57,10 @@ class ManualClock:
         """Return the start plus what was advanced, in milliseconds."""
         return self._start_ms + round(self._now * 1000)
 
+    def jump(self, seconds: float) -> None:
+        """Put the wall clock ahead, or back; the monotonic one goes on as it was."""
+        self._start_ms += round(seconds * 1000)
+
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock was advanced past now + `seconds`."""
         if seconds <= 0:

@@ -68,6 +68,26 @@ def test_a_clock_that_goes_back_runs_nothing_twice(schedule: Schedule) -> None:
     assert schedule.due(START + 20) == []
 
 
+DAY = 86_400.0
+
+
+def test_a_clock_put_back_by_a_day_holds_up_nothing(schedule: Schedule) -> None:
+    ahead = START + DAY
+    assert schedule.claim(schedule.current(Timer.RENEW_LOCKS, ahead), ahead)
+    back = START + 47
+    assert schedule.next_due(back) == back
+    (slot,) = schedule.due(back)
+    assert schedule.claim(slot, back)
+    assert not schedule.claim(slot, back)
+    assert schedule.next_due(back) == START + 60
+
+
+def test_a_slot_that_the_clock_has_not_reached_is_refused(schedule: Schedule) -> None:
+    ahead = schedule.current(Timer.RENEW_LOCKS, START + DAY)
+    assert not schedule.claim(ahead, START + 20)
+    assert schedule.claim(schedule.current(Timer.RENEW_LOCKS, START + 20), START + 20)
+
+
 @pytest.mark.parametrize(("period", "allowed"), [(20.0, 5.0), (5.0, 1.25), (60.0, 5.0)])
 def test_a_tick_may_be_late_by_a_quarter_or_five_seconds(
     period: float, allowed: float
@@ -120,10 +140,12 @@ def test_the_timers_of_a_schedule_are_listed() -> None:
 
 
 @given(st.lists(st.floats(0, 10_000), max_size=60))
-def test_no_slot_is_ever_claimed_twice(times: list[float]) -> None:
+def test_no_slot_is_claimed_twice_unless_the_clock_goes_back(
+    times: list[float],
+) -> None:
     schedule = Schedule(0.0)
     claimed: list[tuple[Timer, int]] = []
-    for now in times:
+    for now in sorted(times):
         for timer in Timer:
             slot = schedule.current(timer, now)
             if schedule.claim(slot, now):

@@ -31,6 +31,7 @@ def at(seconds: float) -> datetime:
         (19.9, 20.1, True, 19.9),
         (20.1, 39.9, False, 0.1),
         (0.5, 65.0, True, 15.0),
+        (86_400.5, 3.0, True, 17.0),
     ],
 )
 def test_due_once_in_each_slot_of_the_wall_clock(
@@ -137,3 +138,37 @@ def test_tasks_of_the_configuration_stay_tasks(mailbox: Mailbox) -> None:
     scheduler.apply_entry(entry(scheduler, "roll-up"))
     assert sent == ["dashboard.jobs.roll_up"]
     assert mailbox.broadcasts == []
+
+
+def test_no_timer_stands_still_when_the_clock_goes_ahead_and_back(
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = [at(0.5)]
+    app = Celery("test", broker="memory://", set_as_current=False)
+    app.control = mailbox
+    app.conf.beat_schedule = {
+        "roll-up": {"task": "dashboard.jobs.roll_up", "schedule": 600.0}
+    }
+    app.now = lambda: moment[0]  # type: ignore[method-assign]
+    scheduler = TickScheduler(app)
+    del scheduler.schedule["celery.backend_cleanup"]  # once a day, by the hour
+    sent: list[str] = []
+    monkeypatch.setattr(
+        scheduler, "apply_entry", lambda one, **_: sent.append(one.name)
+    )
+    for each in scheduler.schedule.values():
+        monkeypatch.setattr(each.schedule, "nowfun", lambda: moment[0])
+
+    def runs_from(start: float, seconds: int) -> set[str]:
+        sent.clear()
+        for second in range(seconds):
+            moment[0] = at(start + second)
+            while scheduler.tick() == 0:
+                pass
+        return set(sent)
+
+    all_of_them = set(scheduler.schedule)
+    assert runs_from(0.5, 601) == all_of_them
+    assert runs_from(86_400.5, 2) == all_of_them, "each is late by a day"
+    assert runs_from(610.5, 2) == all_of_them, "each slot is another one than the last"
+    assert runs_from(612.5, 601) == all_of_them

@@ -266,3 +266,19 @@ async def test_a_cache_that_stood_still_past_the_lease_gives_it_back(
 def test_a_lease_outlasts_several_renewals() -> None:
     assert LEASE_SECONDS >= 10
     assert LEASE_SECONDS / RENEW_SECONDS >= 8
+
+
+async def test_a_leader_after_the_clock_was_put_back_is_another_one(
+    client: redis.asyncio.Redis,
+) -> None:
+    ahead, other = Lease(client, "east", "one"), Lease(client, "east", "two")
+    await ahead.hold(NOW + 86_400_000)
+    before = fence(ahead)
+    await client.flushall()
+    await other.hold(NOW)
+    assert fence(other) < before
+    await other.release()
+    token = ahead.token
+    assert await ahead.hold(NOW + 5)
+    assert ahead.token != token
+    assert fence(ahead) > before

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,25 @@ import pytest
 from dashboard.jobs.child import AnalyticsChild
 
 MakeChild = Callable[..., AnalyticsChild]
+
+
+class GivenTime:
+    """The settled clock of the tasks: the machine's time, unless told otherwise."""
+
+    def __init__(self) -> None:
+        self.settled = True
+
+    def now_ms(self) -> int | None:
+        return int(time.time() * 1000) if self.settled else None
+
+
+@pytest.fixture
+def given_time(monkeypatch: pytest.MonkeyPatch) -> GivenTime:
+    """A clock that has gone evenly for an hour."""
+    given = GivenTime()
+    monkeypatch.setattr("dashboard.jobs.tasks.SETTLED", given)
+    monkeypatch.setattr("dashboard.reports.tasks.SETTLED", given)
+    return given
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ def test_a_cache_that_is_away_holds_no_maintenance_up(url: str, settings: Any) -
     note_given_up([GivenUp("east", 3, START_MS, START_MS)], NOW)
 
 
+@pytest.mark.usefixtures("given_time")
 def test_maintenance_tells_of_samples_that_no_roll_up_has_read(
     valkey: object,
     settings: Any,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.jobs.conftest import make_child
+from tests.dashboard.jobs.conftest import given_time, make_child
 
-__all__ = ["make_child"]
+__all__ = ["given_time", "make_child"]
 
 
 @pytest.fixture

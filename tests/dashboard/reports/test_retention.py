@@ -13,6 +13,7 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.reports import retention
 from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.retention import expire_reports
 from dashboard.reports.writes import delete_report
@@ -59,13 +60,44 @@ def test_what_is_being_made_is_left_alone(lake: Path) -> None:
     assert (lake / "results" / str(run.pk)).exists()
 
 
-def test_a_folder_that_nobody_knows_is_swept(lake: Path) -> None:
+def test_a_folder_that_nobody_knows_is_kept_and_said_once(
+    lake: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_told", set())
     run = finished_run(lake)
     stray = lake / "results" / "4711" / "files"
     stray.mkdir(parents=True)
     (stray / "report.pdf").write_bytes(b"%PDF")
+    for _hour in range(2):
+        assert expire_reports(timezone.now()) == 0
+    assert (stray / "report.pdf").read_bytes() == b"%PDF"
+    assert (lake / "results" / str(run.pk)).exists()
+    assert caplog.text.count("1 folders of results") == 1
+    assert "may know them: 4711" in caplog.text
+
+
+def test_reports_made_after_the_backup_outlive_its_restoration(lake: Path) -> None:
+    run = finished_run(lake)
+    JobRun.objects.all().delete()
     assert expire_reports(timezone.now()) == 0
-    assert [path.name for path in (lake / "results").iterdir()] == [str(run.pk)]
+    assert (lake / "results" / str(run.pk)).exists()
+
+
+def test_a_kill_between_the_two_deletions_leaves_what_is_found_again(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished_run(lake)
+    late = run.asked_at + timedelta(days=31)
+
+    def killed(pk: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(retention, "delete_output", killed)
+        with pytest.raises(KeyboardInterrupt):
+            expire_reports(late)
+    assert expire_reports(late) == 1
+    assert not (lake / "results" / str(run.pk)).exists()
 
 
 def test_deleting_takes_row_and_folder_and_is_audited(lake: Path, olga: User) -> None:

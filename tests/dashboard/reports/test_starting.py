@@ -8,6 +8,7 @@ from django.db import OperationalError
 from dashboard.clock.ticks import START_REPORTS, Tick
 from dashboard.config.worker import ROLE_MAKERS
 from dashboard.reports import starting as schedules
+from dashboard.reports.lost import LostRuns
 from dashboard.reports.starting import ReportSchedules
 
 PATIENCE = 30.0
@@ -61,3 +62,17 @@ def test_without_ticks_it_asks_by_itself(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_it_is_a_role_of_a_worker() -> None:
     assert isinstance(ROLE_MAKERS["schedules"]("worker"), ReportSchedules)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_look_gives_up_lost_runs_before_it_starts_new_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+    runs = LostRuns()
+    monkeypatch.setattr(runs, "give_up", lambda: done.append("given up"))
+    monkeypatch.setattr(
+        schedules, "start_due_reports", lambda _now: done.append("started")
+    )
+    schedules._look_after(runs)()
+    assert done == ["given up", "started"]

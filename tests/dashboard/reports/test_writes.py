@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -24,7 +22,6 @@ from dashboard.reports.writes import (
     CONTENT_FIELDS,
     RUN_TASK,
     cancel_report,
-    give_up_lost_runs,
     start_report,
 )
 
@@ -133,30 +130,6 @@ def test_a_run_under_way_is_asked_to_stop(
     cancel_report(run, by=olga)
     run.refresh_from_db()
     assert (run.state, run.cancel_asked) == (State.RUNNING, True)
-
-
-def test_a_run_whose_worker_has_gone_makes_room(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    run = start(olga)
-    seen = timezone.now() - timedelta(seconds=61)
-    JobRun.objects.update(state=State.RUNNING, seen_at=seen)
-    run.refresh_from_db()
-    assert run.is_lost(timezone.now())
-    start(olga)
-    run.refresh_from_db()
-    assert run.state == State.FAILED
-    assert "has gone" in run.error
-
-
-def test_a_run_seen_lately_is_not_given_up_and_nothing_is_written(
-    olga: User, sent: list[tuple[str, int]]
-) -> None:
-    start(olga)
-    JobRun.objects.update(state=State.RUNNING, seen_at=timezone.now())
-    with CaptureQueriesContext(connection) as asked:
-        assert give_up_lost_runs() == 0
-    assert [query["sql"].split()[0] for query in asked.captured_queries] == ["SELECT"]
 
 
 def test_all_that_a_report_can_be_about_is_declared_alike() -> None:

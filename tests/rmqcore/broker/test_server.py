@@ -94,14 +94,19 @@ async def test_timers_flush_and_checkpoint(
         await asyncio.sleep(0)
 
 
-async def test_the_retention_timer_removes_old_files(
-    settings: BrokerSettings, clock: ManualClock
+async def test_the_retention_timer_removes_old_files_unless_the_clock_jumped(
+    settings: BrokerSettings, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("rmqcore.settled_clock.SETTLE_SECONDS", 180.0)
     broker = await run(replace(settings, keep_ms=30_000), clock)
     peer = await Peer.connected(broker.address)
     for _ in range(3):
         await peer.send(body=b"x" * 500_000)
+    clock.jump(86_400)
     await clock.advance(61)
+    assert broker.state.store.min_offset("T", 0) == 0
+    clock.jump(-86_400)
+    await clock.advance(241)
     assert broker.state.store.min_offset("T", 0) == 2
     await peer.close()
     await broker.stop()
