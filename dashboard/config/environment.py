@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Collection, Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
@@ -139,8 +139,9 @@ def redis_url(key: str) -> str:
 def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
     """Read a database URL: empty or `sqlite:///path`, or `postgresql://…`.
 
-    What follows a `?` goes to PostgreSQL's driver (`sslmode`, `sslrootcert`, …); a
-    name that libpq does not know is refused.
+    The host may be the folder of a Unix socket, escaped as libpq has it
+    (`%2Fvar%2Frun%2Fpostgresql`). What follows a `?` goes to PostgreSQL's driver
+    (`sslmode`, `sslrootcert`, …); a name that libpq does not know is refused.
     """
     value = text(key)
     if not value:
@@ -168,7 +169,7 @@ def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
         "NAME": name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or "",
+        "HOST": _host(parts),
         "PORT": str(_port(key, value) or ""),
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
@@ -284,6 +285,14 @@ def _postgresql_options(key: str, query: str) -> dict[str, str]:
                 "postgresql://user:password@host:port/name"
             )
     return options
+
+
+def _host(parts: SplitResult) -> str:
+    """Return the host, which `parts.hostname` would turn into lower case."""
+    place = parts.netloc.rpartition("@")[2]
+    if place.startswith("["):
+        return place[1:].partition("]")[0]
+    return unquote(place.partition(":")[0])
 
 
 def _port(key: str, value: str) -> int | None:

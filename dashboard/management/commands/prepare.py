@@ -1,7 +1,8 @@
 """`manage.py prepare`: bring the database to the state that the programs expect.
 
-Safe to run at every start and by several processes one after another: it migrates,
-syncs the clusters of the settings and, with `--demo`, registers the demo's group.
+Safe to run at every start and by several processes one after another: it migrates
+and, with `--demo`, registers the demo's group. Before migrations change a database that
+is in use, it makes a backup, with which the earlier version of the program can go back.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from dashboard.backup.errors import BackupError
+from dashboard.backup.service import backup_before_upgrade
 from dashboard.jobs.shrinking import make_shrinkable
 
 
@@ -24,9 +27,27 @@ class Command(BaseCommand):
         parser.add_argument(
             "--demo", action="store_true", help="register the demo's hosted group"
         )
+        parser.add_argument(
+            "--no-backup",
+            action="store_true",
+            help="migrate without making a backup first",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not options["no_backup"]:
+            self._back_up()
         make_shrinkable(connection)
         call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
         if options["demo"]:
             call_command("prepare_demo", stdout=self.stdout)
+
+    def _back_up(self) -> None:
+        try:
+            made = backup_before_upgrade()
+        except BackupError as error:
+            raise CommandError(
+                f"no backup could be made before the upgrade: {error}. To upgrade "
+                "without one: ./rocketscope manage prepare --no-backup"
+            ) from None
+        if made:
+            self.stdout.write(f"the database before the upgrade is in {made}")

@@ -176,6 +176,22 @@ class TestDatabase:
             "scope",
         )
 
+    @pytest.mark.parametrize(
+        ("place", "host", "port"),
+        [
+            ("%2Frun%2FPostgreSQL", "/run/PostgreSQL", ""),
+            ("me@%2Frun%2FPostgreSQL:5433", "/run/PostgreSQL", "5433"),
+            ("me@[2001:db8::1]:5433", "2001:db8::1", "5433"),
+            ("", "", ""),
+        ],
+    )
+    def test_a_host_may_be_a_folder(
+        self, given: Set, tmp_path: Path, place: str, host: str, port: str
+    ) -> None:
+        given(f"postgresql://{place}/scope")
+        read = environment.database(KEY, sqlite_path=tmp_path)
+        assert (read["HOST"], read["PORT"]) == (host, port)
+
     def test_parameters_reach_the_driver(self, given: Set, tmp_path: Path) -> None:
         given("postgresql://h/x?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem")
         read = environment.database(KEY, sqlite_path=tmp_path)

@@ -1,0 +1,52 @@
+"""`./rocketscope restore FILE`: put a backup in the place of what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from dashboard.backup.errors import BackupError
+from dashboard.backup.service import Outcome, restore_backup
+
+
+class Command(BaseCommand):
+    """Restore a backup; nothing may be running."""
+
+    help = (
+        "Replace the database and the settings by a backup's. Nothing may be running. "
+        "What is replaced is saved to a backup of its own first."
+    )
+    # The checks read the database, which may be what is damaged.
+    requires_system_checks: list[str] = []  # noqa: RUF012  as Django declares it
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="a file that `backup` has written")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            done = restore_backup(options["file"], dotenv=settings.ROOT / ".env")
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write("\n".join(_told(done)))
+
+
+def _told(done: Outcome) -> list[str]:
+    found = done.description
+    lines = [f"restored the backup of {found.made_at}, made by version {found.program}"]
+    if done.saved:
+        lines.append(f"what was there before is in {done.saved}")
+    for each in done.datasets:
+        if each.written:
+            lines.append(
+                f"lake, {each.dataset}: {each.files} files named again, of which "
+                f"{each.missing} are no longer there"
+            )
+        elif each.missing:
+            lines.append(f"lake, {each.dataset}: kept its own manifest, which is newer")
+    if done.dotenv:
+        lines.append(f"the settings of the backup are in {done.dotenv}")
+    lines.append("everybody has to sign in again")
+    return lines
