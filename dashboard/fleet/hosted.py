@@ -1,7 +1,9 @@
 """One member that this worker hosts: a push consumer under a claim.
 
-The claim is the right to act for the member. It has an end, which each renewal moves.
-Past it another worker may have taken the member over, so nothing is begun that only an
+The claim is the right to act for the member. It has an end, which each renewal moves,
+and which the worker's heartbeats move while the claim cannot be renewed because the
+database is locked or away (see `heartbeats`, which says why that is safe). Past it
+another worker may have taken the member over, so nothing is begun that only an
 owner may do: timers are skipped, and listeners wait until the claim is renewed or the
 member is abandoned. Thus a worker that wakes after being frozen cannot commit offsets
 that are another's by then.
@@ -40,6 +42,7 @@ from rmqcore.timers import Slot
 
 from .announcing import Announcer
 from .claims import Claim
+from .heartbeats import Beat
 from .listeners import make_listener
 from .specs import MemberSpec
 from .strategies import hosted_strategy
@@ -61,6 +64,7 @@ class HostedMember:
     ) -> None:
         self.spec = spec
         self.claim = claim
+        self._acts_until = claim.until.timestamp()
         self.started = False
         self._renewed = asyncio.Event()
         self._announcer = announcer
@@ -78,13 +82,19 @@ class HostedMember:
 
     @property
     def may_act(self) -> bool:
-        """True until the claim's end; checked before anything only an owner may do."""
-        return self._now() < self.claim.until.timestamp()
+        """True until the right's end; checked before anything only an owner may do."""
+        return self._now() < self._acts_until
 
     def renew(self, claim: Claim) -> None:
         """Take the claim's new end."""
         self.claim = claim
+        self._acts_until = max(self._acts_until, claim.until.timestamp())
         self._renewed.set()
+
+    def keep(self, beat: Beat) -> None:
+        """Act until the heartbeat's end, unless the right was over before it."""
+        if beat.unbroken and beat.asked < self._acts_until and self.may_act:
+            self._acts_until = max(self._acts_until, beat.until)
 
     async def start(self) -> None:
         """Join the group; raises what `PushConsumer.start` raises."""

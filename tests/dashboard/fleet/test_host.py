@@ -20,7 +20,7 @@ from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
 from dashboard.hosting.writes import remove_group
 from dashboard.live.holdings import decode_holding
-from dashboard.live.names import allocation_channel, allocation_key
+from dashboard.live.names import allocation_channel, allocation_key, heartbeats_key
 from dashboard.live.state import make_async_client
 from dashboard.models import ManagedGroup, ManagedMember, TimerRun
 from rmqcore.admin import Admin
@@ -76,6 +76,7 @@ async def make(
             WorkerName(name, "h", 1, datetime.now(UTC)),
             clusters={"east": settings_of(cluster)},
             announcer=Announcer(client),
+            client=client,
             database=database,
             now=now,
         )
@@ -317,17 +318,20 @@ async def test_a_worker_that_stood_still_abandons_its_members(
 
 
 async def test_what_it_held_is_taken_over_under_another_client_id(
-    make: Make, cluster: LocalCluster
+    make: Make, cluster: LocalCluster, client: redis.asyncio.Redis
 ) -> None:
     await in_thread(group)
     now = Now()
     frozen = make("frozen", now)
     await followed(frozen, [16])
     now.ahead = CLAIM_SECONDS + 1
+    await client.zrem(heartbeats_key(), "frozen")  # the cache's clock has not moved
     other = make("other", now)
     await other.follow_once()
     assert [m.client_id.rpartition(".")[2] for m in other.hosted.values()] == ["2"]
+    await frozen.say_alive()
     frozen.look_at_claims()
+    assert frozen.hosted == {}, "waking up gives no right back"
     await followed(other, [16])
     await frozen.follow_once()
     assert frozen.hosted == {}
