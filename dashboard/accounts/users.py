@@ -29,6 +29,8 @@ def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> 
 
     Raises LastAdminError when no admin would be left.
     """
+    lock_admins()
+    user.refresh_from_db(fields=["role", "is_active"])
     before = {"role": user.role, "active": user.is_active}
     after = {"role": role.value, "active": is_active}
     if before == after:
@@ -45,6 +47,17 @@ def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> 
         target=user.get_username(),
         details={"before": before, "after": after},
     )
+
+
+def lock_admins() -> list[User]:
+    """Let one transaction at a time decide who stays an admin; return the admins.
+
+    PostgreSQL would let two admins demote each other at once: neither transaction sees
+    what the other has not committed. SQLite's transactions are exclusive anyway. Rows
+    are locked in one order, so that nobody waits in a circle.
+    """
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True)
+    return list(admins.select_for_update().order_by("pk"))
 
 
 @transaction.atomic

@@ -24,6 +24,7 @@ from random import Random
 from typing import Any, Final, Protocol
 
 import redis.asyncio
+from django.db import Error as DatabaseError
 
 from dashboard.live.documents import Lateness
 from dashboard.live.holdings import decode_holding
@@ -234,7 +235,11 @@ class ClusterCollector:
         if lead is None:
             return
         began = self._now_ms()
-        lead.wanted_strategies = await self.keeper.call(self._wanted_strategies)
+        try:
+            lead.wanted_strategies = await self.keeper.call(self._wanted_strategies)
+        except DatabaseError as error:
+            # Those last read stay; what the cluster shows does not depend on them.
+            logger.warning("cluster=%s wishes not read: %s", self.cluster, error)
         await self._forget_gone()
         try:
             snapshot = await self._source.snapshot()

@@ -6,6 +6,10 @@ other sees that it has changed none. The fence grows with each claim; a worker w
 old one (because it was frozen past `until`) can neither renew nor release, and stops
 its member without acting as an owner.
 
+A claim that ran out is not free while its worker is `alive`, as heartbeats tell: the
+database may have been away for everyone, and then its worker renews the claim as soon
+as it can. `alive` is None when heartbeats cannot be read; then nobody's are free.
+
 Plain functions of (state, now). Cost: one or two statements each; `now` must come
 from clocks that agree to within a second or two when workers run on several hosts.
 """
@@ -76,9 +80,11 @@ def loads(workers: Iterable[str], now: datetime) -> dict[str, int]:
     return counts
 
 
-def free_members(now: datetime) -> list[ManagedMember]:
-    """Return the wanted members that nobody holds at `now`, oldest first."""
-    free = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+def free_members(
+    now: datetime, worker: str, alive: frozenset[str] | None
+) -> list[ManagedMember]:
+    """Return the wanted members that `worker` may claim at `now`, oldest first."""
+    free = _free(now) & _left(worker, alive)
     found = ManagedMember.objects.filter(free, wanted=True)
     return list(found.select_related("group__cluster").order_by("created_at", "pk"))
 
@@ -90,9 +96,8 @@ def claim(member: ManagedMember, worker: str, now: datetime) -> Claim | None:
     2. The row count decides: one row means that this worker holds the new fence.
     """
     until = now + timedelta(seconds=CLAIM_SECONDS)
-    free = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     changed = ManagedMember.objects.filter(
-        free, pk=member.pk, fence=member.fence, wanted=True
+        _free(now), pk=member.pk, fence=member.fence, wanted=True
     ).update(worker=worker, fence=F("fence") + 1, claimed_until=until, error="")
     return Claim(member.pk, member.fence + 1, until) if changed else None
 
@@ -119,15 +124,20 @@ def release(held: Claim, worker: str) -> bool:
     return bool(row.update(worker="", claimed_until=None, client_id=""))
 
 
+def refuse(held: Claim, worker: str, error: str) -> bool:
+    """Let go of a member that cannot be hosted; it is free once the claim ran out."""
+    return bool(_held(held, worker).update(worker="", client_id="", error=error))
+
+
 def note_client(held: Claim, worker: str, *, client_id: str, error: str = "") -> bool:
     """Record the client id a member runs under, or why it could not start."""
     changes = {"client_id": client_id[:255], "error": error}
     return bool(_held(held, worker).update(**changes))
 
 
-def remove_orphans(now: datetime) -> int:
+def remove_orphans(now: datetime, worker: str, alive: frozenset[str] | None) -> int:
     """Remove unwanted members whose host is gone; return how many."""
-    over = Q(worker="") | Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    over = _free(now) & _left(worker, alive)
     removed, _ = ManagedMember.objects.filter(over, wanted=False).delete()
     return removed
 
@@ -148,6 +158,17 @@ def should_release(worker: str, load_by_worker: dict[str, int]) -> bool:
     """Return whether to hand a member over: another worker holds two or more fewer."""
     mine = load_by_worker.get(worker, 0)
     return bool(load_by_worker) and mine - min(load_by_worker.values()) >= 2
+
+
+def _free(now: datetime) -> Q:
+    return Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+
+
+def _left(worker: str, alive: frozenset[str] | None) -> Q:
+    """Tell claims that their worker has left: it is dead, or is the one who asks."""
+    if alive is None:
+        return Q(worker__in=("", worker))
+    return ~Q(worker__in=alive - {worker})
 
 
 def _held(held: Claim, worker: str):  # type: ignore[no-untyped-def]

@@ -5,9 +5,11 @@ and carries it out. Members start and stop concurrently in tasks of their own, s
 one delays neither the others nor the renewal of claims. Ticks run the six timers for
 all members together; a slot whose tick is late is run without it.
 
-The claims are checked four times a second. If they were not renewed before their end
-(the process was stopped, or its database unavailable), the members are abandoned at
-once, before anything else acts for them; the next plan claims them anew.
+The claims are checked four times a second. If neither they were renewed before their
+end nor heartbeats went on (the process was stopped, or reached neither database nor
+cache), the members are abandoned at once, before anything else acts for them; the next
+plan claims them anew. A database that is locked or away for any time delays what is
+written about members, and wishes, but ends no member.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from django.db import DatabaseError
+import redis.asyncio
+from django.db import Error as DatabaseError
 
 from dashboard.clock.ticks import FALLBACK, Tick, asked
 from dashboard.gateway.read_only import check_writable
@@ -31,6 +34,7 @@ from rmqcore.timers import Schedule, Timer
 from . import claims
 from .announcing import Announcer
 from .claims import Claim
+from .heartbeats import BEAT_SECONDS, Beat, Heartbeats
 from .hosted import HostedMember
 from .planning import Plan, WorkerName, make_plan
 from .runs import SlotRun, remove_old_runs, save_runs, skipped_run, slot_run
@@ -56,6 +60,7 @@ class FleetHost:
         *,
         clusters: Mapping[str, ClusterSettings],
         announcer: Announcer,
+        client: redis.asyncio.Redis,
         database: Callable[[Callable[[], Any]], Awaitable[Any]],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -63,11 +68,16 @@ class FleetHost:
         self.hosted: dict[int, HostedMember] = {}
         self._clusters = clusters
         self._announcer = announcer
+        self._heartbeats = Heartbeats(client, worker.name, now)
         self._database = database
         self._now = now
         self._schedule = Schedule(now())
         self._runs: list[SlotRun] = []
         self._saved_at = now()
+        self._unnoted: set[int] = set()
+        """Members whose client or error could not be written to their rows yet."""
+        self._out_since: float | None = None
+        """Since when no plan could be made, as the database refuses or is away."""
         self._busy: dict[int, asyncio.Task[None]] = {}
         self._retry_at: dict[int, float] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -92,13 +102,39 @@ class FleetHost:
         """Make a plan and begin to carry it out."""
         hosted = {member_id: member.claim for member_id, member in self.hosted.items()}
         now = datetime.fromtimestamp(self._now(), UTC)
+        # After `now`, so that it tells who has let the claims run out that are over.
+        beat = await self.say_alive()
+        alive = None if beat is None else beat.alive
         try:
-            plan = await self._database(lambda: make_plan(self.worker, hosted, now))
+            plan = await self._database(
+                lambda: make_plan(self.worker, hosted, now, alive)
+            )
+        except DatabaseError as error:
+            self._no_plan(error)
+            return
+        self._planned()
+        self._begin(plan)
+        try:
             await self._save_runs()
         except DatabaseError as error:
-            logger.warning("worker=%s no plan: %s", self.worker.name, error)
-            return
-        self._begin(plan)
+            logger.warning("worker=%s runs not written: %s", self.worker.name, error)
+
+    async def keep_alive(self) -> None:
+        """Say every second that the worker lives, forever, whatever the database does.
+
+        A database that is waited for holds up the plans, which say so as well.
+        """
+        while True:
+            await self.say_alive()
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def say_alive(self) -> Beat | None:
+        """Say that the worker lives, and let its members act for as long as that."""
+        beat = await self._heartbeats.beat()
+        if beat is not None:
+            for member in self.hosted.values():
+                member.keep(beat)
+        return beat
 
     async def watch(self) -> None:
         """Abandon members whose claim has expired, and run late slots, forever."""
@@ -132,10 +168,14 @@ class FleetHost:
         for timer in self._timers.values():
             timer.cancel()
         await asyncio.gather(*self._busy.values(), return_exceptions=True)
-        await asyncio.gather(*(self._stop(each) for each in list(self.hosted)))
+        await asyncio.gather(*(self._leave(each) for each in list(self.hosted)))
         self._saved_at = 0.0
-        await self._save_runs()
-        await self._database(lambda: claims.deregister_worker(self.worker.name))
+        try:
+            await self._save_runs()
+            await self._database(lambda: claims.deregister_worker(self.worker.name))
+        except DatabaseError as error:
+            logger.warning("worker=%s not signed off: %s", self.worker.name, error)
+        await self._heartbeats.end()
 
     # Carrying out a plan
 
@@ -187,6 +227,8 @@ class FleetHost:
             self._when_idle(member_id, partial(self._start_anew, member, spec))
         elif not member.started and self._now() >= self._retry_at.get(member_id, 0):
             self._when_idle(member_id, partial(self._start, member))
+        elif member.started and member_id in self._unnoted:
+            self._when_idle(member_id, partial(self._note, member, ""))
 
     def _switch(self, member: HostedMember, spec: MemberSpec) -> None:
         try:
@@ -209,11 +251,18 @@ class FleetHost:
             error = str(failure)
             self._retry_later(member.spec.member_id)
             logger.warning("client=%s not started: %s", member.client_id, failure)
+        await self._note(member, error)
+
+    async def _note(self, member: HostedMember, error: str) -> None:
+        """Write to the member's row what became of its start, now or later."""
+        member_id = member.spec.member_id
+        self._unnoted.add(member_id)
         await self._database(
             lambda: claims.note_client(
                 member.claim, self.worker.name, client_id=member.client_id, error=error
             )
         )
+        self._unnoted.discard(member_id)
 
     async def _start_anew(self, member: HostedMember, spec: MemberSpec) -> None:
         await member.stop()
@@ -221,6 +270,14 @@ class FleetHost:
         claim = member.claim
         self._busy.pop(spec.member_id, None)
         self._host(claim, spec)
+
+    async def _leave(self, member_id: int) -> None:
+        """Stop a member; one that cannot be given back is free when its claim ends."""
+        try:
+            await self._stop(member_id)
+        except Exception:
+            # The others are to leave cleanly nevertheless.
+            logger.exception("member=%s did not leave cleanly", member_id)
 
     async def _stop(self, member_id: int) -> None:
         member = self.hosted.get(member_id)
@@ -232,11 +289,23 @@ class FleetHost:
 
     async def _give_back(self, claim: Claim, error: str) -> None:
         logger.warning("member=%s cannot be hosted: %s", claim.member_id, error)
-        await self._database(
-            lambda: claims.note_client(
-                claim, self.worker.name, client_id="", error=error
+        await self._database(lambda: claims.refuse(claim, self.worker.name, error))
+
+    def _no_plan(self, error: Exception) -> None:
+        if self._out_since is None:
+            self._out_since = self._now()
+            logger.warning(
+                "worker=%s no plan, the members stay as they are: %s",
+                *(self.worker.name, error),
             )
-        )
+
+    def _planned(self) -> None:
+        if self._out_since is not None:
+            logger.info(
+                "worker=%s plans again, after %.0f s without the database",
+                *(self.worker.name, self._now() - self._out_since),
+            )
+            self._out_since = None
 
     def _abandon(self, member_id: int, why: str) -> None:
         member = self.hosted.pop(member_id, None)

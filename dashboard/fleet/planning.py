@@ -2,12 +2,14 @@
 
 `make_plan` runs in the worker's database thread, in this order:
 
-1. record that the worker is alive;
-2. renew the claims held; those that could not be renewed are lost;
+1. renew the claims held; those that could not be renewed are lost;
+2. record that the worker is alive (from then on others compare what they host with what
+   it hosts, so its claims are renewed before);
 3. read the wishes for the members still held: gone or unwanted ones are to stop, those
    of an older revision are started anew;
 4. remove members that nobody wants or hosts any more, and leaving groups without any;
-5. while this worker holds the fewest members, claim free ones;
+5. claim again what this worker had let go itself, and, while it holds the fewest
+   members, those that nobody holds or whose worker is dead;
 6. when it holds at least two more than another, hand one over.
 """
 
@@ -49,15 +51,16 @@ class Plan:
     new: Sequence[tuple[Claim, MemberSpec]]
 
 
-def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) -> Plan:
-    """Return what the worker is to do with the members it hosts and with free ones."""
-    claims.register_worker(
-        worker.name,
-        host=worker.host,
-        pid=worker.pid,
-        started_at=worker.started_at,
-        now=now,
-    )
+def make_plan(
+    worker: WorkerName,
+    hosted: Mapping[int, Claim],
+    now: datetime,
+    alive: frozenset[str] | None = frozenset(),
+) -> Plan:
+    """Return what the worker is to do with the members it hosts and with free ones.
+
+    `alive` are the workers heard of since `now`; None if that is not known.
+    """
     due = [held for held in hosted.values() if is_due(held, now)]
     renewed = {held.member_id: held for held in claims.renew(due, worker.name, now)}
     lost = frozenset(held.member_id for held in due) - renewed.keys()
@@ -66,12 +69,19 @@ def make_plan(worker: WorkerName, hosted: Mapping[int, Claim], now: datetime) ->
         for member_id, claim in hosted.items()
         if member_id not in lost
     }
+    claims.register_worker(
+        worker.name,
+        host=worker.host,
+        pid=worker.pid,
+        started_at=worker.started_at,
+        now=now,
+    )
     wanted = _wanted(held)
     stop = held.keys() - wanted.keys()
-    claims.remove_orphans(now)
+    claims.remove_orphans(now, worker.name, alive)
     claims.remove_empty_groups()
     load = claims.loads(claims.live_workers(now), now)
-    new = _claim_free(worker.name, load, now)
+    new = _claim_free(worker.name, load, now, alive)
     if not new and not stop and claims.should_release(worker.name, load):
         stop = stop | {max(wanted)}
     return Plan(held, lost, frozenset(stop), wanted, new)
@@ -89,12 +99,16 @@ def _wanted(held: Mapping[int, Claim]) -> dict[int, MemberSpec]:
 
 
 def _claim_free(
-    worker: str, load: dict[str, int], now: datetime
+    worker: str,
+    load: dict[str, int],
+    now: datetime,
+    alive: frozenset[str] | None,
 ) -> list[tuple[Claim, MemberSpec]]:
     new: list[tuple[Claim, MemberSpec]] = []
-    for member in claims.free_members(now):
-        if not claims.may_claim(worker, load):
-            break
+    for member in claims.free_members(now, worker, alive):
+        # Nobody else may claim what this worker, being alive, has let go.
+        if member.worker != worker and not claims.may_claim(worker, load):
+            continue
         claim = claims.claim(member, worker, now)
         if claim is not None:
             new.append((claim, spec_of(member)))

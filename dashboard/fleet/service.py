@@ -76,10 +76,12 @@ class FleetService:
             self._worker,
             clusters=settings.ROCKETSCOPE_CLUSTERS,
             announcer=Announcer(self._client),
+            client=self._client,
             database=self._database.run,
             now=time.time,
         )
         self._spawn(self._host.follow())
+        self._spawn(self._host.keep_alive())
         self._spawn(self._host.watch())
         self._spawn(self._hear_wishes(self._host, self._client))
 

@@ -66,6 +66,11 @@ def metrics_key(worker: str) -> str:
     return f"{PREFIX}figures:{worker}"
 
 
+def heartbeats_key() -> str:
+    """Return the sorted set of fleet workers by the time until which they live."""
+    return f"{PREFIX}fleet:heartbeats"
+
+
 def allocation_key(cluster: str) -> str:
     """Return the hash group + client id -> what a fleet member holds."""
     return f"{PREFIX}allocation:{cluster}"

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import connection, connections
+from django.db.models import QuerySet
 from django.test import Client
 
 from dashboard.accounts.users import LastAdminError, add_user, change_user
 from dashboard.models import AuditEntry, Role, User
 from tests.dashboard.conftest import SignIn
+from tests.support.waiting import PATIENCE_SECONDS
 
 NEW = "a long and unlikely one"
 
@@ -35,6 +42,57 @@ def test_the_last_admin_stays_one(db: None) -> None:
         change_user(admin, role=Role.ADMIN, is_active=False, by=admin)
     admin.refresh_from_db()
     assert (admin.role, admin.is_active) == (Role.ADMIN, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_who_demote_each_other_leave_one() -> None:
+    admins = [add_user(name, Role.ADMIN, by=None) for name in ("anna", "otto")]
+    together = threading.Barrier(2)
+
+    def demote(user: User) -> bool:
+        together.wait(PATIENCE_SECONDS)
+        try:
+            change_user(user, role=Role.VIEWER, is_active=True, by=None)
+        except LastAdminError:
+            return False
+        finally:
+            connections.close_all()
+        return True
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(demote, admins)) == [False, True]
+    assert User.objects.filter(role=Role.ADMIN, is_active=True).count() == 1
+
+
+def test_the_admins_are_locked_in_the_transaction_before_any_change(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = add_user("anna", Role.ADMIN, by=None)
+    add_user("otto", Role.ADMIN, by=None)
+    done: list[tuple[str, bool]] = []
+    lock, save = QuerySet.select_for_update, User.save
+
+    def spy(query: QuerySet[User]) -> QuerySet[User]:
+        done.append(("lock", connection.in_atomic_block))
+        return lock(query)
+
+    def saved(self: User, **given: Any) -> None:
+        done.append(("save", connection.in_atomic_block))
+        save(self, **given)
+
+    monkeypatch.setattr(QuerySet, "select_for_update", spy)
+    monkeypatch.setattr(User, "save", saved)
+    change_user(user, role=Role.VIEWER, is_active=True, by=None)
+    assert done == [("lock", True), ("save", True)]
+
+
+def test_a_change_is_judged_by_what_is_stored(db: None) -> None:
+    user = add_user("anna", Role.ADMIN, by=None)
+    add_user("otto", Role.ADMIN, by=None)
+    User.objects.filter(pk=user.pk).update(role=Role.VIEWER)
+    change_user(user, role=Role.OPERATOR, is_active=True, by=None)
+    entry = AuditEntry.objects.get(action="user.change")
+    assert entry.details["before"]["role"] == "viewer"
 
 
 def test_a_change_that_changes_nothing_is_not_audited(db: None) -> None:

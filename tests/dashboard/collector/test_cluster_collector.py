@@ -11,8 +11,11 @@ import orjson
 import pytest
 import redis.asyncio
 from channels.layers import get_channel_layer
+from django.db import OperationalError
 
 from dashboard import models
+from dashboard.clock.moments import as_ms
+from dashboard.collector import keeping
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.holdings import VOUCHED_MS
 from dashboard.live.documents import GroupState
@@ -569,3 +572,29 @@ async def test_a_missing_broker_is_gone_once_somebody_says_so(
     assert source.known == {}
     assert await client.exists(gone_key("east")) == 0
     assert await models.KnownBroker.objects.acount() == 0
+
+
+async def test_sweeps_go_on_while_the_database_is_away(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Seen(divided("c1"))
+    collector = make(source)
+    await collector.sweep_all()
+
+    def locked(*_given: object) -> Any:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(collector, "_wanted_strategies", locked)
+        outage.setattr(keeping, "save_turns", locked)
+        before = now_ms()
+        source.groups_now = (divided("c1", "c2"),)
+        await collector.sweep_all()
+        after = now_ms()
+        await collector.sweep_all()
+        assert (collector.figures.sweeps, collector.figures.failed) == (3, 0)
+        assert await models.Epoch.objects.acount() == 1
+    await collector.sweep_all()
+    first, second = [each async for each in models.Epoch.objects.order_by("number")]
+    assert first.ended_by == second.began_by
+    assert before <= as_ms(second.began_by) <= after, "when it was seen, not written"

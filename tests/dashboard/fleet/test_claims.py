@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from dashboard.fleet import claims
@@ -11,6 +13,13 @@ from .wishes import NOW, group, later, member
 pytestmark = pytest.mark.django_db
 
 EXPIRED = later(CLAIM_SECONDS)
+
+
+NOBODY: frozenset[str] = frozenset()
+
+
+def free(now: datetime, alive: frozenset[str] | None = NOBODY) -> list[ManagedMember]:
+    return claims.free_members(now, "w2", alive)
 
 
 def register(*names: str) -> None:
@@ -29,7 +38,7 @@ def test_a_free_member_is_claimed_with_a_new_fence() -> None:
     claim = claimed()
     assert (claim.fence, claim.until) == (1, EXPIRED)
     assert member().worker == "w1"
-    assert claims.free_members(NOW) == []
+    assert free(NOW) == []
 
 
 def test_of_two_workers_that_saw_it_free_one_gets_it() -> None:
@@ -43,10 +52,36 @@ def test_of_two_workers_that_saw_it_free_one_gets_it() -> None:
 def test_a_claim_that_ran_out_is_free_for_others() -> None:
     group()
     claimed("w1")
-    (free,) = claims.free_members(EXPIRED)
-    taken = claims.claim(free, "w2", EXPIRED)
+    (found,) = free(EXPIRED)
+    taken = claims.claim(found, "w2", EXPIRED)
     assert taken is not None
     assert taken.fence == 2
+
+
+def test_a_claim_that_ran_out_stays_with_a_worker_that_lives() -> None:
+    group()
+    claimed("w1")
+    assert free(EXPIRED, frozenset({"w1", "w2"})) == []
+    assert free(EXPIRED, None) == [], "nobody knows whether its worker lives"
+    assert [row.number for row in free(EXPIRED, frozenset({"w2"}))] == [1]
+
+
+def test_an_unwanted_member_stays_until_its_living_worker_lets_it_leave() -> None:
+    group()
+    claimed("w1")
+    ManagedMember.objects.update(wanted=False)
+    assert claims.remove_orphans(EXPIRED, "w2", frozenset({"w1"})) == 0
+    assert claims.remove_orphans(EXPIRED, "w2", None) == 0
+    assert claims.remove_orphans(EXPIRED, "w2", NOBODY) == 1
+
+
+def test_a_refused_member_is_free_for_others_once_its_claim_ran_out() -> None:
+    group()
+    assert claims.refuse(claimed("w1"), "w1", "no such cluster")
+    assert (member().worker, member().error) == ("", "no such cluster")
+    everyone = frozenset({"w1", "w2"})
+    assert free(NOW, everyone) == []
+    assert [row.number for row in free(EXPIRED, everyone)] == [1]
 
 
 def test_renewing_moves_the_end() -> None:
@@ -58,7 +93,7 @@ def test_renewing_moves_the_end() -> None:
 def test_a_worker_that_was_frozen_can_neither_renew_nor_release() -> None:
     group()
     old = claimed("w1")
-    claims.claim(claims.free_members(EXPIRED)[0], "w2", EXPIRED)
+    claims.claim(free(EXPIRED)[0], "w2", EXPIRED)
     assert claims.renew([old], "w1", EXPIRED) == []
     assert not claims.release(old, "w1")
     assert not claims.note_client(old, "w1", client_id="x")
@@ -73,7 +108,7 @@ def test_a_late_claim_that_nobody_took_is_renewed() -> None:
 def test_the_same_worker_taking_it_again_has_another_fence() -> None:
     group()
     old = claimed("w1")
-    again = claims.claim(claims.free_members(EXPIRED)[0], "w1", EXPIRED)
+    again = claims.claim(free(EXPIRED)[0], "w1", EXPIRED)
     assert again is not None
     assert claims.renew([old], "w1", EXPIRED) == []
     assert len(claims.renew([again], "w1", EXPIRED)) == 1
@@ -82,7 +117,7 @@ def test_the_same_worker_taking_it_again_has_another_fence() -> None:
 def test_released_members_are_free_at_once() -> None:
     group()
     assert claims.release(claimed(), "w1")
-    assert [row.number for row in claims.free_members(NOW)] == [1]
+    assert [row.number for row in free(NOW)] == [1]
 
 
 def test_releasing_an_unwanted_member_removes_it() -> None:
@@ -97,9 +132,9 @@ def test_unwanted_members_are_not_claimed_and_go_when_their_host_is_gone() -> No
     group(members=2)
     claimed()
     ManagedMember.objects.update(wanted=False)
-    assert claims.free_members(EXPIRED) == []
-    assert claims.remove_orphans(NOW) == 1
-    assert claims.remove_orphans(EXPIRED) == 1
+    assert free(EXPIRED) == []
+    assert claims.remove_orphans(NOW, "w2", NOBODY) == 1
+    assert claims.remove_orphans(EXPIRED, "w2", NOBODY) == 1
 
 
 def test_the_row_tells_client_id_and_error() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from django.db import OperationalError
 
 from dashboard.fleet import claims
 from dashboard.fleet.claims import CLAIM_SECONDS, Claim
@@ -75,6 +76,43 @@ def test_members_of_a_dead_worker_are_taken_over_when_its_claims_end() -> None:
     plan("dead")
     assert plan("w1", now=later(CLAIM_SECONDS - 0.1)).new == []
     assert len(plan("w1", now=later(CLAIM_SECONDS)).new) == 2
+
+
+def test_members_of_a_worker_that_lives_are_not_taken_over() -> None:
+    group()
+    held = hosts(plan("w1"))
+    both = frozenset({"w1", "w2"})
+    outage_over = later(120)
+    worker = WorkerName("w2", "h", 1, NOW)
+    assert make_plan(worker, {}, outage_over, both).new == []
+    made = plan("w1", held, outage_over)
+    assert (made.lost, list(made.held)) == (frozenset(), list(held))
+
+
+def test_a_worker_counts_as_alive_only_once_its_claims_are_renewed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group(members=2)
+    held = hosts(plan("w1"))
+    over = later(120)
+
+    def locked(*_given: object) -> list[Claim]:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(claims, "renew", locked)
+    with pytest.raises(OperationalError):
+        plan("w1", held, over)
+    assert claims.live_workers(over) == [], "others would hand members over to it"
+
+
+def test_what_a_worker_let_go_it_claims_again_though_others_have_less() -> None:
+    group(members=2)
+    hosts(plan("w1"))
+    over = later(CLAIM_SECONDS)
+    both = frozenset({"w1", "w2"})
+    assert make_plan(WorkerName("w2", "h", 1, NOW), {}, over, both).new == []
+    made = make_plan(WorkerName("w1", "h", 1, NOW), {}, over, both)
+    assert [spec.number for _claim, spec in made.new] == [1, 2]
 
 
 def test_unwanted_members_stop() -> None:
