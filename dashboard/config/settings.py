@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import environment
 from .assets import digest
+from .cached import redis_cache
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 PREFIX: Final = "ROCKETSCOPE_"
@@ -133,11 +134,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 if ROCKETSCOPE_REDIS_URL:
-    CACHES["default"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": ROCKETSCOPE_REDIS_URL,
-        "KEY_PREFIX": "rs",
-    }
+    CACHES["default"] = redis_cache(ROCKETSCOPE_REDIS_URL)
     # The pub/sub layer keeps sockets open when Redis restarts; the other closes them.
     CHANNEL_LAYERS["default"] = {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
