@@ -29,7 +29,10 @@ from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
 from dashboard.reports.figures.window import WindowError
-from dashboard.reports.request.refusals import ReportRefusedError
+from dashboard.reports.request.refusals import (
+    ReportRefusedError,
+    TooManyReportsError,
+)
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
@@ -50,6 +53,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ArgumentError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    TooManyReportsError: 429,
     ViewError: 422,
     WindowError: 422,
     NoStateError: 503,

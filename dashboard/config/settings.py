@@ -51,6 +51,9 @@ ROCKETSCOPE_ROLLUP_DAYS = environment.rising(
     reason="longer steps are kept at least as long as shorter ones",
 )
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
+ROCKETSCOPE_MAX_MEMBERS = environment.integer(
+    f"{PREFIX}MAX_MEMBERS", 1000, low=0, high=100_000
+)
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15
 

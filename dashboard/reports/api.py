@@ -56,6 +56,7 @@ from .writes import (
 
 ERRORS: Final[dict[int, Any]] = {401: Problem, 403: Problem, 404: Problem}
 REFUSED: Final[dict[int, Any]] = {**ERRORS, 409: Problem, 422: Problem}
+STARTED: Final[dict[int, Any]] = {202: RunOut, **REFUSED, 429: Problem}
 
 router = Router(tags=["reports"])
 
@@ -92,7 +93,7 @@ def forget(request: HttpRequest, pk: int) -> Any:
     return Status(204, None)
 
 
-@router.post("/reports/definitions/{pk}/run", response={202: RunOut, **REFUSED})
+@router.post("/reports/definitions/{pk}/run", response=STARTED)
 def run_now(request: HttpRequest, pk: int) -> Any:
     """Queue a report of a definition over its period up to now."""
     return Status(202, run_definition(_definition(pk), by=user_of(request)))
@@ -112,7 +113,7 @@ def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
     return found[: query.limit]
 
 
-@router.post("/reports/runs", response={202: RunOut, **REFUSED})
+@router.post("/reports/runs", response=STARTED)
 def start(request: HttpRequest, body: RunIn) -> Any:
     """Queue a report over a period."""
     run = start_report(

@@ -25,6 +25,7 @@ from dashboard.reports.request.schedules import next_time, plan_of, times_due
 from .writes import (
     Content,
     allow,
+    check_group,
     give_up_lost_runs,
     one_of,
     queue_run,
@@ -99,6 +100,9 @@ def save_definition(
     allow(by)
     wish.check()
     is_new = definition is None
+    known = ReportDefinition.objects.filter(pk=definition and definition.pk)
+    if not known.filter(cluster=wish.cluster, group=wish.group).exists():
+        check_group(wish.cluster, wish.group)
     if definition is None:
         definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
     values = asdict(wish) | wish.content.values()

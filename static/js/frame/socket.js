@@ -1,12 +1,14 @@
 /**
  * The socket of a page: it says what the page watches, and passes on messages. A broken
- * one is reopened after a growing, jittered wait, without end.
+ * one is reopened after a growing, jittered wait, without end. One that was refused
+ * because a bound is reached is opened again when somebody comes back to the page.
  */
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 const PING_MS = 20_000;
 const ANSWER_MS = 45_000;
+const REFUSED = 1008;
 
 export class LiveSocket {
   /** @type {WebSocket} */
@@ -19,7 +21,7 @@ export class LiveSocket {
    * @param {object} options.watch what to watch: a cluster, a group of it, its labs
    * @param {() => void} options.ready called whenever the server has begun to watch
    * @param {(message: any) => void} options.hear takes each message that follows
-   * @param {(connected: boolean) => void} options.connection
+   * @param {(connected: boolean, refusal?: string) => void} options.connection
    */
   constructor(options) {
     this.options = options;
@@ -45,7 +47,7 @@ export class LiveSocket {
       this.send({ op: "watch", ...this.options.watch }),
     );
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", () => socket === this.socket && this.closed());
+    socket.addEventListener("close", (event) => socket === this.socket && this.closed(event));
     clearInterval(this.pinger);
     this.pinger = setInterval(() => this.ping(), PING_MS);
   }
@@ -61,8 +63,13 @@ export class LiveSocket {
     else this.send({ op: "ping" });
   }
 
-  closed() {
+  /** @param {{code?: number, reason?: string}} [event] */
+  closed(event = {}) {
     clearInterval(this.pinger);
+    if (event.code === REFUSED) {
+      this.options.connection(false, event.reason);
+      return;
+    }
     this.options.connection(false);
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
     this.failures += 1;
