@@ -228,7 +228,10 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
         refuse(404, str(error))
 
 
-@router.get("/reports/runs/{pk}/download/{form}", response={200: bytes, **REFUSED})
+@router.get(
+    "/reports/runs/{pk}/download/{form}",
+    response={200: bytes, **REFUSED, 500: Problem, 503: Problem},
+)
 def download(
     request: HttpRequest, pk: int, form: str, query: Query[DownloadQuery]
 ) -> HttpResponseBase:
