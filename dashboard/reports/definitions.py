@@ -100,8 +100,13 @@ def save_definition(
     allow(by)
     wish.check()
     is_new = definition is None
-    known = ReportDefinition.objects.filter(pk=definition and definition.pk)
-    if not known.filter(cluster=wish.cluster, group=wish.group).exists():
+    # A form has changed the row in memory; a group that went since may be kept.
+    is_same = definition is not None and (
+        ReportDefinition.objects.filter(
+            pk=definition.pk, cluster=wish.cluster, group=wish.group
+        ).exists()
+    )
+    if not is_same:
         check_group(wish.cluster, wish.group)
     if definition is None:
         definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
