@@ -20,8 +20,8 @@ from dashboard.reports.data.results import NoResultError
 
 from .maker import COMMAND, MISSING
 
-MAKING_SECONDS: Final = 120
-"""For one file; the largest PDF of the tests takes a few."""
+MAKING_SECONDS: Final = 300
+"""For one file: a workbook of 60,000 rows takes some 20 s, its PDF 2 s."""
 MOST_WAITING: Final = 4
 """Requests that wait while a file is made; others are told to come again."""
 

@@ -159,7 +159,7 @@ class Fails:
     ("error", "statuses"),
     [
         (BusyError("other files are being made"), (503, 503)),
-        (NotMadeError("not made within 120 s"), (302, 500)),
+        (NotMadeError("not made within 300 s"), (302, 500)),
     ],
 )
 def test_readers_are_told_why_there_is_no_file(
