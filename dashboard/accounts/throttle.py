@@ -29,8 +29,9 @@ class SignInThrottle:
     def check(self) -> None:
         """Raise ValidationError when the limit is reached."""
         count = 0
-        with contextlib.suppress(RedisError):
-            count = cache.get(self._key, 0)
+        # Somebody else's value in its place counts as forgotten.
+        with contextlib.suppress(RedisError, ValueError, TypeError, OverflowError):
+            count = int(cache.get(self._key, 0))
         if count >= LIMIT:
             raise ValidationError(
                 _("%(limit)s wrong passwords: wait five minutes, then try again.")

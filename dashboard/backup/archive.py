@@ -7,6 +7,7 @@ A backup is read completely and checked against these before anything is replace
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tarfile
@@ -128,7 +129,8 @@ def _described(source: Path, packed: tarfile.TarFile) -> Description:
             f"{source} is not a backup: it does not begin with {DESCRIPTION}"
         )
     try:
-        found: dict[str, Any] = json.load(packed.extractfile(entry))  # type: ignore[arg-type]  a regular file
+        stream = packed.extractfile(entry) or io.BytesIO()
+        found: dict[str, Any] = json.load(stream)
         number = int(found["format"])
         if number > FORMAT:
             raise BackupError(

@@ -27,7 +27,7 @@ import redis.asyncio
 from django.db import Error as DatabaseError
 
 from dashboard.live.documents import Lateness
-from dashboard.live.holdings import decode_holding
+from dashboard.live.holdings import read_holding
 from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
 from dashboard.live.state import LeaderState
@@ -160,12 +160,8 @@ class ClusterCollector:
         """Take a fleet member's report, and have its group looked at if it changed."""
         if self._lead is None:
             return
-        try:
-            holding = decode_holding(text)
-        except (ValueError, KeyError, TypeError) as error:
-            logger.warning("cluster=%s unreadable holding: %s", self.cluster, error)
-            return
-        if self._lead.take_holding(holding):
+        holding = read_holding(text)
+        if holding and self._lead.take_holding(holding):
             self.notice(holding.group)
 
     def notice(self, group: str) -> None:

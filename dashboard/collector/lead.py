@@ -19,11 +19,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import orjson
 import redis.asyncio
 
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
-from dashboard.live.holdings import Holding, decode_holding, field_of
+from dashboard.live.holdings import Holding, field_of, read_holding
 from dashboard.live.names import (
     allocation_key,
     group_key,
@@ -33,6 +32,7 @@ from dashboard.live.names import (
 )
 from dashboard.live.numbering import HANDED_ON, Numbering, Stamp
 from dashboard.live.publishing import GroupUpdate, Publisher
+from dashboard.live.state import read_object
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
@@ -147,18 +147,18 @@ class Lead:
         asked = self._client.hgetall(key)
         stored = await cast("Awaitable[dict[bytes, bytes]]", asked)
         for field, text in stored.items():
-            holding = decode_holding(text)
-            if self._now_ms() - holding.vouched_ms <= VOUCHED_MS:
+            holding = read_holding(text)
+            if holding and self._now_ms() - holding.vouched_ms <= VOUCHED_MS:
                 self.take_holding(holding)
             else:
                 await cast("Awaitable[int]", self._client.hdel(key, field.decode()))
 
     async def load_earlier(self) -> None:
         """Continue from whatever an earlier leader published and left, if anything."""
-        stored = await self._client.get(overview_key(self.cluster))
-        if not stored:
+        stored = read_object(await self._client.get(overview_key(self.cluster)))
+        if stored is None:
             return
-        last: Overview = orjson.loads(stored)
+        last = cast("Overview", stored)
         self._presence.restore(last)
         self._overview = last
         for row in last["groups"]:
@@ -459,7 +459,7 @@ class Lead:
             return
         texts = await self._client.mget([group_key(self.cluster, n) for n in new])
         for name, text in zip(new, texts, strict=True):
-            earlier: GroupState | None = orjson.loads(text) if text else None
+            earlier = cast("GroupState | None", read_object(text))
             book = self._books.pop(name) if name in self._books else EpochBook()
             keys = snapshot.groups[name].queues.keys
             watch = self._watch(name, book, keys, earlier)

@@ -20,6 +20,7 @@ from redis import RedisError
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.findings.api import router as findings
+from dashboard.frame.errors import BusyError
 from dashboard.groups.api import router as groups
 from dashboard.hosting.api import router as hosting
 from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
@@ -29,7 +30,11 @@ from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
 from dashboard.reports.figures.window import WindowError
-from dashboard.reports.request.refusals import ReportRefusedError
+from dashboard.reports.making import NotMadeError
+from dashboard.reports.request.refusals import (
+    ReportRefusedError,
+    TooManyReportsError,
+)
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
@@ -51,8 +56,11 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ArgumentError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    TooManyReportsError: 429,
     ViewError: 422,
     WindowError: 422,
+    NotMadeError: 500,
+    BusyError: 503,
     NoStateError: 503,
 }
 """The status for each refusal; an error without an entry has that of its base class."""

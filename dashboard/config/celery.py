@@ -37,6 +37,9 @@ app.conf.update(
     result_backend=settings.ROCKETSCOPE_REDIS_URL or "cache+memory://",
     # Roles and the tick command; loaded by workers only.
     imports=("dashboard.config.worker",),
+    # Whoever can write to Redis must not have code run by a pickle.
+    accept_content=("json",),
+    result_accept_content=("json",),
     task_default_queue=DEFAULT_QUEUE,
     task_routes={"dashboard.jobs.*": {"queue": ANALYTICS_QUEUE}},
     # A Spark job may run for long; it must not be given to a second worker meanwhile.

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import environment
 from .assets import digest
+from .cached import redis_cache
 from .cluster_settings import clusters
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
@@ -67,6 +68,9 @@ ROCKETSCOPE_REDIS_MB = environment.integer(
     f"{PREFIX}REDIS_MB", 512, low=64, high=1_000_000
 )
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
+ROCKETSCOPE_MAX_MEMBERS = environment.integer(
+    f"{PREFIX}MAX_MEMBERS", 1000, low=0, high=100_000
+)
 ROCKETSCOPE_SPARK_MASTER = environment.text(f"{PREFIX}SPARK_MASTER", "local[2]")
 ROCKETSCOPE_SIGN_IN_LINK_MINUTES: Final = 15
 # Days until a session ends: without use, and in any case.
@@ -157,11 +161,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 if ROCKETSCOPE_REDIS_URL:
-    CACHES["default"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": ROCKETSCOPE_REDIS_URL,
-        "KEY_PREFIX": "rs",
-    }
+    CACHES["default"] = redis_cache(ROCKETSCOPE_REDIS_URL)
     # The pub/sub layer keeps sockets open when Redis restarts; the other closes them.
     CHANNEL_LAYERS["default"] = {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",

@@ -38,8 +38,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
+class BusyError(Exception):
+    """Too much of one kind is under way; whoever asks can try again soon."""
+
+
 class BusyMiddleware:
-    """Answer 503 when more passwords are to be hashed than is allowed at once."""
+    """Answer 503 when more of something is asked for than is done at once."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -51,9 +55,10 @@ class BusyMiddleware:
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponse | None:
         """Follow Django's protocol: None leaves the exception to others."""
-        if not isinstance(exception, TooManyAtOnceError):
+        if not isinstance(exception, (TooManyAtOnceError, BusyError)):
             return None
-        answer = render(request, "frame/errors/busy.html", status=503)
+        context = {"is_sign_in": isinstance(exception, TooManyAtOnceError)}
+        answer = render(request, "frame/errors/busy.html", context, status=503)
         answer["Retry-After"] = "5"
         return answer
 

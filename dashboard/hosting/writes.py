@@ -37,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 MAX_MEMBERS: Final = 200
 """Of one hosted group."""
+MAX_GROUPS: Final = 200
+"""Of all clusters together, whoever added them."""
+MAX_GROUPS_A_USER: Final = 50
 
 MAX_NAME: Final = 255
 _NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_NAME}}}")
@@ -44,6 +47,10 @@ _NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_NAME}}}")
 
 class FleetError(ValueError):
     """A wish that cannot be granted; the message names the value and the limit."""
+
+
+class FleetFullError(FleetError):
+    """As much is hosted as may be; something has to be removed first."""
 
 
 class UnknownGroupError(FleetError):
@@ -107,10 +114,13 @@ def save_group(
         details = check_confirmed(cluster, wish.name, known, wish.listener, confirm)
     with transaction.atomic():
         group, is_new = ManagedGroup.objects.select_for_update().get_or_create(
-            cluster=cluster, name=wish.name, defaults=fields
+            cluster=cluster,
+            name=wish.name,
+            defaults={**fields, "added_by": actor},
         )
         changed = _bring_in_line(group, fields)
         if is_new:
+            _check_groups(actor)
             set_members(group, members)
         if is_new or changed:
             action = "group.add" if is_new else "group.change"
@@ -239,6 +249,7 @@ def let_go(group: ManagedGroup, client_id: str) -> None:
 def set_members(group: ManagedGroup, count: int) -> None:
     """Make the rows match the count: lowest free numbers join, the last added leave."""
     rows = list(group.members.filter(wanted=True).order_by("number"))
+    check_room(count - len(rows))
     taken = set(group.members.values_list("number", flat=True))
     free = (number for number in range(1, 2**15) if number not in taken)
     for _each in range(count - len(rows)):
@@ -360,6 +371,34 @@ def _fields(wish: GroupWish) -> dict[str, Any]:
 
 def _differing(group: ManagedGroup, fields: Mapping[str, Any]) -> list[str]:
     return sorted(name for name, v in fields.items() if getattr(group, name) != v)
+
+
+def _check_groups(actor: User | None) -> None:
+    """Refuse a group beyond the limits; it is counted already, and is rolled back."""
+    if ManagedGroup.objects.count() > MAX_GROUPS:
+        raise FleetFullError(
+            f"{MAX_GROUPS} groups are hosted here, and no more are: remove one first"
+        )
+    if actor and ManagedGroup.objects.filter(added_by=actor).count() > (
+        MAX_GROUPS_A_USER
+    ):
+        raise FleetFullError(
+            f"{actor.get_username()} hosts {MAX_GROUPS_A_USER} groups, "
+            "the most for one user: remove one first"
+        )
+
+
+def check_room(more: int) -> None:
+    """Refuse members beyond those that all workers together are to host.
+
+    Those that are leaving count until a worker has let them go.
+    """
+    most, there = settings.ROCKETSCOPE_MAX_MEMBERS, ManagedMember.objects.count()
+    if more > 0 and there + more > most:
+        raise FleetFullError(
+            f"{there} members are hosted here, {more} more would exceed the limit of "
+            f"{most} (ROCKETSCOPE_MAX_MEMBERS)"
+        )
 
 
 def _audit(

@@ -15,9 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
-
-from analytics.requests import JobRequest
+from typing import Any, Final, Protocol
 
 from .environment import analytics_environment
 
@@ -34,12 +32,25 @@ class ChildEndedError(Exception):
     """The analytics process ended in the middle of a job."""
 
 
+class Request(Protocol):
+    """The description of a job as the process reads it."""
+
+    def to_json(self) -> str: ...
+
+
 class AnalyticsChild:
-    """The process, started when it is first needed."""
+    """The process, started when it is first needed.
+
+    Another command that speaks the same lines may be given, with its title.
+    """
 
     def __init__(
-        self, environ: Mapping[str, str], command: Sequence[str] = COMMAND
+        self,
+        environ: Mapping[str, str],
+        command: Sequence[str] = COMMAND,
+        title: str = "analytics process",
     ) -> None:
+        self._title = title
         self._environ = dict(environ)
         self._command = tuple(command)
         self._process: subprocess.Popen[str] | None = None
@@ -52,7 +63,7 @@ class AnalyticsChild:
         return process.pid if process and process.poll() is None else None
 
     def run(
-        self, name: str, request: JobRequest, *, poll_seconds: float = 1.0
+        self, name: str, request: Request, *, poll_seconds: float = 1.0
     ) -> Iterator[Event | None]:
         """Yield the events of a job up to its end, and None for each poll without one.
 
@@ -70,7 +81,7 @@ class AnalyticsChild:
             if event is None:
                 code = self._reap()
                 if code != 0 or was_taken:
-                    raise ChildEndedError(_obituary(code))
+                    raise ChildEndedError(self._obituary(code))
                 # The process ended from idleness just as the job was sent: a new one
                 # takes it.
                 self._send(document, start=True)
@@ -136,10 +147,10 @@ class AnalyticsChild:
         threading.Thread(
             target=_read_events,
             args=(process, self._events),
-            name=f"analytics-{process.pid}",
+            name=f"events-of-{process.pid}",
             daemon=True,
         ).start()
-        logger.info("pid=%s analytics process started", process.pid)
+        logger.info("pid=%s %s started", process.pid, self._title)
 
     def _reap(self) -> int | None:
         process = self._process
@@ -147,11 +158,10 @@ class AnalyticsChild:
         self.stop()
         return code
 
-
-def _obituary(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"the analytics process was killed by signal {-code}"
-    return f"the analytics process ended with exit code {code}"
+    def _obituary(self, code: int | None) -> str:
+        if code is not None and code < 0:
+            return f"the {self._title} was killed by signal {-code}"
+        return f"the {self._title} ended with exit code {code}"
 
 
 def child_environment() -> dict[str, str]:

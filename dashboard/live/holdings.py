@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
 from rmqcore.model.columns import QueueKey
+
+logger = logging.getLogger(__name__)
 
 SEPARATOR: Final = "\0"
 
@@ -46,6 +49,15 @@ def decode_holding(text: bytes) -> Holding:
         document["since"],
         document["vouched"],
     )
+
+
+def read_holding(text: bytes) -> Holding | None:
+    """Read a holding that came through the cache; None for other bytes."""
+    try:
+        return decode_holding(text)
+    except (ValueError, KeyError, TypeError) as error:
+        logger.warning("unreadable holding: %s", error)
+        return None
 
 
 def field_of(group: str, client_id: str) -> str:

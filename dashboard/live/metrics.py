@@ -6,12 +6,10 @@ the process that is asked for metrics reads them all.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
-
-import orjson
+from typing import Any, Final
 
 from .names import BEAT_KEY, metrics_key
-from .state import LiveState
+from .state import LiveState, read_object
 
 METRICS_KEPT_SECONDS: Final = 60
 
@@ -32,13 +30,13 @@ def worker_metrics(state: LiveState) -> dict[str, dict[str, Any]]:
     keys = sorted(state.client.scan_iter(match=prefix + "*", count=1000))
     found: dict[str, dict[str, Any]] = {}
     for key in keys:
-        text = cast("bytes | None", state.client.get(key))
-        if text is not None:
-            found[key.decode().removeprefix(prefix)] = orjson.loads(text)
+        figures = read_object(state.client.get(key))
+        if figures is not None:
+            found[key.decode().removeprefix(prefix)] = figures
     return found
 
 
 def beat_pulse_ms(state: LiveState) -> int | None:
     """Return when beat last showed that it lives, in ms; None if not recently."""
-    text = cast("bytes | None", state.client.get(BEAT_KEY))
-    return None if text is None else int(orjson.loads(text)["at"])
+    pulse = read_object(state.client.get(BEAT_KEY))
+    return None if pulse is None else int(pulse["at"])

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar, cast
 
-import orjson
 import redis
 from django.conf import settings
 
 from .arrival import group_text
 from .documents import GroupState, LakeGap, Overview
-from .state import LiveState, live_state
+from .state import LiveState, live_state, read_object
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ def read_group(
 
     def ask(state: LiveState) -> GroupState | None:
         text = group_text(state, cluster, group, newer_than_ms=newer_than_ms)
-        return None if text is None else cast("GroupState", orjson.loads(text))
+        return cast("GroupState | None", read_object(text))
 
     return _read(ask)
 

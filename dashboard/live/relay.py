@@ -105,13 +105,24 @@ class _Line:
     async def _pass_on(self) -> None:
         try:
             while True:
-                message = await self._layer.receive(self._channel)
+                text = await self._next_text()
                 for outbox in self.outboxes:
-                    outbox.put(message["text"])
+                    outbox.put(text)
         except (redis.RedisError, OSError) as error:
             logger.warning("live name=%s not heard: %s", self._name, error)
             for outbox in self.outboxes:
                 outbox.cut()
+
+    async def _next_text(self) -> str:
+        """Return the next message; bytes that are none of ours are left out."""
+        while True:
+            try:
+                text = (await self._layer.receive(self._channel))["text"]
+            except (ValueError, TypeError, KeyError) as error:
+                logger.warning("live name=%s foreign message: %r", self._name, error)
+                continue
+            if isinstance(text, str):
+                return text
 
 
 class Relay:

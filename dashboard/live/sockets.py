@@ -20,12 +20,14 @@ from .messages import MessageError, Ping, Unwatch, Watch, parse_message
 from .metrics import SOCKETS
 from .names import live_group_name, live_labs_name, live_overview_name
 from .relay import Outbox, relay
+from .shares import Share, ShareError, share_of
 from .watching import watch_list
 
 logger = logging.getLogger(__name__)
 
-MAX_WATCHES: Final = 32
 CLOSE_TRY_AGAIN: Final = 1013
+CLOSE_REFUSED: Final = 1008
+"""A bound is reached, as the reason says; pages do not try again by themselves."""
 
 
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -35,6 +37,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self._watches: set[Watch] = set()
         self._outbox: Outbox | None = None
+        self._share: Share | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket to its end; without the cache, ask the page to try later."""
@@ -51,9 +54,15 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._leave(watch)
             if self._outbox is not None:
                 await self._outbox.close()
+            if self._share is not None:
+                self._share.give_socket()
 
     async def connect(self) -> None:
-        """Accept a signed-in user; others are refused before the handshake ends."""
+        """Accept a signed-in user; others are refused before the handshake ends.
+
+        Beyond the user's share the socket is closed at once. It is accepted first,
+        since browsers do not show pages why a handshake failed.
+        """
         session = self.scope.get("session")
         admission = admission_of(self.scope.get("user"), session)
         if admission is None:
@@ -61,14 +70,26 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         admissions().add(self.close, admission)
         await self.accept()
+        share = share_of(admission.user_id)
+        try:
+            share.take_socket()
+        except ShareError as error:
+            await self.close(CLOSE_REFUSED, str(error))
+            return
+        self._share = share
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
     ) -> None:
         """Follow one message, or answer what is wrong with it and continue."""
+        if self._share is None:
+            return
         try:
+            self._share.take_message()
             text = _text_of(text_data, bytes_data)
             await self._follow(parse_message(text, settings.ROCKETSCOPE_CLUSTERS))
+        except ShareError as error:
+            await self.close(CLOSE_REFUSED, str(error))
         except MessageError as error:
             await self._answer({"type": "error", "message": str(error)})
 
@@ -84,15 +105,16 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._answer(_named("unwatched", message))
 
     async def _join(self, watch: Watch) -> None:
-        if watch in self._watches:
+        if watch in self._watches or self._share is None:
             return
-        if len(self._watches) >= MAX_WATCHES:
-            raise MessageError(
-                f"{len(self._watches)} watches on this socket, limit {MAX_WATCHES}"
-            )
+        self._share.take_watch()
         if self._outbox is None:
             self._outbox = Outbox(self._write, self._cut_off)
-        await relay().join(_layer_name(watch), self._outbox)
+        try:
+            await relay().join(_layer_name(watch), self._outbox)
+        except BaseException:
+            self._share.give_watch()
+            raise
         self._watches.add(watch)
         if watch.group:
             await watch_list().add(watch.cluster, watch.group)
@@ -101,6 +123,8 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         if watch not in self._watches:
             return
         self._watches.remove(watch)
+        if self._share is not None:
+            self._share.give_watch()
         if watch.group:
             await watch_list().discard(watch.cluster, watch.group)
         if self._outbox is not None:

@@ -11,9 +11,10 @@ Cost: one round trip per call; a whole sweep's documents go in one pipeline.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Collection, Mapping
 from functools import lru_cache
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import orjson
 import redis
@@ -29,6 +30,8 @@ from .names import (
     overview_key,
     watch_key,
 )
+
+logger = logging.getLogger(__name__)
 
 DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
@@ -57,26 +60,24 @@ class LiveState:
 
     def overview_text(self, cluster: str) -> bytes | None:
         """Return the encoded Overview of a cluster, or None when there is none."""
-        return cast("bytes | None", self.client.get(overview_key(cluster)))
+        return _object_text(self.client.get(overview_key(cluster)))
 
     def group_text(self, cluster: str, group: str) -> bytes | None:
         """Return the encoded GroupState of a group, or None when there is none."""
-        return cast("bytes | None", self.client.get(group_key(cluster, group)))
+        return _object_text(self.client.get(group_key(cluster, group)))
 
     def overview(self, cluster: str) -> Overview | None:
         """Return the Overview of a cluster, or None when none was collected yet."""
-        text = self.overview_text(cluster)
-        return None if text is None else cast("Overview", orjson.loads(text))
+        return cast("Overview | None", read_object(self.overview_text(cluster)))
 
     def lake_gap(self, cluster: str) -> LakeGap | None:
         """Return what a cluster's roll-ups have recently lost, if anything."""
-        text = cast("bytes | None", self.client.get(lake_gap_key(cluster)))
-        return None if text is None else cast("LakeGap", orjson.loads(text))
+        text = self.client.get(lake_gap_key(cluster))
+        return cast("LakeGap | None", read_object(text))
 
     def group(self, cluster: str, group: str) -> GroupState | None:
         """Return the GroupState of a group, or None when none was collected yet."""
-        text = self.group_text(cluster, group)
-        return None if text is None else cast("GroupState", orjson.loads(text))
+        return cast("GroupState | None", read_object(self.group_text(cluster, group)))
 
     def watch(self, cluster: str, group: str, now: float) -> None:
         """Ask for the group to be swept each second until `now` + 15 s."""
@@ -133,6 +134,27 @@ class LeaderState:
         await self.client.zremrangebyscore(key, "-inf", f"({now}")
         pairs = await self.client.zrange(key, 0, -1, withscores=True)
         return {name.decode(): until for name, until in pairs}
+
+
+def read_object(text: object) -> dict[str, Any] | None:
+    """Decode a stored JSON object; None where there is none, or other bytes.
+
+    Bytes that nobody of us wrote count as forgotten: the next sweep writes again.
+    """
+    if not text:
+        return None
+    try:
+        value = orjson.loads(cast("bytes", text))
+    except orjson.JSONDecodeError as error:
+        logger.warning("the cache holds what is not JSON: %s", error)
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _object_text(text: object) -> bytes | None:
+    """Return a text that is passed on as it is; None for what is no object."""
+    found = cast("bytes | None", text)
+    return found if found and found.startswith(b"{") else None
 
 
 @lru_cache(maxsize=4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 
 from .cluster import Cluster
@@ -49,6 +50,10 @@ class ManagedGroup(models.Model):
     leaving = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    """Who is counted for it; nobody for the program's own groups."""
 
     class Meta:
         ordering: ClassVar = ["cluster__name", "name"]

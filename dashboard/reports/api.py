@@ -55,6 +55,7 @@ from .writes import (
 
 ERRORS: Final[dict[int, Any]] = {401: Problem, 403: Problem, 404: Problem}
 REFUSED: Final[dict[int, Any]] = {**ERRORS, 409: Problem, 422: Problem}
+STARTED: Final[dict[int, Any]] = {202: RunOut, **REFUSED, 429: Problem}
 
 router = Router(tags=["reports"])
 
@@ -91,7 +92,7 @@ def forget(request: HttpRequest, pk: int) -> Any:
     return Status(204, None)
 
 
-@router.post("/reports/definitions/{pk}/run", response={202: RunOut, **REFUSED})
+@router.post("/reports/definitions/{pk}/run", response=STARTED)
 def run_now(request: HttpRequest, pk: int) -> Any:
     """Queue a report of a definition over its period up to now."""
     return Status(202, run_definition(_definition(pk), by=user_of(request)))
@@ -110,7 +111,7 @@ def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
     return found[: query.limit]
 
 
-@router.post("/reports/runs", response={202: RunOut, **REFUSED})
+@router.post("/reports/runs", response=STARTED)
 def start(request: HttpRequest, body: RunIn) -> Any:
     """Queue a report over a period."""
     run = start_report(
@@ -224,7 +225,10 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
         refuse(404, str(error))
 
 
-@router.get("/reports/runs/{pk}/download/{form}", response={200: bytes, **REFUSED})
+@router.get(
+    "/reports/runs/{pk}/download/{form}",
+    response={200: bytes, **REFUSED, 500: Problem, 503: Problem},
+)
 def download(
     request: HttpRequest, pk: int, form: str, query: Query[DownloadQuery]
 ) -> HttpResponseBase:

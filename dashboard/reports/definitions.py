@@ -25,6 +25,7 @@ from dashboard.reports.request.schedules import next_time, plan_of, times_due
 from .writes import (
     Content,
     allow,
+    check_group,
     one_of,
     queue_run,
 )
@@ -100,6 +101,14 @@ def save_definition(
     allow(by)
     wish.check()
     is_new = definition is None
+    # A form has changed the row in memory; a group that went since may be kept.
+    is_same = definition is not None and (
+        ReportDefinition.objects.filter(
+            pk=definition.pk, cluster=wish.cluster, group=wish.group
+        ).exists()
+    )
+    if not is_same:
+        check_group(wish.cluster, wish.group)
     if definition is None:
         if ReportDefinition.objects.count() >= MOST_DEFINITIONS:
             raise ReportRefusedError(

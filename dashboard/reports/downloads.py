@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator, Generator
+from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from dashboard.models import JobRun, Paper
 from dashboard.reports.data.results import NoResultError
-from dashboard.reports.writers.csv_file import csv_pieces
+from dashboard.reports.data.tables import Table
 from dashboard.reports.writers.files import open_kept
 from dashboard.reports.writers.formats import (
     FORMATS,
-    FileOptions,
-    Format,
     file_name,
     table_named,
 )
 
+from . import making
+from .making import FileWish
 from .report import Report
 
 _PIECE_BYTES: Final = 256 * 1024
@@ -33,7 +36,8 @@ def download_of(
 ) -> StreamingHttpResponse:
     """Make a file of a finished run for a request and stream it.
 
-    Raises Http404, naming the value, for an unknown format, table or paper.
+    Raises Http404, naming the value, for an unknown format, table or paper, and what
+    `FileMaker.make` raises.
     """
     if form not in FORMATS:
         raise Http404(_("There is no format “%(name)s”.") % {"name": form})
@@ -45,10 +49,9 @@ def download_of(
         table = table_named(report, name)
     except KeyError:
         raise Http404(_("There is no table “%(name)s”.") % {"name": name}) from None
-    options = FileOptions(table, paper)
     try:
         return streamed(
-            _pieces(report, FORMATS[form], options),
+            file_pieces(_made(report, form, table, paper)),
             file_name(report, FORMATS[form], table),
             FORMATS[form].content_type,
         )
@@ -83,16 +86,24 @@ def file_pieces(stream: BinaryIO) -> Generator[bytes, None, None]:
             yield piece
 
 
-def _pieces(
-    report: Report, form: Format, options: FileOptions
-) -> Generator[bytes, None, None]:
-    if form.key == "csv":  # needs no temporary file, however long it is
-        return csv_pieces(report, options.table)
+def _made(report: Report, form: str, table: Table, paper: str) -> BinaryIO:
     with tempfile.TemporaryDirectory(prefix="rocketscope-") as folder:
         file = Path(folder) / "report"
-        form.write(report, file, options)
+        making.MAKER.make(
+            FileWish(
+                run=report.run.pk,
+                form=form,
+                table=table.key,
+                paper=paper,
+                language=get_language() or settings.LANGUAGE_CODE,
+                zone=str(report.zone),
+                zone_name=report.zone_name,
+                view=asdict(report.view),
+                path=str(file),
+            )
+        )
         # An open file outlives its name, so the folder can go now.
-        return file_pieces(file.open("rb"))
+        return file.open("rb")
 
 
 async def _in_thread(pieces: Generator[bytes, None, None]) -> AsyncIterator[bytes]:

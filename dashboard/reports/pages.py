@@ -2,7 +2,7 @@
 
 Everybody who is signed in may read; running or cancelling a report requires the role of
 an operator, since it takes the machine's time. Downloads are streamed, and files are
-made in a thread.
+made by a process of their own (`making`).
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ from dashboard.wording.zones import zone_label
 
 from .downloads import download_of, kept_download
 from .forms import RunForm
+from .making import NotMadeError
 from .report import Report
 from .words import (
     GROUPINGS,
@@ -276,7 +277,13 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
 
     `table` names the table of a file that holds one, `paper` the sheet of a PDF.
     """
-    return download_of(request, _report(request, _ready_run(pk)), form)
+    try:
+        return download_of(request, _report(request, _ready_run(pk)), form)
+    except NotMadeError as error:
+        messages.error(
+            request, _("The file could not be made: %(reason)s") % {"reason": error}
+        )
+        return redirect("report", pk)
 
 
 def _ready_run(pk: int) -> JobRun:

@@ -17,7 +17,9 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
+from dashboard.live.reading import read_overview
 from dashboard.models import (
+    Epoch,
     Grouping,
     JobRun,
     Paper,
@@ -31,12 +33,19 @@ from dashboard.reports.request.comparisons import (
     check_comparisons,
     with_known_options,
 )
-from dashboard.reports.request.refusals import ReportRefusedError
+from dashboard.reports.request.refusals import (
+    ReportRefusedError,
+    TooManyReportsError,
+)
 
 logger = logging.getLogger(__name__)
 
 REPORT = "report"
 RUN_TASK = "dashboard.jobs.run"
+
+MOST_ACTIVE: Final = 100
+"""Reports waiting or being made, whoever asked; those of schedules wait for room."""
+MOST_ACTIVE_A_USER: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +122,15 @@ def start_report(
     """Queue a report over [since, until) of a group, or of all groups when empty.
 
     Raises ReportRefusedError for an empty period, for a content that makes no sense,
-    and when one is already running for the same group; PermissionDenied below the role
-    of an operator.
+    for a group that the cluster does not know, and when one is already running for the
+    same group or as many as may be; PermissionDenied below the role of an operator.
     """
     allow(by)
     if since >= until:
         raise ReportRefusedError(_("The period ends before it begins."), "until")
     content = content or Content()
     content.check()
+    check_group(cluster, group)
     return queue_run(
         JobRun(
             cluster=cluster, group=group, since=since, until=until, **content.values()
@@ -134,7 +144,7 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
     """Save a run as waiting, with its audit entry, and hand it over after the commit.
 
     Without a user, the request is the program's own. Raises ReportRefusedError when a
-    report of the same group is active.
+    report of the same group is active, or as many as may be at once.
     """
     run.job, run.asked_at = REPORT, timezone.now()
     run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
@@ -142,6 +152,7 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
     run.options = with_known_options(run)
     try:
         with transaction.atomic():
+            _check_room(by)
             run.save(force_insert=True)
             details = {
                 "run": run.pk,
@@ -236,6 +247,42 @@ def one_of(field: str, what: str, value: str, known: Iterable[str]) -> None:
             _("There is no %(what)s “%(value)s”; there are %(known)s.")
             % {"what": what, "value": value[:40], "known": ", ".join(names)},
             field,
+        )
+
+
+def check_group(cluster: str, group: str) -> None:
+    """Raise ReportRefusedError for a group that the cluster does not know.
+
+    It knows those that it lists, and those that it ever saw with members, which may
+    have gone since. While its list cannot be read, any name is taken.
+    """
+    listed = read_overview(cluster).document
+    if not group or listed is None:
+        return
+    if any(row["group"] == group for row in listed["groups"]):
+        return
+    if not Epoch.objects.filter(cluster__name=cluster, group=group).exists():
+        raise ReportRefusedError(
+            _("“%(cluster)s” does not know a group “%(group)s”.")
+            % {"cluster": cluster, "group": group[:60]},
+            "group",
+        )
+
+
+def _check_room(by: User | None) -> None:
+    active = JobRun.objects.filter(state__in=JobRun.ACTIVE)
+    if active.count() >= MOST_ACTIVE:
+        raise TooManyReportsError(
+            _("%(limit)s reports are waiting or being made, and no more may be.")
+            % {"limit": MOST_ACTIVE}
+        )
+    if by and active.filter(asked_by=by).count() >= MOST_ACTIVE_A_USER:
+        raise TooManyReportsError(
+            _(
+                "%(limit)s of your reports are waiting or being made, and no more "
+                "may be."
+            )
+            % {"limit": MOST_ACTIVE_A_USER}
         )
 
 

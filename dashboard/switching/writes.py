@@ -22,6 +22,7 @@ from dashboard.hosting.writes import (
     allow_operator,
     check_confirmed,
     check_count,
+    check_room,
     check_wish,
     check_writable,
     hosted_group,
@@ -212,6 +213,7 @@ def _set_numbers(group: ManagedGroup, wanted: set[int]) -> None:
     group.members.exclude(number__in=wanted).update(wanted=False)
     group.members.filter(number__in=wanted).update(wanted=True)
     known = set(group.members.values_list("number", flat=True))
+    check_room(len(wanted - known))
     for number in sorted(wanted - known):
         ManagedMember.objects.create(group=group, number=number)
 

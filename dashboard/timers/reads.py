@@ -6,16 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
-import orjson
 import redis
 from django.conf import settings
 from django.db.models import QuerySet
 
 from dashboard.clock.ticks import FALLBACK
 from dashboard.live.names import BEAT_KEY
-from dashboard.live.state import live_state
+from dashboard.live.state import live_state, read_object
 from dashboard.models import FleetWorker, TimerRun
 from rmqcore.timers import PERIOD_S
 
@@ -70,12 +69,11 @@ def read_beat(now: datetime) -> Beat:
     if not settings.ROCKETSCOPE_REDIS_URL:
         return Beat("unknown")
     try:
-        text = cast("bytes | None", live_state().client.get(BEAT_KEY))
+        pulse = read_object(live_state().client.get(BEAT_KEY))
     except redis.RedisError:
         return Beat("unknown")
-    if text is None:
+    if pulse is None:
         return Beat("never")
-    pulse = orjson.loads(text)
     age_ms = max(0, round(now.timestamp() * 1000) - int(pulse["at"]))
     state: BeatState = "dead" if age_ms > DEAD_AFTER_SECONDS * 1000 else "alive"
     return Beat(state, age_ms, pulse["name"], pulse["pid"])

@@ -135,6 +135,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "paused": _("paused"),
     "connecting": _("connecting"),
     "reconnecting": _("reconnecting, showing {time}"),
+    "not_live": _("not live: {reason}"),
     "stale": _("stale since {time}"),
     "waiting": _("waiting for the first data"),
     "pause": _("Pause live updates (p)"),

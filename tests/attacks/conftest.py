@@ -11,10 +11,17 @@ import uvicorn
 
 from dashboard.config.asgi import application
 from dashboard.config.web import server_settings
-from tests.dashboard.conftest import hangzhou, sign_in, write
+from tests.dashboard.conftest import files_are_made_here, hangzhou, sign_in, write
 from tests.support.valkey import valkey, valkey_server
 
-__all__ = ["hangzhou", "sign_in", "valkey", "valkey_server", "write"]
+__all__ = [
+    "files_are_made_here",
+    "hangzhou",
+    "sign_in",
+    "valkey",
+    "valkey_server",
+    "write",
+]
 
 
 @asynccontextmanager

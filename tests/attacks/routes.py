@@ -74,6 +74,8 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "audit_export": {"GET": ADMIN},
     "settings": _READ,
     "account": {"GET": VIEWER, "POST": VIEWER},
+    "own_sessions": {"GET": VIEWER, "POST": VIEWER},
+    "user_sessions": {"GET": ADMIN, "POST": ADMIN},
     "users": {"GET": ADMIN, "POST": ADMIN},
     "change_user": _ADMINISTER,
     "make_link": _ADMINISTER,

@@ -21,7 +21,7 @@ from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
-FOUND = Surroundings("127.0.0.1", 8300, Path("/v"), "redis://r:1/0", 9876)
+FOUND = Surroundings("127.0.0.1", 8300, Path("/v"), "redis://r:1/0", 9876, 1024)
 SECRETS = {
     "ROCKETSCOPE_SECRET_KEY": "signs",
     "ROCKETSCOPE_METRICS_TOKEN": "metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import group_key, overview_key
 from dashboard.models import Role, User
+from dashboard.reports import maker, making
 from tests.support.valkey import Valkey, valkey, valkey_server
 
 __all__ = ["valkey", "valkey_server"]
@@ -29,6 +31,20 @@ def language_and_zone_of_the_settings() -> Iterator[None]:
     yield
     translation.deactivate()
     timezone.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def files_are_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make files in this process: another one does not see a test's transaction.
+
+    `tests/dashboard/reports/test_making.py` uses the real one.
+    """
+
+    class Here:
+        def make(self, wish: making.FileWish) -> None:
+            maker.make_file(json.loads(wish.to_json()))
+
+    monkeypatch.setattr(making, "MAKER", Here())
 
 
 @pytest.fixture

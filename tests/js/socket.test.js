@@ -5,7 +5,7 @@ import "./page.js";
 const { LiveSocket } = await import("../../static/js/frame/socket.js");
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
-let asked, left, sockets;
+let asked, left, sockets, told;
 
 class FakeSocket extends EventTarget {
   static OPEN = 1;
@@ -31,7 +31,7 @@ function live(status) {
 }
 
 beforeEach(() => {
-  [asked, left, sockets] = [[], false, []];
+  [asked, left, sockets, told] = [[], false, [], []];
   globalThis.WebSocket = FakeSocket;
   globalThis.location = { protocol: "http:", host: "h", reload: () => (left = true) };
 });
@@ -71,4 +71,30 @@ test("a server that is away makes nobody leave", async () => {
 
 test("a connection that breaks asks nothing", async () => {
   assert.deepEqual(await after(401, opened(1006)), { asked: 0, left: false });
+});
+
+function refusable() {
+  const socket = new LiveSocket({
+    watch: { cluster: "east" },
+    ready: () => {},
+    hear: () => {},
+    connection: (...state) => told.push(state),
+  });
+  socket.open = () => told.push(["open"]);
+  return socket;
+}
+
+test("a socket that is refused is not opened again by itself", () => {
+  const socket = refusable();
+  socket.closed({ code: 1008, reason: "32 live pages are open" });
+  assert.deepEqual(told, [[false, "32 live pages are open"]]);
+  assert.equal(socket.retry, undefined);
+});
+
+test("a socket that breaks is opened again", () => {
+  const socket = refusable();
+  socket.closed({ code: 1006, reason: "" });
+  assert.deepEqual(told, [[false]]);
+  assert.notEqual(socket.retry, undefined);
+  clearTimeout(socket.retry);
 });

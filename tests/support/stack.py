@@ -50,6 +50,7 @@ class Stack:
             var_dir=folder / "var",
             redis_url=self.valkey.url,
             embedded_name_server_port=free_port(),
+            embedded_log_mb=1024,
         )
         self._env = plan.environment(surroundings)
         cluster = plan.embedded_cluster(surroundings)

@@ -7,3 +7,7 @@ class ReportRefusedError(ValueError):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+
+class TooManyReportsError(ReportRefusedError):
+    """As many reports are waiting or being made as may be at once."""

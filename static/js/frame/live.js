@@ -17,7 +17,7 @@ export class Feed {
    * @param {() => Promise<{run: string, seq: number}|null|undefined>} options.load gets the document
    * @param {(update: any) => void} options.apply takes the update that follows
    * @param {(document: any) => void} options.replace takes a whole new document
-   * @param {(connected: boolean) => void} options.connection
+   * @param {(connected: boolean, refusal?: string) => void} options.connection
    */
   constructor(options) {
     this.options = options;

@@ -24,6 +24,7 @@ export class Pill {
     this.element = find("[data-pill]");
     this.buttons = findAll("[data-pause]");
     this.connected = null;
+    this.refusal = "";
     this.paused = false;
     this.onPause = onPause;
     this.buttons.forEach((button) =>
@@ -41,8 +42,10 @@ export class Pill {
     this.tick();
   }
 
-  setConnected(connected) {
+  /** @param {boolean} connected @param {string} [refusal] why it will not be tried again */
+  setConnected(connected, refusal = "") {
     this.connected = connected;
+    this.refusal = refusal;
     this.tick();
   }
 
@@ -78,6 +81,7 @@ export class Pill {
   state(age) {
     const time = this.takenAt ? clock(this.takenAt) : "";
     if (this.paused) return ["paused", ui("paused")];
+    if (this.refusal) return ["stale", ui("not_live", { reason: this.refusal })];
     if (this.connected === null) return ["connecting", ui("connecting")];
     if (!this.takenAt) return ["connecting", ui("waiting")];
     if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];

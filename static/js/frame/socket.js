@@ -1,7 +1,9 @@
 /**
  * The socket of a page: it says what the page watches, and passes on messages. A broken
  * one is reopened after a growing, jittered wait, without end. After one that the server
- * refused or ended, the page asks whether it is still signed in; if not, it is left.
+ * refused or ended, the page asks whether it is still signed in; if not, it is left. One
+ * that was refused because a bound is reached is opened again when somebody comes back to
+ * the page.
  */
 
 import { ask } from "./fragment.js";
@@ -12,6 +14,7 @@ const PING_MS = 20_000;
 const ANSWER_MS = 45_000;
 const CLOSE_SIGNED_OUT = 4401;
 const SIGNED_IN_ONLY = "/account/sessions/";
+const REFUSED = 1008;
 
 export class LiveSocket {
   /** @type {WebSocket} */
@@ -24,7 +27,7 @@ export class LiveSocket {
    * @param {object} options.watch what to watch: a cluster, a group of it, its labs
    * @param {() => void} options.ready called whenever the server has begun to watch
    * @param {(message: any) => void} options.hear takes each message that follows
-   * @param {(connected: boolean) => void} options.connection
+   * @param {(connected: boolean, refusal?: string) => void} options.connection
    */
   constructor(options) {
     this.options = options;
@@ -52,9 +55,9 @@ export class LiveSocket {
       this.send({ op: "watch", ...this.options.watch });
     });
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", ({ code }) => {
-      if (refused || code === CLOSE_SIGNED_OUT) askWhetherSignedIn();
-      if (socket === this.socket) this.closed();
+    socket.addEventListener("close", (event) => {
+      if (refused || event.code === CLOSE_SIGNED_OUT) askWhetherSignedIn();
+      if (socket === this.socket) this.closed(event);
     });
     clearInterval(this.pinger);
     this.pinger = setInterval(() => this.ping(), PING_MS);
@@ -71,8 +74,13 @@ export class LiveSocket {
     else this.send({ op: "ping" });
   }
 
-  closed() {
+  /** @param {{code?: number, reason?: string}} [event] */
+  closed(event = {}) {
     clearInterval(this.pinger);
+    if (event.code === REFUSED) {
+      this.options.connection(false, event.reason);
+      return;
+    }
     this.options.connection(false);
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
     this.failures += 1;

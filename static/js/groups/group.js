@@ -79,5 +79,5 @@ new Feed({
   replace: show,
   apply: (update) =>
     show(applyUpdate(state, update), { soon: isHandover(state, update) }),
-  connection: (connected) => pill.setConnected(connected),
+  connection: (...state) => pill.setConnected(...state),
 }).start(state);

@@ -50,7 +50,7 @@ new LiveSocket({
   hear: (word) => {
     if (!box.dataset.run || box.dataset.run === word.run) refresh();
   },
-  connection: (connected) => pill.setConnected(connected),
+  connection: (...state) => pill.setConnected(...state),
 }).start();
 showAge();
 setInterval(refresh, ASK_MS);

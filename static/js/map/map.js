@@ -1,7 +1,6 @@
 /**
- * The allocation map: it takes the largest form that fits or the one chosen, draws it,
- * and responds to pointer and keyboard. The active cell and an open block survive every
- * redraw.
+ * The allocation map: it draws the largest form that fits, or the one chosen, and responds
+ * to pointer and keyboard. The active cell and an open block survive every redraw.
  */
 
 import { find, findAll, h, icon } from "../frame/dom.js";

@@ -62,6 +62,6 @@ const feed = new Feed({
   load: async () => (pill.paused ? null : fetchList()),
   replace: () => {},
   apply: () => refresh(),
-  connection: (connected) => pill.setConnected(connected),
+  connection: (...state) => pill.setConnected(...state),
 });
 feed.start(meta());

@@ -86,23 +86,6 @@ class TestLake:
             environment.lake(KEY, "")
         assert "hush" not in str(refused.value)
 
-    def test_only_the_embedded_cluster_is_written_to_by_default(
-        self, given: Set, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        given("prod=h:1,lab-1=h:2,embedded=[::1]:3")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_LAB_1_WRITES", "on")
-        found = environment.clusters(KEY)
-        assert [each.read_only for each in found.values()] == [True, False, False]
-        assert found["lab-1"].writes_key == "ROCKETSCOPE_CLUSTER_LAB_1_WRITES"
-
-    def test_the_embedded_cluster_cannot_be_read_only(
-        self, given: Set, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        given("embedded=localhost:3")
-        monkeypatch.setenv("ROCKETSCOPE_CLUSTER_EMBEDDED_WRITES", "off")
-        with pytest.raises(ImproperlyConfigured, match="EMBEDDED_WRITES"):
-            environment.clusters(KEY)
-
     def test_half_a_pair_of_keys_is_refused(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

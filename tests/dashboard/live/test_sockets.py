@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
@@ -12,14 +13,15 @@ from django.contrib.auth.models import AnonymousUser
 
 from dashboard.config.asgi import application
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.live import admission
+from dashboard.live import admission, shares
 from dashboard.live.names import (
     live_group_name,
     live_labs_name,
     live_overview_name,
     watch_key,
 )
-from dashboard.live.sockets import MAX_WATCHES, LiveSocket
+from dashboard.live.shares import MOST_WATCHES, Share
+from dashboard.live.sockets import LiveSocket
 from dashboard.live.state import live_state
 from dashboard.models import User
 from tests.support.sockets import SocketTalk
@@ -36,6 +38,11 @@ def clusters(settings: Any, valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> 
     settings.ROCKETSCOPE_CLUSTERS = {
         "east": ClusterSettings("east", ("127.0.0.1:9876",))
     }
+
+
+@pytest.fixture(autouse=True)
+def nothing_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "_shares", defaultdict(Share))
 
 
 def socket_of(user: object) -> SocketTalk:
@@ -128,13 +135,20 @@ async def test_binary_is_refused(socket: SocketTalk) -> None:
     assert answer["message"] == "binary message of 12 bytes, expected text"
 
 
-async def test_watches_are_limited(socket: SocketTalk) -> None:
-    for number in range(MAX_WATCHES):
+async def test_watches_of_a_user_are_limited(socket: SocketTalk) -> None:
+    other = socket_of(User(username="vera"))
+    assert await other.connect()
+    for number in range(MOST_WATCHES - 1):
         await socket.say({"op": "watch", "cluster": "east", "group": f"g{number}"})
     again = await socket.say({"op": "watch", "cluster": "east", "group": "g0"})
     assert again["type"] == "watching"
+    last = await other.say({"op": "watch", "cluster": "east", "group": "last"})
+    assert last["type"] == "watching"
     answer = await socket.say({"op": "watch", "cluster": "east", "group": "more"})
-    assert answer["message"] == f"{MAX_WATCHES} watches on this socket, limit 32"
+    assert answer["message"] == f"{MOST_WATCHES} watches, the most for a user"
+    await other.disconnect()
+    answer = await socket.say({"op": "watch", "cluster": "east", "group": "more"})
+    assert answer["type"] == "watching"
 
 
 async def test_a_lost_cache_closes_the_socket_with_try_again(settings: Any) -> None:
