@@ -15,6 +15,7 @@ from urllib.parse import quote
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from dashboard.config.api import api
+from tests.dashboard.reports.test_pages import gathered
 
 ANYONE: Final = "anyone"
 VIEWER: Final = "viewer"
@@ -227,3 +228,9 @@ def _patterns(
             yield from _patterns(entry, path)
         else:
             yield path, entry
+
+
+def let_go(answer: Any) -> None:
+    """Read a download, so that its file is closed; `close()` would end the database."""
+    if answer.streaming:
+        gathered(answer)

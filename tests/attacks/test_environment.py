@@ -93,7 +93,7 @@ async def test_a_child_holds_the_secrets_it_needs(name: str, tmp_path: Path) -> 
 
 
 async def test_valkey_holds_nothing_of_ours(tmp_path: Path) -> None:
-    server = server_to_start(tmp_path / "state")
+    server = server_to_start(tmp_path / "state", memory_mb=64)
     assert server is not None
     child = Child(ChildSpec("state", server.argv), tmp_path)
     await child.start()

@@ -22,6 +22,7 @@ from tests.attacks.routes import (
     REST,
     WHO,
     Route,
+    let_go,
     pages,
     rest,
     rest_role,
@@ -92,6 +93,7 @@ def test_a_page_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
     for route in pages():
         for method in METHODS:
             answer = client_of(who, sign_in).generic(method, path_of(route))
+            let_go(answer)
             role = PAGES[route.name].get(method)
             if role is None:
                 # A method that a page lacks is refused before or after the person.
@@ -110,6 +112,7 @@ def test_the_api_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
         client = client_of(who, sign_in)
         before = rows()
         answer = client.generic(method, route.path(), *body_of(route))
+        let_go(answer)
         role = rest_role(method, route)
         if may(who, role):
             right = answer.status_code not in NOT_FOR_YOU
@@ -146,7 +149,7 @@ def test_reading_changes_nothing(sign_in: SignIn) -> None:
     for route in reads:
         path = path_of(route)
         before = rows()
-        client.get(path)
+        let_go(client.get(path))
         if rows() != before:
             changed.append(route.name)
     assert changed == []
@@ -170,6 +173,7 @@ def test_every_write_of_the_api_needs_a_token(sign_in: SignIn) -> None:
         if method == "GET":
             continue
         answer = client.generic(method, route.path(), *body_of(route))
+        let_go(answer)
         if answer.status_code != 403:
             unasked.append((method, route.name, answer.status_code))
     assert unasked == []
