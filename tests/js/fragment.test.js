@@ -4,8 +4,11 @@ import "./page.js";
 
 const { ask, Refusal } = await import("../../static/js/frame/fragment.js");
 
+let answer;
+
 const answerWith = (status) => {
-  globalThis.fetch = async () => ({ status, ok: status < 300 });
+  answer = new Response("a reason", { status });
+  globalThis.fetch = async () => answer;
 };
 
 test("an answer that is fine is handed on", async () => {
@@ -13,13 +16,14 @@ test("an answer that is fine is handed on", async () => {
   assert.equal((await ask("/")).status, 200);
 });
 
-test("a refusal carries its status", async () => {
+test("a refusal carries its status, and its body holds no connection", async () => {
   answerWith(404);
   await assert.rejects(ask("/"), (error) => {
     assert.ok(error instanceof Refusal);
     assert.equal(error.status, 404);
     return true;
   });
+  assert.ok(answer.bodyUsed);
 });
 
 test("who was signed out is led away, and nothing goes on here", async () => {

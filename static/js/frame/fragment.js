@@ -28,7 +28,11 @@ export async function ask(url, options) {
     location.reload();
     return new Promise(() => {});
   }
-  if (!answer.ok) throw new Refusal(answer.status);
+  if (!answer.ok) {
+    // Unread, it would hold one of the browser's few connections.
+    await answer.arrayBuffer();
+    throw new Refusal(answer.status);
+  }
   return answer;
 }
 

@@ -171,7 +171,7 @@ async def test_what_comes_to_life_while_the_page_asks_for_it_is_shown(
 ) -> None:
     write(overview(now_ms()))
     page = await open_page("/clusters/hangzhou/groups/newcomer/", refused=True)
-    await page.wait_for_load_state("networkidle")
+    await page.wait_for_function(LOADED_ONCE)
     asked, go_on = asyncio.Event(), asyncio.Event()
 
     async def answer_late(route: Route) -> None:
