@@ -53,7 +53,7 @@ def test_unknown_requests_are_refused() -> None:
 def test_nothing_is_in_the_way_of_a_cluster_that_is_open() -> None:
     for given in (
         ClusterSettings("lab", ("h:1",), writes=True),
-        ClusterSettings("embedded", ("h:1",)),
+        ClusterSettings("embedded", ("h:1",), embedded=True),
     ):
         check_writable(given)
         assert request_hooks(given) == ()
