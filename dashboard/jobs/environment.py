@@ -23,6 +23,10 @@ JAVA: Final = r"JAVA_.+|JDK_.+|SPARK_.+|PYSPARK_.+|HADOOP_.+|ROCKETSCOPE_REAL_JA
 S3: Final = r"ROCKETSCOPE_S3_.+|AWS_.+"
 """The lake's keys, ours or those that Amazon's own tools find."""
 
+DATABASE: Final = r"ROCKETSCOPE_DATABASE_URL"
+POSTGRESQL: Final = r"PG[A-Z]+"
+"""Where the database is, and what PostgreSQL's driver reads by itself."""
+
 ANALYTICS: Final = (
     r"ROCKETSCOPE_(VAR_DIR|LAKE_URL|UMASK|SPARK_.+|ROLLUP_.+|TIME_ZONE|DEBUG)"
 )
@@ -37,3 +41,8 @@ def chosen(environ: Mapping[str, str], *patterns: str) -> dict[str, str]:
 def analytics_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what the process with Spark needs: the lake, Java, and no database."""
     return chosen(environ, SYSTEM, JAVA, S3, ANALYTICS)
+
+
+def files_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what the process that makes files needs: the lake and the database."""
+    return chosen(environ, SYSTEM, S3, ANALYTICS, DATABASE, POSTGRESQL)

@@ -10,12 +10,14 @@ Workers for jobs are no place for this: a download would wait behind a job for a
 from __future__ import annotations
 
 import json
+import os
 import threading
 from dataclasses import asdict, dataclass
 from typing import Final
 
 from dashboard.frame.errors import BusyError
-from dashboard.jobs.child import AnalyticsChild, ChildEndedError, child_environment
+from dashboard.jobs.child import AnalyticsChild, ChildEndedError
+from dashboard.jobs.environment import files_environment
 from dashboard.reports.data.results import NoResultError
 
 from .maker import COMMAND, MISSING
@@ -98,5 +100,5 @@ class FileMaker:
 
 
 MAKER: Final = FileMaker(
-    AnalyticsChild(child_environment(), COMMAND, "process that makes files")
+    AnalyticsChild(files_environment(os.environ), COMMAND, "process that makes files")
 )

@@ -17,6 +17,7 @@ secret of another. There are three kinds of variables:
 | fleet | clusters, database, Redis | all | joins groups; runs the user's listeners |
 | analytics | S3, database, Redis | S3's, PostgreSQL's, Java's | writes results to lake and database |
 | its Spark process | S3 | S3's, Java's | reads and writes the lake, knows nothing else (`jobs.child`) |
+| web's process for files | S3, database | S3's, PostgreSQL's | reads results and lake (`reports.making`) |
 | beat | Redis | none | sends ticks |
 | manage | database, Redis, the key that signs | PostgreSQL's | migrates, makes the first link |
 """  # noqa: E501 - a table
@@ -27,7 +28,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from dashboard.jobs.environment import JAVA, S3, SYSTEM, chosen
+from dashboard.jobs.environment import (
+    DATABASE,
+    JAVA,
+    POSTGRESQL,
+    S3,
+    SYSTEM,
+    chosen,
+)
 
 _SECRET: Final = re.compile(
     r"KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL|REDIS_URL"
@@ -36,8 +44,6 @@ _SECRET: Final = re.compile(
 )
 _OURS: Final = "ROCKETSCOPE_"
 
-_POSTGRESQL: Final = r"PG[A-Z]+"
-_DATABASE: Final = r"ROCKETSCOPE_DATABASE_URL"
 _REDIS: Final = r"ROCKETSCOPE_REDIS_URL"
 _CLUSTERS: Final = r"ROCKETSCOPE_CLUSTER_.+"
 _ANY: Final = r".*"
@@ -47,11 +53,11 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": (),
     "traffic": (),
     "web": (_ANY,),
-    "collector": (_CLUSTERS, _DATABASE, _REDIS, _POSTGRESQL, S3),
-    "fleet": (_CLUSTERS, _DATABASE, _REDIS, rf"(?!{_OURS}).*"),
-    "analytics": (_DATABASE, _REDIS, _POSTGRESQL, S3, JAVA),
+    "collector": (_CLUSTERS, DATABASE, _REDIS, POSTGRESQL, S3),
+    "fleet": (_CLUSTERS, DATABASE, _REDIS, rf"(?!{_OURS}).*"),
+    "analytics": (DATABASE, _REDIS, POSTGRESQL, S3, JAVA),
     "beat": (_REDIS,),
-    "manage": (_DATABASE, _REDIS, _POSTGRESQL, r"ROCKETSCOPE_SECRET_KEY"),
+    "manage": (DATABASE, _REDIS, POSTGRESQL, r"ROCKETSCOPE_SECRET_KEY"),
 }
 _WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic"})
 

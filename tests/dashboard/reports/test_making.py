@@ -13,7 +13,8 @@ from django.db import connection
 from django.test import Client
 
 from dashboard.frame.errors import BusyError
-from dashboard.jobs.child import AnalyticsChild, child_environment
+from dashboard.jobs.child import AnalyticsChild
+from dashboard.jobs.environment import files_environment
 from dashboard.models import Role
 from dashboard.reports import making
 from dashboard.reports.data.results import NoResultError
@@ -114,7 +115,7 @@ def real(
     database = connection.settings_dict
     if not database["ENGINE"].endswith("sqlite3"):
         pytest.skip("the other process is pointed at a file of SQLite")
-    environ = child_environment() | {
+    environ = files_environment(os.environ) | {
         "ROCKETSCOPE_DATABASE_URL": f"sqlite:///{database['NAME']}",
         "ROCKETSCOPE_LAKE_URL": str(lake),
         "ROCKETSCOPE_VAR_DIR": str(tmp_path_factory.mktemp("var")),
@@ -184,3 +185,18 @@ def test_readers_are_told_why_there_is_no_file(
     answer = client.get(f"/api/v1/reports/runs/{run.pk}/download/pdf")
     assert answer.status_code == of_program
     assert answer.json()["detail"] == str(error)
+
+
+def test_the_process_reaches_the_database_and_the_lake_and_signs_nothing() -> None:
+    environ = {
+        "ROCKETSCOPE_DATABASE_URL": "postgresql://h/x",
+        "PGPASSFILE": "/p",
+        "ROCKETSCOPE_S3_SECRET_KEY": "s3",
+        "ROCKETSCOPE_LAKE_URL": "s3://b/l",
+    }
+    others = {
+        "ROCKETSCOPE_SECRET_KEY": "signs",
+        "ROCKETSCOPE_REDIS_URL": "redis://r",
+        "ROCKETSCOPE_CLUSTER_A_SECRET_KEY": "cluster",
+    }
+    assert files_environment(environ | others) == environ
