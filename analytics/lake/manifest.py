@@ -121,7 +121,7 @@ def load_manifest(storage: Storage, dataset: str) -> Manifest:
             return Manifest(dataset)
         newest = listed[-1].path
         try:
-            return _decoded(newest, storage.read(newest))
+            return decode_manifest(newest, storage.read(newest))
         except FileNotFoundError:  # the reader was so slow that the version was pruned
             continue
     raise LakeError(f"{dataset}: manifests vanish faster than they can be read")
@@ -142,7 +142,7 @@ def update_manifest(
             return present
         following = replace(changed, version=present.version + 1)
         path = manifest_path(dataset, following.version)
-        if storage.write_new(path, _encoded(following)):
+        if storage.write_new(path, encode_manifest(following)):
             _prune(storage, dataset, following.version)
             return following
     raise ManifestConflictError(f"{dataset}: beaten to the manifest {_ATTEMPTS} times")
@@ -156,11 +156,13 @@ def _prune(storage: Storage, dataset: str, newest: int) -> None:
         storage.delete(file.path)
 
 
-def _encoded(manifest: Manifest) -> bytes:
+def encode_manifest(manifest: Manifest) -> bytes:
+    """Return a manifest as it is stored."""
     return json.dumps({"schema": SCHEMA_VERSION, **asdict(manifest)}).encode()
 
 
-def _decoded(path: str, data: bytes) -> Manifest:
+def decode_manifest(path: str, data: bytes) -> Manifest:
+    """Read a stored manifest; raises `LakeError` naming the path it came from."""
     try:
         document = json.loads(data)
         schema = int(document["schema"])

@@ -7,12 +7,17 @@ that are gone.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from analytics.lake.manifest import FileEntry, Manifest, load_manifest, update_manifest
+from analytics.lake.manifest import (
+    Manifest,
+    decode_manifest,
+    encode_manifest,
+    load_manifest,
+    update_manifest,
+)
 from analytics.lake.naming import MANIFEST
 from analytics.lake.storage import Storage
 
@@ -39,52 +44,27 @@ def copy_manifests(lake: Storage, folder: Path) -> None:
     target.mkdir()
     names = {file.path.split("/")[1] for file in lake.list_files(MANIFEST)}
     for dataset in sorted(names):
-        manifest = load_manifest(lake, dataset)
-        (target / f"{dataset}.json").write_text(_encoded(manifest), encoding="utf-8")
+        data = encode_manifest(load_manifest(lake, dataset))
+        (target / f"{dataset}.json").write_bytes(data)
 
 
 def restore_manifests(lake: Storage, folder: Path) -> list[Restored]:
     """Put back the manifests that the lake lacks; return what became of each."""
     return [
-        _restore(lake, json.loads(path.read_text(encoding="utf-8")))
+        _restore(lake, decode_manifest(path.name, path.read_bytes()))
         for path in sorted((folder / FOLDER).glob("*.json"))
     ]
 
 
-def _restore(lake: Storage, kept: dict[str, Any]) -> Restored:
-    dataset = kept["dataset"]
-    entries = [FileEntry(**each) for each in kept["files"]]
-    folders = {entry.path.partition("/")[0] for entry in entries}
+def _restore(lake: Storage, kept: Manifest) -> Restored:
+    folders = {entry.path.partition("/")[0] for entry in kept.files}
     there = {file.path for folder in folders for file in lake.list_files(folder)}
-    found = tuple(entry for entry in entries if entry.path in there)
-
-    def put_back(present: Manifest) -> Manifest:
-        if present.version:
-            return present
-        return Manifest(
-            dataset,
-            version=kept["version"],
-            files=found,
-            whole_from_ms=kept["whole_from_ms"],
-            batches=kept["batches"],
+    found = tuple(entry for entry in kept.files if entry.path in there)
+    is_lacking = load_manifest(lake, kept.dataset).version == 0
+    if is_lacking:
+        again = replace(kept, files=found, retired=())
+        update_manifest(
+            lake, kept.dataset, lambda present: present if present.version else again
         )
-
-    was_there = load_manifest(lake, dataset).version > 0
-    if not was_there:
-        update_manifest(lake, dataset, put_back)
-    return Restored(dataset, len(entries), len(entries) - len(found), not was_there)
-
-
-def _encoded(manifest: Manifest) -> str:
-    return json.dumps(
-        {
-            "dataset": manifest.dataset,
-            "version": manifest.version,
-            "files": [
-                {name: getattr(file, name) for name in FileEntry.__slots__}
-                for file in manifest.files
-            ],
-            "whole_from_ms": manifest.whole_from_ms,
-            "batches": manifest.batches,
-        }
-    )
+    missing = len(kept.files) - len(found)
+    return Restored(kept.dataset, len(kept.files), missing, is_lacking)
