@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 
+from analytics.errors import LakeError
 from analytics.lake.storage import Storage, open_storage
 
 from .archive import Description, read_archive, write_archive
@@ -73,6 +74,8 @@ def make_backup(
             write_archive(target, description, folder)
     except OSError as error:
         raise BackupError(f"{target} cannot be written: {error}") from error
+    except LakeError as error:
+        raise BackupError(f"the lake's manifests cannot be read: {error}") from error
     return target
 
 
@@ -101,12 +104,15 @@ def restore_backup(source: Path, *, dotenv: Path) -> Outcome:
         saved = _save_present()
         restore_database(folder)
         _replace_key(folder, var_dir)
-        return Outcome(
-            description,
-            saved,
-            restore_manifests(_lake(), folder),
-            _put_dotenv(folder, dotenv),
-        )
+        put = _put_dotenv(folder, dotenv)
+        try:
+            datasets = restore_manifests(_lake(), folder)
+        except (LakeError, OSError) as error:
+            raise BackupError(
+                "the database and the settings are restored, the lake's manifests are "
+                f"not: {error}"
+            ) from error
+        return Outcome(description, saved, datasets, put)
 
 
 def _save_present() -> Path | None:
