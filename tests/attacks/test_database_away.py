@@ -64,13 +64,19 @@ async def test_two_minutes_without_the_database_end_no_member(
     assert {m.claim.fence for m in host.hosted.values()} == {1}
 
 
-async def test_nobody_takes_members_over_after_an_outage(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def two_workers(make: Make) -> tuple[Now, FleetHost, FleetHost]:
+    """Return two workers and their clock; the first hosts the group's member."""
     await in_thread(group)
     now = Now()
     host, other = make("w1", now), make("w2", now)
     await followed(host, [16])
+    return now, host, other
+
+
+async def test_nobody_takes_members_over_after_an_outage(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, host, other = await two_workers(make)
     with monkeypatch.context() as outage:
         lock_out(host, outage)
         lock_out(other, outage)
@@ -84,10 +90,7 @@ async def test_nobody_takes_members_over_after_an_outage(
 async def test_a_worker_alone_without_the_database_owns_alone(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await in_thread(group)
-    now = Now()
-    host, other = make("w1", now), make("w2", now)
-    await followed(host, [16])
+    now, host, other = await two_workers(make)
     lock_out(host, monkeypatch)
     await wait_out(now, host, other)
     assert (len(host.hosted), len(other.hosted)) == (1, 0)
@@ -98,10 +101,7 @@ async def test_a_worker_alone_without_the_database_owns_alone(
 async def test_without_database_and_cache_members_are_let_go(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await in_thread(group)
-    now = Now()
-    host, other = make("w1", now), make("w2", now)
-    await followed(host, [16])
+    now, host, other = await two_workers(make)
 
     async def unheard() -> None:
         return None
