@@ -10,7 +10,8 @@
 4. remove members that nobody wants or hosts any more, and leaving groups without any;
 5. claim again what this worker had let go itself, and, while it holds the fewest
    members, those that nobody holds or whose worker is dead;
-6. when it holds at least two more than another, hand one over.
+6. when it holds at least two more than another, hand one over, unless members are free:
+   the other is about to claim those, such as the one handed over a moment ago.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ def make_plan(
     claims.remove_orphans(now, worker.name, alive)
     claims.remove_empty_groups()
     load = claims.loads(claims.live_workers(now), now)
-    new = _claim_free(worker.name, load, now, alive)
-    if not new and not stop and claims.should_release(worker.name, load):
+    free = claims.free_members(now, worker.name, alive)
+    new = _claim_free(free, worker.name, load, now)
+    if not free and not stop and claims.should_release(worker.name, load):
         stop = stop | {max(wanted)}
     return Plan(held, lost, frozenset(stop), wanted, new)
 
@@ -99,13 +101,10 @@ def _wanted(held: Mapping[int, Claim]) -> dict[int, MemberSpec]:
 
 
 def _claim_free(
-    worker: str,
-    load: dict[str, int],
-    now: datetime,
-    alive: frozenset[str] | None,
+    free: Sequence[ManagedMember], worker: str, load: dict[str, int], now: datetime
 ) -> list[tuple[Claim, MemberSpec]]:
     new: list[tuple[Claim, MemberSpec]] = []
-    for member in claims.free_members(now, worker, alive):
+    for member in free:
         # Nobody else may claim what this worker, being alive, has let go.
         if member.worker != worker and not claims.may_claim(worker, load):
             continue

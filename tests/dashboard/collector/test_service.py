@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +20,13 @@ from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
 from rmqcore.timers import Schedule
 from tests.support.valkey import Valkey
-from tests.support.waiting import until_seen
+from tests.support.waiting import PATIENCE_SECONDS, until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ALL_S = COLLECTOR_PERIOD_S[SWEEP_ALL]
+LESS_MS = 12_000
+"""Less than a lease lasts, and more than a busy machine keeps its thread waiting."""
 
 
 @contextmanager
@@ -37,6 +40,23 @@ def running(settings: Any) -> Iterator[CollectorService]:
         yield service
     finally:
         service.stop()
+
+
+@contextmanager
+def standing_still(service: CollectorService) -> Iterator[None]:
+    """Hold the loop of a collector, so that nothing else runs on it."""
+    held, released = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        held.set()
+        released.wait(PATIENCE_SECONDS)
+
+    service._thread.call_soon(hold)
+    assert held.wait(PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        released.set()
 
 
 @pytest.fixture
@@ -63,16 +83,16 @@ def test_keeps_its_leads_while_its_loop_stands_still(
     service: CollectorService,
 ) -> None:
     token = wait_for_the_lead()
-    service._thread.call_soon(time.sleep, 4)
     client = live_state().client
-    client.pexpire(lease_key("east"), 3_000)
 
     async def look() -> int:
         left: Any = client.pttl(lease_key("east"))
         return int(left)
 
-    async_to_sync(until_seen)(look, lambda left: left > 10_000 or left < 0)
-    assert leader() == token
+    with standing_still(service):
+        client.pexpire(lease_key("east"), LESS_MS)
+        async_to_sync(until_seen)(look, lambda left: left > LESS_MS or left < 0)
+        assert leader() == token
 
 
 def test_gives_its_leads_up_when_it_stops(valkey: Valkey, settings: Any) -> None:

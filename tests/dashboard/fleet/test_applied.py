@@ -74,13 +74,25 @@ def settled(stack: Stack) -> list[str]:
 
 
 def at_rest(stack: Stack) -> None:
-    """Wait until the three members wanted hold what AVG gives them."""
+    """Wait until the three members wanted hold what AVG gives them.
+
+    A member that one worker hands over to another comes back under a new client id, so
+    both workers must have their share.
+    """
     stack.until(
         lambda: (
-            len(settled(stack)) == 3 and sorted(stack.owned().values()) == [5, 5, 6]
+            len(settled(stack)) == 3
+            and hosted(stack) == [1, 2]
+            and sorted(stack.owned().values()) == [5, 5, 6]
         ),
         "three members are there and divide all queues",
     )
+
+
+def hosted(stack: Stack) -> list[int]:
+    """Return how many members each worker that has any hosts, ascending."""
+    counts = "select count(*) from dashboard_managedmember where worker <> ''"
+    return sorted(row[0] for row in stack.rows(f"{counts} group by worker"))
 
 
 def reported(stack: Stack) -> dict[str, list[tuple[str, str, int]]]:

@@ -53,6 +53,17 @@ def test_a_worker_that_joins_gets_members_of_a_loaded_one() -> None:
     assert plan("w1", hosts(again)).stop == frozenset()
 
 
+def test_nothing_more_is_handed_over_before_the_other_has_claimed_what_was() -> None:
+    group(members=3)
+    first = hosts(plan("w1"))
+    plan("w2")
+    again = plan("w1", first)
+    claims.release(first[max(first)], "w1")
+    before_the_other = plan("w1", hosts(again))
+    assert not before_the_other.stop
+    assert not before_the_other.new
+
+
 def test_claims_are_renewed_before_they_run_out() -> None:
     group()
     held = hosts(plan())
