@@ -107,7 +107,9 @@ def candidates_of(
     names = [candidate.name for candidate in found]
     for name in only:
         if name not in names:
-            raise JobError(f"no strategy {name!r} here; there are {', '.join(names)}")
+            raise JobError(
+                f"unknown strategy {name!r}; the known ones are {', '.join(names)}"
+            )
     return [each for each in found if not only or each.name in {*only, IN_USE}]
 
 

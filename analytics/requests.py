@@ -57,7 +57,9 @@ class JobRequest:
 
     def __post_init__(self) -> None:
         if self.job not in JOBS:
-            raise JobError(f"no job {self.job!r}; there are {', '.join(JOBS)}")
+            raise JobError(
+                f"unknown job {self.job!r}; the known ones are {', '.join(JOBS)}"
+            )
         if not self.lake or not self.output:
             raise JobError("a job needs the URL of a lake and of its output")
         since, until = self.since_ms, self.until_ms
@@ -108,7 +110,7 @@ def parse_moment(text: str, now: datetime) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise JobError(
-            f"{text!r} is no time: use 2026-03-13T08:00+08:00, or an age such as 24h"
+            f"{text!r} is not a time: use 2026-03-13T08:00+08:00, or an age such as 24h"
         ) from None
     if moment.tzinfo is None:
         raise JobError(f"{text!r} has no time zone: add Z or an offset such as +08:00")

@@ -152,7 +152,9 @@ def schema_of(dataset: str) -> Any:
         return BY_NAME[dataset]
     except KeyError:
         known = ", ".join(sorted(BY_NAME))
-        raise SchemaError(f"no data set {dataset!r}; there are {known}") from None
+        raise SchemaError(
+            f"unknown data set {dataset!r}; the known ones are {known}"
+        ) from None
 
 
 def table_of(dataset: str, columns: Mapping[str, Any]) -> Any:

@@ -177,6 +177,7 @@ class LocalCluster:
         broker = self.brokers.pop(name, None)
         if broker is None:
             raise ArgumentError(
-                f"no broker {name!r} is running, there are {sorted(self.brokers)}"
+                f"no broker {name!r} is running; "
+                f"the running ones are {sorted(self.brokers)}"
             )
         return broker

@@ -151,4 +151,6 @@ def _from_above(storage: Storage, family: str, seconds: int) -> list[Manifest]:
             for now, seen in zip(again, manifests, strict=False)
         ):
             return manifests
-    raise LakeError(f"{names[0]}: carried faster than it can be read")
+    raise LakeError(
+        f"{names[0]}: compaction replaces its files faster than they can be read"
+    )

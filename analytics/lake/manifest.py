@@ -124,7 +124,7 @@ def load_manifest(storage: Storage, dataset: str) -> Manifest:
             return decode_manifest(newest, storage.read(newest))
         except FileNotFoundError:  # the reader was so slow that the version was pruned
             continue
-    raise LakeError(f"{dataset}: manifests vanish faster than they can be read")
+    raise LakeError(f"{dataset}: manifests are replaced faster than they can be read")
 
 
 def update_manifest(
@@ -145,7 +145,10 @@ def update_manifest(
         if storage.write_new(path, encode_manifest(following)):
             _prune(storage, dataset, following.version)
             return following
-    raise ManifestConflictError(f"{dataset}: beaten to the manifest {_ATTEMPTS} times")
+    raise ManifestConflictError(
+        f"{dataset}: "
+        f"another writer committed its manifest first, {_ATTEMPTS} times in a row"
+    )
 
 
 def _prune(storage: Storage, dataset: str, newest: int) -> None:

@@ -133,7 +133,7 @@ def _decoded(path: str, data: bytes) -> list[tuple[ReadFile, str]]:
             )
             found.append((read, line))
     except (ValueError, KeyError, TypeError) as error:
-        raise LakeError(f"{path} is no log of a stream's files: {error}") from error
+        raise LakeError(f"{path} is not a log of a stream's files: {error}") from error
     return found
 
 
@@ -150,7 +150,7 @@ def _committed(storage: Storage) -> int:
         offset = json.loads(storage.read(path).decode().splitlines()[-1])
         return int(offset["logOffset"])
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise LakeError(f"{path} is no plan of a batch: {error}") from error
+        raise LakeError(f"{path} is not the plan of a batch: {error}") from error
 
 
 def _last_number(storage: Storage, folder: str) -> int:

@@ -53,7 +53,7 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
                 f"or set {embedded_key} if it is there for that"
             )
         if name in found:
-            raise ImproperlyConfigured(f"{key}: cluster {name!r} stands there twice")
+            raise ImproperlyConfigured(f"{key}: cluster {name!r} is given twice")
         for other in found:
             if setting_prefix(other) == setting_prefix(name):
                 raise ImproperlyConfigured(

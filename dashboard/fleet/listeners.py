@@ -91,7 +91,8 @@ def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
     maker = _makers.get(name)
     if maker is None:
         raise ArgumentError(
-            f"unknown listener {name!r}; known are {', '.join(listener_names())}"
+            f"unknown listener {name!r}; "
+            f"the known ones are {', '.join(listener_names())}"
         )
     return maker(options)
 

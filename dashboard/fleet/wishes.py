@@ -32,7 +32,9 @@ def check(
             raise ArgumentError("a subscription needs a topic, got an empty one")
         parse_tag_expression(topic, expression)
     if mode not in set(MessageModel):
-        raise ArgumentError(f"mode is {mode!r}, known are {', '.join(MessageModel)}")
+        raise ArgumentError(
+            f"mode is {mode!r}; the known ones are {', '.join(MessageModel)}"
+        )
     if start_position not in set(ConsumeFromWhere):
         raise ArgumentError(f"unknown start position {start_position!r}")
     hosted_strategy(strategy, strategy_options, group)

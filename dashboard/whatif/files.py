@@ -73,7 +73,7 @@ def _file(
     wanted = request.GET.get("format", "")
     if wanted not in FORMATS:
         known = ", ".join(FORMATS)
-        return _refusal(f"format is {wanted!r}, known are {known}", 422)
+        return _refusal(f"format is {wanted!r}; the known ones are {known}", 422)
     kind, ending, write = FORMATS[wanted]
     try:
         scenario, show = read_scenario(request.META.get("QUERY_STRING", ""))

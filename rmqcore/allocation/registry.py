@@ -120,7 +120,7 @@ def _split_name(name: str) -> tuple[str, str | None]:
         return outer, inner
     known = ", ".join([*STRATEGIES, f"{NEARBY}-<inner>"])
     raise UnknownStrategyError(
-        f"unknown allocation strategy {name!r}; known are {known}"
+        f"unknown allocation strategy {name!r}; the known ones are {known}"
     )
 
 

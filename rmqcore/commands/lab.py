@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
             _print(f"{lab.name:4} {lab.title} ({', '.join(lab.rules)})")
         return 0
     if args.name is None:
-        raise ArgumentError(f"which lab? There are {', '.join(LABS)}")
+        raise ArgumentError(f"no lab is named; the known ones are {', '.join(LABS)}")
     lab = lab_named(args.name)
     parameters = parse_parameters(args.set)
     # Clients' warnings are what a lab is about, and it describes them in its own words.

@@ -48,4 +48,4 @@ def lab_named(name: str) -> Lab:
     for lab in LABS.values():
         if lab.name.lower() == name.lower():
             return lab
-    raise ArgumentError(f"no lab {name!r}, there are {', '.join(LABS)}")
+    raise ArgumentError(f"unknown lab {name!r}; the known ones are {', '.join(LABS)}")

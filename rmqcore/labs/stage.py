@@ -339,7 +339,7 @@ class Stage:
                     await asyncio.sleep(LOOK_EVERY_S)
         except TimeoutError:
             raise LabError(
-                f"lab {self.lab}: waited {patience_s:.0f} s in vain for {what}"
+                f"lab {self.lab}: waited {patience_s:.0f} s without success for {what}"
             ) from None
 
     # End

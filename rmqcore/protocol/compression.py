@@ -56,7 +56,9 @@ def deflate(body: bytes, kind: CompressionKind = "zlib") -> bytes:
         return bytes(lz4.frame.compress(body))
     if kind == "zstd":
         return zstandard.ZstdCompressor().compress(body)
-    raise ArgumentError(f"compression {kind!r}, known are zlib, lz4 and zstd")
+    raise ArgumentError(
+        f"unknown compression {kind!r}; the known ones are zlib, lz4 and zstd"
+    )
 
 
 def inflate(

@@ -166,7 +166,10 @@ class FrameDecoder:
 
     def _judge_kind(self, kind: int) -> None:
         if kind not in (_JSON, _BINARY):
-            raise FrameError(f"serialize type {kind}, known are 0 (JSON), 1 (ROCKETMQ)")
+            raise FrameError(
+                f"unknown serialize type {kind}; "
+                "the known ones are 0 (JSON), 1 (ROCKETMQ)"
+            )
 
     def _consume(self, end: int) -> None:
         if end == len(self._buffer):

@@ -36,7 +36,7 @@ def test_a_request_survives_the_wire() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"job": "sum"}, "no job 'sum'; there are lag, skew, report"),
+        ({"job": "sum"}, "unknown job 'sum'; the known ones are lag, skew, report"),
         ({"lake": ""}, "needs the URL of a lake"),
         ({"since_ms": START_MS, "until_ms": START_MS}, r"2026-03-13T00:00:00\+00:00"),
         ({"step_seconds": 0}, "a step of 0 s"),
@@ -73,7 +73,7 @@ def test_moments_are_read_with_zone_or_as_ages(text: str, expected: int) -> None
 
 @pytest.mark.parametrize("text", ["2026-03-13T08:00", "yesterday", "h", "5y", ""])
 def test_a_moment_that_is_not_clear_is_refused(text: str) -> None:
-    with pytest.raises(JobError, match=r"zone|no time"):
+    with pytest.raises(JobError, match=r"zone|not a time"):
         parse_moment(text, NOW)
 
 

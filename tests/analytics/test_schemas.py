@@ -68,7 +68,10 @@ def test_a_single_number_everywhere_is_not_a_table() -> None:
 
 
 def test_an_unknown_data_set_is_refused_with_the_names() -> None:
-    with pytest.raises(SchemaError, match=r"'lag'; there are epochs, .*, samples"):
+    with pytest.raises(
+        SchemaError,
+        match=r"'lag'; the known ones are epochs, .*, samples",
+    ):
         schema_of("lag")
 
 

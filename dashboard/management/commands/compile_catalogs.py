@@ -54,7 +54,7 @@ def read_catalog(text: str, name: str) -> Any:
     for message in _MESSAGE.findall(text):
         if message in seen:  # Babel would silently take the first
             said = message.replace("\n", " ")
-            raise CommandError(f"{name}: msgid {said} is there twice")
+            raise CommandError(f"{name}: msgid {said} is given twice")
         seen.add(message)
     try:
         return read_po(io.BytesIO(text.encode()), abort_invalid=True)

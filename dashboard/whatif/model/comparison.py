@@ -59,7 +59,8 @@ class Comparison:
             if row.key == key:
                 return row
         raise ArgumentError(
-            f"no row {key!r}; there are {', '.join(row.key for row in self.rows)}"
+            f"unknown row {key!r}; "
+            f"the known ones are {', '.join(row.key for row in self.rows)}"
         )
 
 

@@ -87,7 +87,8 @@ def from_query(query: str) -> Scenario:
         return Scenario()
     if fields.get("v") != [VERSION]:
         raise ArgumentError(
-            f"scenario version {_only(fields, 'v')!r} is unknown, known is {VERSION!r}"
+            f"scenario version {_only(fields, 'v')!r} is unknown; "
+            f"the known one is {VERSION!r}"
         )
     return Scenario(
         strategy=_only(fields, "s"),

@@ -124,9 +124,9 @@ def test_what_the_stream_will_not_read_is_not_waited_for(tmp_path: Path) -> None
     ("name", "text", "told"),
     [
         ("sources/0/0", "v2\n", "has version 'v2', this program reads v1"),
-        ("sources/0/0", "v1\n{}", "is no log of a stream's files"),
-        ("sources/0/0", "v1\nwhat", "is no log of a stream's files"),
-        ("offsets/0", "v1\n-", "is no plan of a batch"),
+        ("sources/0/0", "v1\n{}", "is not a log of a stream's files"),
+        ("sources/0/0", "v1\nwhat", "is not a log of a stream's files"),
+        ("offsets/0", "v1\n-", "is not the plan of a batch"),
     ],
 )
 def test_a_log_of_another_kind_is_left_alone(

@@ -102,8 +102,8 @@ def test_what_is_not_translated_stays_as_it_was(entry: str) -> None:
     [
         ("msgid broken", "missing msgstr"),
         ('"no keyword"', "but not in msgid"),
-        ('msgid "a"\nmsgstr "A"\n\nmsgid "a"\nmsgstr "B"\n', '"a" is there twice'),
-        ('msgid ""\n"a"\nmsgstr "A"\nmsgid ""\n"a"\nmsgstr ""\n', "is there twice"),
+        ('msgid "a"\nmsgstr "A"\n\nmsgid "a"\nmsgstr "B"\n', '"a" is given twice'),
+        ('msgid ""\n"a"\nmsgstr "A"\nmsgid ""\n"a"\nmsgstr ""\n', "is given twice"),
     ],
 )
 def test_what_cannot_be_read_or_repeats_is_refused(text: str, error: str) -> None:

@@ -84,7 +84,7 @@ class TestClusters:
             ("embedded=10.0.0.1:9876", "'embedded' is kept"),
             ("a=", "'a' has no name server"),
             ("a=h", "'h' is not host:port"),
-            ("a=h:1,a=h:2", "'a' stands there twice"),
+            ("a=h:1,a=h:2", "'a' is given twice"),
             ("a-b=h:1,A.b=h:2", "'a-b' and 'A.b' would share their settings"),
             (f"{'a' * 64}=h:1", "1 to 63"),
         ],

@@ -82,7 +82,7 @@ async def test_fail_fails_at_its_rate(rate: float, result: ConsumeResult) -> Non
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("sing", {}, "unknown listener 'sing'; known are"),
+        ("sing", {}, "unknown listener 'sing'; the known ones are"),
         ("work", {"ms": -1}, "work: ms is -1, allowed 0 to 600000"),
         ("work", {"ms": "5"}, "work: ms is '5'"),
         ("work", {"ms": True}, "work: ms is True"),

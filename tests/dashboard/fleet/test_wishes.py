@@ -28,7 +28,10 @@ def test_what_can_be_hosted_passes() -> None:
     [
         ({"topics": []}, "needs a topic, got none"),
         ({"topics": [("", "*")]}, "got an empty one"),
-        ({"mode": "SOLO"}, "mode is 'SOLO', known are CLUSTERING, BROADCASTING"),
+        (
+            {"mode": "SOLO"},
+            "mode is 'SOLO'; the known ones are CLUSTERING, BROADCASTING",
+        ),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
         ({"strategy": "AVG"}, "AVG takes no option 'virtual_nodes'"),
         (

@@ -61,7 +61,7 @@ def test_steps_and_claims_carry_their_sentence(
     [
         (Role.VIEWER, (RUNS, {}), (403, "viewer")),
         (Role.OPERATOR, (RUNS.replace("embedded", "x"), {}), (404, "no cluster 'x'")),
-        (Role.OPERATOR, (RUNS.replace("F5", "F9"), {}), (404, "no lab 'F9'")),
+        (Role.OPERATOR, (RUNS.replace("F5", "F9"), {}), (404, "unknown lab 'F9'")),
         (
             Role.OPERATOR,
             (RUNS, {"parameters": {"queues": 1}}),

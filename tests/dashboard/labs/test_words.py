@@ -85,7 +85,9 @@ def test_a_list_of_queues_is_read_as_one() -> None:
 def test_an_unknown_key_and_an_unknown_lab_are_named() -> None:
     with pytest.raises(ArgumentError, match=r"lab F5 has no text 'F5\.what'"):
         text_of("F5", "F5.what")
-    with pytest.raises(ArgumentError, match="no lab 'F9', there are F1, F2"):
+    with pytest.raises(
+        ArgumentError, match="unknown lab 'F9'; the known ones are F1, F2"
+    ):
         entry_named("F9")
 
 

@@ -73,7 +73,7 @@ def test_a_cluster_of_others_is_left_alone(olga: User) -> None:
 @pytest.mark.parametrize(
     ("lab", "asked", "error", "words"),
     [
-        ("F9", {"parameters": {}, "linger_s": 0}, UnknownLabError, "no lab 'F9'"),
+        ("F9", {"parameters": {}, "linger_s": 0}, UnknownLabError, "unknown lab 'F9'"),
         (
             "F5",
             {"parameters": {"queues": 2}, "linger_s": 0},

@@ -83,7 +83,7 @@ def test_no_cell_is_a_formula(viewer: Client) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("format=pdf", "format is 'pdf', known are csv, members"),
+        ("format=pdf", "format is 'pdf'; the known ones are csv, members"),
         ("", "format is ''"),
         ("v=1&z=1&format=csv", "unknown field 'z'"),
         ("v=1&lists={&format=csv", "the lists are not JSON"),

@@ -70,7 +70,9 @@ def test_each_documents_both_divisions_and_a_join(name: str) -> None:
     ["", "avg", "AVG ", "FOO", "MACHINE_ROOM_NEARBY-", "MACHINE_ROOM_NEARBY-FOO"],
 )
 def test_unknown_names(name: str) -> None:
-    with pytest.raises(UnknownStrategyError, match="known are AVG, AVG_BY_CIRCLE"):
+    with pytest.raises(
+        UnknownStrategyError, match="the known ones are AVG, AVG_BY_CIRCLE"
+    ):
         make_strategy(name, {})
 
 

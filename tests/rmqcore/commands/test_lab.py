@@ -34,8 +34,8 @@ def test_a_result_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "which lab? There are F1, F2,"),
-        (["F99"], "no lab 'F99'"),
+        ([], "no lab is named; the known ones are F1, F2,"),
+        (["F99"], "unknown lab 'F99'"),
         (["F1", "--set", "messages"], "'messages' is not of the form NAME=NUMBER"),
         (["F1", "--set", "messages=many"], "'messages=many' is not of the form"),
         (["F1", "--set", "messages=0"], "messages is 0, allowed 1 to 1000"),

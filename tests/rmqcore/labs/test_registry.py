@@ -18,7 +18,9 @@ def test_case_does_not_matter() -> None:
 
 
 def test_an_unknown_lab_is_named_with_those_there_are() -> None:
-    with pytest.raises(ArgumentError, match="no lab 'F9', there are F1, F2, F2b"):
+    with pytest.raises(
+        ArgumentError, match="unknown lab 'F9'; the known ones are F1, F2, F2b"
+    ):
         lab_named("F9")
 
 

@@ -57,7 +57,9 @@ async def test_what_does_not_come_is_named(
         directory=tmp_path,
         observer=ignore,
     )
-    with pytest.raises(LabError, match=r"lab F0: waited .* in vain for a miracle"):
+    with pytest.raises(
+        LabError, match=r"lab F0: waited .* without success for a miracle"
+    ):
         await stage.until(lambda: False, "a miracle")
     await stage.close(clean_up=False)
 

@@ -83,5 +83,7 @@ def test_every_kinds_flag_names_it() -> None:
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(BodyError, match="sysFlag 0x401 names an unknown compression"):
         compression_kind(0x401)
-    with pytest.raises(ArgumentError, match="compression 'gzip', known are"):
+    with pytest.raises(
+        ArgumentError, match="unknown compression 'gzip'; the known ones are"
+    ):
         deflate(b"", "gzip")  # type: ignore[arg-type]

@@ -211,7 +211,9 @@ def test_what_the_balanced_plan_evens_out(
 
 
 def test_a_row_that_is_not_there() -> None:
-    with pytest.raises(ArgumentError, match="no row 'STICKY'; there are NOW, AVG"):
+    with pytest.raises(
+        ArgumentError, match="unknown row 'STICKY'; the known ones are NOW, AVG"
+    ):
         compare(SIXTEEN, Scenario()).row("STICKY")
 
 

@@ -74,7 +74,7 @@ def test_lists_are_written_as_ranges() -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("v=2", "scenario version '2' is unknown, known is '1'"),
+        ("v=2", "scenario version '2' is unknown; the known one is '1'"),
         ("s=AVG", "scenario version None is unknown"),
         ("v=1&z=3", "unknown field 'z' with '3'"),
         ("v=1&v=1", "field 'v' of a scenario is given twice"),
