@@ -18,7 +18,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Final, cast
 
 from dashboard.gateway.connections import request_hooks, tls_of
 from dashboard.gateway.settings import ClusterSettings
@@ -35,6 +35,7 @@ from rmqcore.client import (
     run_slot,
 )
 from rmqcore.client.consumer.listener import Call, is_async
+from rmqcore.client.consumer.listener_threads import ListenerThreads
 from rmqcore.model import MessageExt
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX
@@ -48,6 +49,9 @@ from .specs import MemberSpec
 from .strategies import hosted_strategy
 
 logger = logging.getLogger(__name__)
+
+LISTENER_THREADS: Final = 20
+"""How many calls of one member's plain listener run at once, as in RocketMQ."""
 
 
 class HostedMember:
@@ -73,6 +77,7 @@ class HostedMember:
         self._queues: dict[str, tuple[QueueKey, ...]] = {}
         self._saying: asyncio.Task[None] | None = None
         self._unsaid = False
+        self._threads: ListenerThreads | None = None
         self._consumer = self._make_consumer(cluster, claim)
 
     @property
@@ -112,11 +117,13 @@ class HostedMember:
     async def stop(self) -> None:
         """Leave the group cleanly: persist offsets and release locks."""
         await self._consumer.shutdown()
+        self._leave_threads()
         await self._end_announcing()
 
     async def abandon(self) -> None:
         """Drop everything at once, writing nothing: another worker is the owner."""
         self.started = False
+        self._leave_threads()
         await self._consumer.abandon()
         if self._saying is not None:
             self._saying.cancel()
@@ -156,7 +163,7 @@ class HostedMember:
         return consumer
 
     def _guarded(self, listener: Listener) -> Listener:
-        call = cast("Call", listener) if is_async(listener) else _in_thread(listener)
+        call = cast("Call", listener) if is_async(listener) else self._aside(listener)
 
         async def guarded(
             messages: Sequence[MessageExt], context: ConsumeContext
@@ -167,6 +174,27 @@ class HostedMember:
             return cast("ConsumeResult", result)
 
         return guarded
+
+    def _aside(self, listener: Listener) -> Call:
+        """Let a plain listener block threads of its member, and nobody else's."""
+
+        async def call(
+            messages: Sequence[MessageExt], context: ConsumeContext
+        ) -> ConsumeResult:
+            if self._threads is None:
+                self._threads = ListenerThreads(
+                    LISTENER_THREADS, f"consume-{self.spec.group}-{self.spec.number}"
+                )
+            result = await self._threads.run(listener, messages, context)
+            return cast("ConsumeResult", result)
+
+        return call
+
+    def _leave_threads(self) -> None:
+        """End the listener's threads; one that never returns is left behind."""
+        if self._threads is not None:
+            self._threads.close()
+            self._threads = None
 
     async def _until_it_may_act(self) -> None:
         """Wait for a renewed claim; when there is none, abandoning ends the wait."""
@@ -207,15 +235,3 @@ class HostedMember:
 
 def _strategy(spec: MemberSpec) -> AllocateStrategy:
     return hosted_strategy(spec.strategy, spec.strategy_options, spec.group)
-
-
-def _in_thread(listener: Listener) -> Call:
-    """Let a plain listener block a thread instead of the loop of all members."""
-
-    async def call(
-        messages: Sequence[MessageExt], context: ConsumeContext
-    ) -> ConsumeResult:
-        result = await asyncio.to_thread(listener, messages, context)
-        return cast("ConsumeResult", result)
-
-    return call
