@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from rmqcore.errors import StateError
@@ -96,14 +97,18 @@ class LoopThread:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call, *args)
 
-    def stop(self) -> None:
-        """Cancel what still runs on the loop, and end the thread."""
+    def stop(self, wait_s: float = STOP_SECONDS) -> None:
+        """Cancel what still runs on the loop, and end the thread.
+
+        Return after `wait_s` seconds even if the thread has not ended by then.
+        """
         loop, thread = self._loop, self._thread
         if loop is None or thread is None:
             return
         self._loop = None
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(STOP_SECONDS)
+        with suppress(RuntimeError):  # something on the loop may have ended it already
+            loop.call_soon_threadsafe(loop.stop)
+        thread.join(wait_s)
 
     def _main(self, ready: threading.Event) -> None:
         with asyncio.Runner() as runner:
