@@ -18,7 +18,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, cast
+from typing import cast
 
 from dashboard.gateway.connections import request_hooks, tls_of
 from dashboard.gateway.settings import ClusterSettings
@@ -29,13 +29,10 @@ from rmqcore.client import (
     ConsumeContext,
     ConsumeResult,
     Event,
-    Listener,
     PushConsumer,
     TimerRun,
     run_slot,
 )
-from rmqcore.client.consumer.listener import Call, is_async
-from rmqcore.client.consumer.listener_threads import ListenerThreads
 from rmqcore.model import MessageExt
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX
@@ -44,14 +41,11 @@ from rmqcore.timers import Slot
 from .announcing import Announcer
 from .claims import Claim
 from .heartbeats import Beat
-from .listeners import make_listener
+from .member_listener import MemberListener
 from .specs import MemberSpec
 from .strategies import hosted_strategy
 
 logger = logging.getLogger(__name__)
-
-LISTENER_THREADS: Final = 20
-"""How many calls of one member's plain listener run at once, as in RocketMQ."""
 
 
 class HostedMember:
@@ -77,7 +71,7 @@ class HostedMember:
         self._queues: dict[str, tuple[QueueKey, ...]] = {}
         self._saying: asyncio.Task[None] | None = None
         self._unsaid = False
-        self._threads: ListenerThreads | None = None
+        self._listener = MemberListener(spec)
         self._consumer = self._make_consumer(cluster, claim)
 
     @property
@@ -101,6 +95,18 @@ class HostedMember:
         if beat.unbroken and beat.asked < self._acts_until and self.may_act:
             self._acts_until = max(self._acts_until, beat.until)
 
+    @property
+    def made(self) -> bool:
+        """Whether the listener is made; before that, nothing has begun."""
+        return self._listener.made
+
+    async def make_listener(self) -> None:
+        """Make the listener, which comes before `start` and may take long.
+
+        Raises `ArgumentError` if it cannot be made.
+        """
+        await self._listener.make()
+
     async def start(self) -> None:
         """Join the group; raises what `PushConsumer.start` raises."""
         await self._consumer.start()
@@ -116,15 +122,19 @@ class HostedMember:
 
     async def stop(self) -> None:
         """Leave the group cleanly: persist offsets and release locks."""
-        await self._consumer.shutdown()
-        self._leave_threads()
+        try:
+            await self._consumer.shutdown()
+        finally:
+            self._listener.close()
         await self._end_announcing()
 
     async def abandon(self) -> None:
         """Drop everything at once, writing nothing: another worker is the owner."""
         self.started = False
-        self._leave_threads()
-        await self._consumer.abandon()
+        try:
+            await self._consumer.abandon()
+        finally:
+            self._listener.close()
         if self._saying is not None:
             self._saying.cancel()
 
@@ -147,7 +157,7 @@ class HostedMember:
         consumer = PushConsumer(
             list(cluster.name_servers),
             group=spec.group,
-            listener=self._guarded(make_listener(spec.listener, spec.listener_options)),
+            listener=self._guarded,
             strategy=_strategy(spec),
             message_model=spec.mode,
             consume_from_where=spec.start_position,
@@ -162,39 +172,13 @@ class HostedMember:
             consumer.subscribe(topic, expression)
         return consumer
 
-    def _guarded(self, listener: Listener) -> Listener:
-        call = cast("Call", listener) if is_async(listener) else self._aside(listener)
-
-        async def guarded(
-            messages: Sequence[MessageExt], context: ConsumeContext
-        ) -> ConsumeResult:
-            await self._until_it_may_act()
-            result = await call(messages, context)
-            await self._until_it_may_act()
-            return cast("ConsumeResult", result)
-
-        return guarded
-
-    def _aside(self, listener: Listener) -> Call:
-        """Let a plain listener block threads of its member, and nobody else's."""
-
-        async def call(
-            messages: Sequence[MessageExt], context: ConsumeContext
-        ) -> ConsumeResult:
-            if self._threads is None:
-                self._threads = ListenerThreads(
-                    LISTENER_THREADS, f"consume-{self.spec.group}-{self.spec.number}"
-                )
-            result = await self._threads.run(listener, messages, context)
-            return cast("ConsumeResult", result)
-
-        return call
-
-    def _leave_threads(self) -> None:
-        """End the listener's threads; one that never returns is left behind."""
-        if self._threads is not None:
-            self._threads.close()
-            self._threads = None
+    async def _guarded(
+        self, messages: Sequence[MessageExt], context: ConsumeContext
+    ) -> ConsumeResult:
+        await self._until_it_may_act()
+        result = await self._listener(messages, context)
+        await self._until_it_may_act()
+        return cast("ConsumeResult", result)
 
     async def _until_it_may_act(self) -> None:
         """Wait for a renewed claim; when there is none, abandoning ends the wait."""
@@ -217,7 +201,12 @@ class HostedMember:
         queues = tuple(sorted(key for keys in self._queues.values() for key in keys))
         vouched_ms = round(self._now() * 1000)
         return Holding(
-            self.spec.group, self.client_id, queues, self._since_ms, vouched_ms
+            self.spec.group,
+            self.client_id,
+            queues,
+            self._since_ms,
+            vouched_ms,
+            self._listener.busy_since_ms(self.client_id, vouched_ms),
         )
 
     async def _say(self) -> None:
