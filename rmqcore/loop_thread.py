@@ -18,6 +18,8 @@ from rmqcore.errors import StateError
 
 T = TypeVar("T")
 
+_running: set[asyncio.AbstractEventLoop] = set()
+
 STOP_SECONDS: Final = 10.0
 
 
@@ -114,5 +116,14 @@ class LoopThread:
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             self._loop = loop
+            _running.add(loop)
             loop.call_soon(ready.set)
-            loop.run_forever()
+            try:
+                loop.run_forever()
+            finally:
+                _running.discard(loop)
+
+
+def running_loops() -> list[asyncio.AbstractEventLoop]:
+    """Return the loops that run in threads of this process; for looking only."""
+    return list(_running)
