@@ -11,11 +11,14 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from rmqcore.errors import StateError
 
 T = TypeVar("T")
+
+_running: set[asyncio.AbstractEventLoop] = set()
 
 STOP_SECONDS: Final = 10.0
 
@@ -96,18 +99,31 @@ class LoopThread:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call, *args)
 
-    def stop(self) -> None:
-        """Cancel what still runs on the loop, and end the thread."""
+    def stop(self, wait_s: float = STOP_SECONDS) -> None:
+        """Cancel what still runs on the loop, and end the thread.
+
+        Return after `wait_s` seconds even if the thread has not ended by then.
+        """
         loop, thread = self._loop, self._thread
         if loop is None or thread is None:
             return
         self._loop = None
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(STOP_SECONDS)
+        with suppress(RuntimeError):  # something on the loop may have ended it already
+            loop.call_soon_threadsafe(loop.stop)
+        thread.join(wait_s)
 
     def _main(self, ready: threading.Event) -> None:
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             self._loop = loop
+            _running.add(loop)
             loop.call_soon(ready.set)
-            loop.run_forever()
+            try:
+                loop.run_forever()
+            finally:
+                _running.discard(loop)
+
+
+def running_loops() -> list[asyncio.AbstractEventLoop]:
+    """Return the loops that run in threads of this process; for looking only."""
+    return list(_running)

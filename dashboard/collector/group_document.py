@@ -10,7 +10,7 @@ before stands beside it (`last`) and is part of no sum.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -67,7 +67,7 @@ class Sight:
     rates: Rates
     slots: Mapping[str, int]
     moved_at_ms: Mapping[QueueKey, int]
-    hosted: Collection[str]
+    hosted: Mapping[str, int | None]
     managed: bool
     epoch: EpochMark | None
     last_change: Text | None
@@ -251,6 +251,7 @@ def _member(sight: Sight, member: MemberSnapshot, connection: int) -> Member:
         "in_hand": member.in_hand,
         "reported_at": member.answered_at_ms,
         "managed": member.client_id in sight.hosted,
+        "busy_since": sight.hosted.get(member.client_id),
         "connection": connection,
         "missing_since": member.missing_since_ms,
     }

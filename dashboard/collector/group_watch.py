@@ -15,7 +15,7 @@ while, and after that the rest is judged.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dashboard.findings import (
@@ -65,7 +65,8 @@ LABELS_TOLD: Final = 3
 class Look:
     """One sweep's view of a group; `asked` when its members were asked (307).
 
-    `standing` is that of the whole cluster. `wish` is set for hosted groups.
+    `standing` is that of the whole cluster. `wish` is set for hosted groups. `hosted`
+    are the members hosted here, with the time since which a listener of theirs is busy.
     `dead_letters` counts all messages that ever came to the group's dead-letter topic.
     """
 
@@ -74,7 +75,7 @@ class Look:
     standing: Standing
     taken_at_ms: int
     asked: bool
-    hosted: Collection[str] = ()
+    hosted: Mapping[str, int | None] = field(default_factory=dict)
     wish: WantedStrategy | None = None
     dead_letters: int | None = None
 

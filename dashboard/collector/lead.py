@@ -174,11 +174,15 @@ class Lead:
             self._numbering.resume(self.cluster, "", Stamp(last["run"], last["seq"]))
 
     def take_holding(self, holding: Holding) -> bool:
-        """Remember a fleet member's report; tell whether it now holds other queues."""
+        """Remember a fleet member's report; tell whether it says something new."""
         members = self._holdings.setdefault(holding.group, {})
         before = members.get(holding.client_id)
         members[holding.client_id] = holding
-        return before is None or before.queues != holding.queues
+        return (
+            before is None
+            or before.queues != holding.queues
+            or before.busy_since_ms != holding.busy_since_ms
+        )
 
     async def apply(
         self,
@@ -502,7 +506,7 @@ class Lead:
             sweep.standing,
             sweep.snapshot.taken_at_ms,
             sweep.asked,
-            hosted=holdings.keys(),
+            hosted={name: each.busy_since_ms for name, each in holdings.items()},
             wish=self.wanted_strategies.get(group.name),
             dead_letters=_dead_letters(sweep.snapshot, group.name),
         )

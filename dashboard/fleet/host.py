@@ -28,7 +28,7 @@ from django.db import Error as DatabaseError
 from dashboard.clock.ticks import FALLBACK, Tick, asked
 from dashboard.gateway.read_only import check_writable
 from dashboard.gateway.settings import ClusterSettings
-from rmqcore.errors import RmqError
+from rmqcore.errors import ArgumentError, RmqError
 from rmqcore.timers import Schedule, Timer
 
 from . import claims
@@ -167,8 +167,8 @@ class FleetHost:
         """Leave all groups cleanly and give the members back."""
         for timer in self._timers.values():
             timer.cancel()
-        await asyncio.gather(*self._busy.values(), return_exceptions=True)
-        await asyncio.gather(*(self._leave(each) for each in list(self.hosted)))
+        everything = self.hosted.keys() | self._busy.keys()
+        await asyncio.gather(*(self._leave(each) for each in everything))
         self._saved_at = 0.0
         try:
             await self._save_runs()
@@ -246,6 +246,13 @@ class FleetHost:
     async def _start(self, member: HostedMember) -> None:
         error = ""
         try:
+            await member.make_listener()
+        except ArgumentError as failure:
+            self.hosted.pop(member.spec.member_id, None)
+            self._retry_later(member.spec.member_id)
+            await self._give_back(member.claim, str(failure))
+            return
+        try:
             await member.start()
         except (RmqError, OSError) as failure:
             error = str(failure)
@@ -273,6 +280,11 @@ class FleetHost:
 
     async def _leave(self, member_id: int) -> None:
         """Stop a member; one that cannot be given back is free when its claim ends."""
+        member = self.hosted.get(member_id)
+        while (busy := self._busy.get(member_id)) is not None:
+            if member is not None and not member.made:
+                busy.cancel()
+            await asyncio.wait([busy])
         try:
             await self._stop(member_id)
         except Exception:

@@ -29,12 +29,10 @@ from rmqcore.client import (
     ConsumeContext,
     ConsumeResult,
     Event,
-    Listener,
     PushConsumer,
     TimerRun,
     run_slot,
 )
-from rmqcore.client.consumer.listener import Call, is_async
 from rmqcore.model import MessageExt
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.topic import RETRY_PREFIX
@@ -43,7 +41,7 @@ from rmqcore.timers import Slot
 from .announcing import Announcer
 from .claims import Claim
 from .heartbeats import Beat
-from .listeners import make_listener
+from .member_listener import MemberListener
 from .specs import MemberSpec
 from .strategies import hosted_strategy
 
@@ -73,6 +71,7 @@ class HostedMember:
         self._queues: dict[str, tuple[QueueKey, ...]] = {}
         self._saying: asyncio.Task[None] | None = None
         self._unsaid = False
+        self._listener = MemberListener(spec)
         self._consumer = self._make_consumer(cluster, claim)
 
     @property
@@ -96,6 +95,18 @@ class HostedMember:
         if beat.unbroken and beat.asked < self._acts_until and self.may_act:
             self._acts_until = max(self._acts_until, beat.until)
 
+    @property
+    def made(self) -> bool:
+        """Whether the listener is made; before that, nothing has begun."""
+        return self._listener.made
+
+    async def make_listener(self) -> None:
+        """Make the listener, which comes before `start` and may take long.
+
+        Raises `ArgumentError` if it cannot be made.
+        """
+        await self._listener.make()
+
     async def start(self) -> None:
         """Join the group; raises what `PushConsumer.start` raises."""
         await self._consumer.start()
@@ -111,13 +122,19 @@ class HostedMember:
 
     async def stop(self) -> None:
         """Leave the group cleanly: persist offsets and release locks."""
-        await self._consumer.shutdown()
+        try:
+            await self._consumer.shutdown()
+        finally:
+            self._listener.close()
         await self._end_announcing()
 
     async def abandon(self) -> None:
         """Drop everything at once, writing nothing: another worker is the owner."""
         self.started = False
-        await self._consumer.abandon()
+        try:
+            await self._consumer.abandon()
+        finally:
+            self._listener.close()
         if self._saying is not None:
             self._saying.cancel()
 
@@ -140,7 +157,7 @@ class HostedMember:
         consumer = PushConsumer(
             list(cluster.name_servers),
             group=spec.group,
-            listener=self._guarded(make_listener(spec.listener, spec.listener_options)),
+            listener=self._guarded,
             strategy=_strategy(spec),
             message_model=spec.mode,
             consume_from_where=spec.start_position,
@@ -155,18 +172,13 @@ class HostedMember:
             consumer.subscribe(topic, expression)
         return consumer
 
-    def _guarded(self, listener: Listener) -> Listener:
-        call = cast("Call", listener) if is_async(listener) else _in_thread(listener)
-
-        async def guarded(
-            messages: Sequence[MessageExt], context: ConsumeContext
-        ) -> ConsumeResult:
-            await self._until_it_may_act()
-            result = await call(messages, context)
-            await self._until_it_may_act()
-            return cast("ConsumeResult", result)
-
-        return guarded
+    async def _guarded(
+        self, messages: Sequence[MessageExt], context: ConsumeContext
+    ) -> ConsumeResult:
+        await self._until_it_may_act()
+        result = await self._listener(messages, context)
+        await self._until_it_may_act()
+        return cast("ConsumeResult", result)
 
     async def _until_it_may_act(self) -> None:
         """Wait for a renewed claim; when there is none, abandoning ends the wait."""
@@ -189,7 +201,12 @@ class HostedMember:
         queues = tuple(sorted(key for keys in self._queues.values() for key in keys))
         vouched_ms = round(self._now() * 1000)
         return Holding(
-            self.spec.group, self.client_id, queues, self._since_ms, vouched_ms
+            self.spec.group,
+            self.client_id,
+            queues,
+            self._since_ms,
+            vouched_ms,
+            self._listener.busy_since_ms(self.client_id, vouched_ms),
         )
 
     async def _say(self) -> None:
@@ -207,15 +224,3 @@ class HostedMember:
 
 def _strategy(spec: MemberSpec) -> AllocateStrategy:
     return hosted_strategy(spec.strategy, spec.strategy_options, spec.group)
-
-
-def _in_thread(listener: Listener) -> Call:
-    """Let a plain listener block a thread instead of the loop of all members."""
-
-    async def call(
-        messages: Sequence[MessageExt], context: ConsumeContext
-    ) -> ConsumeResult:
-        result = await asyncio.to_thread(listener, messages, context)
-        return cast("ConsumeResult", result)
-
-    return call

@@ -7,7 +7,8 @@ Register more listeners in a module of your own:
     def make(options: Mapping[str, Any]) -> Listener: ...
 
 and name the module in `ROCKETSCOPE_LISTENERS`, for the web process and for workers; it
-is loaded when a listener is first asked for.
+is loaded when a listener that is not built in is first asked for. Loading it may take
+`MAKE_SECONDS`, and making a listener as well.
 
 Options are checked when a group is saved and again when a member starts; an error
 names the option, its value and what is allowed.
@@ -19,9 +20,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from random import SystemRandom
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from django.conf import settings
 
@@ -29,11 +31,16 @@ from rmqcore.client import ConsumeContext, ConsumeResult, Listener
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageExt
 
+from .user_code import within
+
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Maker: TypeAlias = Callable[[Mapping[str, Any]], Listener]
 
 LONGEST_WORK_MS: Final = 600_000
+MAKE_SECONDS: Final = 30.0
 
 _makers: dict[str, Maker] = {}
 _loaded: set[str] = set()
@@ -63,20 +70,22 @@ def register(name: str) -> Callable[[Maker], Maker]:
 def load_listeners(modules: Iterable[str]) -> None:
     """Load modules that register listeners, each once.
 
-    Raise `ArgumentError` naming the module that cannot be loaded, and why.
+    Raise `ArgumentError` naming the first module that cannot be loaded, and why; the
+    others are loaded all the same.
     """
+    failure: ArgumentError | None = None
     for name in modules:
         if name in _loaded:
             continue
+        what = f"ROCKETSCOPE_LISTENERS: module {name!r}"
         try:
-            import_module(name)
-        except Exception as error:
-            # Whatever the module raises while it is loaded is for its owner to fix.
-            raise ArgumentError(
-                f"ROCKETSCOPE_LISTENERS names {name!r}, which cannot be loaded: "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        _loaded.add(name)
+            _theirs(what, "loaded", partial(import_module, name))
+        except ArgumentError as error:
+            failure = failure or error
+        else:
+            _loaded.add(name)
+    if failure is not None:
+        raise failure
 
 
 def listener_names() -> list[str]:
@@ -86,15 +95,38 @@ def listener_names() -> list[str]:
 
 
 def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
-    """Return a new listener; raise `ArgumentError` for an unknown name or option."""
-    load_listeners(settings.ROCKETSCOPE_LISTENERS)
+    """Return a new listener; raise `ArgumentError` for an unknown name or option.
+
+    May block for `MAKE_SECONDS` and more, unless the listener is built in.
+    """
+    if name in BUILT_IN:
+        return _makers[name](options)
+    try:
+        if name not in _makers:
+            load_listeners(settings.ROCKETSCOPE_LISTENERS)
+    except ArgumentError:
+        # A module that fails is the concern of those who need a listener of it.
+        if name not in _makers:
+            raise
     maker = _makers.get(name)
     if maker is None:
         raise ArgumentError(
             f"unknown listener {name!r}; "
-            f"the known ones are {', '.join(listener_names())}"
+            f"the known ones are {', '.join(sorted(_makers))}"
         )
-    return maker(options)
+    return _theirs(f"listener {name!r}", "made", partial(maker, options))
+
+
+def _theirs(what: str, done: str, work: Callable[[], T]) -> T:
+    """Run code of the user's; whatever it raises is for its owner to mend."""
+    try:
+        return within(MAKE_SECONDS, what, f"not {done}", work)
+    except ArgumentError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ArgumentError(
+            f"{what} cannot be {done}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def read_options(
@@ -190,3 +222,7 @@ def make_fail(options: Mapping[str, Any]) -> Listener:
         return ConsumeResult.SUCCESS
 
     return fail
+
+
+BUILT_IN: Final = frozenset(_makers)
+"""Listeners that neither block nor compute, and are made without any module."""

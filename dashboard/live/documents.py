@@ -83,7 +83,8 @@ class Member(TypedDict):
     `connection` counts the connections of one client id, from 0: two processes that
     share an id are two members. `missing_since` is set while no broker that would know
     the member can be heard. `lag_partial` and `rate_partial` say that there may be
-    more.
+    more. `busy_since` is when a listener hosted here was called that has not returned
+    for a minute or more.
     """
 
     client_id: str
@@ -103,6 +104,7 @@ class Member(TypedDict):
     in_hand: int | None
     reported_at: NotRequired[int | None]
     managed: NotRequired[bool]
+    busy_since: NotRequired[int | None]
     connection: NotRequired[int]
     missing_since: NotRequired[int | None]
 

@@ -17,13 +17,17 @@ SEPARATOR: Final = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """All queues of one member, since when, and when it last vouched for them."""
+    """All queues of one member, since when, and when it last vouched for them.
+
+    `busy_since_ms` is when a call of its listener began that takes unusually long.
+    """
 
     group: str
     client_id: str
     queues: tuple[QueueKey, ...]
     since_ms: int
     vouched_ms: int
+    busy_since_ms: int | None = None
 
 
 def encode_holding(holding: Holding) -> bytes:
@@ -35,6 +39,7 @@ def encode_holding(holding: Holding) -> bytes:
             "queues": [list(key) for key in holding.queues],
             "since": holding.since_ms,
             "vouched": holding.vouched_ms,
+            "busy_since": holding.busy_since_ms,
         }
     )
 
@@ -48,6 +53,7 @@ def decode_holding(text: bytes) -> Holding:
         tuple((topic, broker, number) for topic, broker, number in document["queues"]),
         document["since"],
         document["vouched"],
+        document.get("busy_since"),  # absent in what an older version wrote
     )
 
 

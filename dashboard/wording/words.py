@@ -164,6 +164,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "owner_unknown": _("owner not known"),
     "reported_by": _("reported by {n} of {all}"),
     "hosted_here": _("hosted here"),
+    "listener_busy": _("listener busy since {time}"),
     "connection": _("connection {n} of {all}"),
     "not_simulated": _("cannot be simulated"),
     "orderly": _("orderly"),

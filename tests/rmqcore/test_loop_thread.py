@@ -8,6 +8,7 @@ import pytest
 
 from rmqcore.errors import StateError
 from rmqcore.loop_thread import LoopThread
+from tests.support.waiting import wait_until
 
 PATIENCE = 60.0
 
@@ -84,4 +85,31 @@ def test_stop_cancels_what_runs_and_refuses_more() -> None:
     with pytest.raises(StateError, match="bridge-test is not running"):
         thread.submit(forever())
     thread.call_soon(print)
+    thread.stop()
+
+
+def test_stop_need_not_wait_for_a_loop_that_is_held_up() -> None:
+    thread = LoopThread("bridge-test")
+    thread.start()
+    began, release = threading.Event(), threading.Event()
+    waiting = thread.submit(asyncio.sleep(3600))
+
+    async def hold_up() -> bool:
+        began.set()
+        return release.wait(PATIENCE)
+
+    thread.submit(hold_up())
+    assert began.wait(PATIENCE)
+    thread.stop(0)
+    assert thread.running
+    release.set()
+    wait_until(lambda: not thread.running)
+    assert waiting.cancelled()
+
+
+def test_a_loop_that_was_stopped_from_within_can_be_stopped() -> None:
+    thread = LoopThread("bridge-test")
+    thread.start()
+    thread.call_soon(lambda: asyncio.get_running_loop().stop())
+    wait_until(lambda: not thread.running)
     thread.stop()

@@ -14,6 +14,7 @@ from io import StringIO
 from typing import Final
 
 from rmqcore.allocation import JAVA_CLASSES, AllocateStrategy
+from rmqcore.loop_thread import running_loops
 from rmqcore.model import ConsumeType, MessageQueue
 from rmqcore.protocol.bodies import (
     ConsumerRunningInfo,
@@ -123,16 +124,20 @@ def strategy_text(strategy: AllocateStrategy) -> str:
 
 
 def stacks() -> str:
-    """Return the stacks of this process's threads and of the loop's tasks."""
+    """Return the stacks of this process's threads and of its loops' tasks.
+
+    A listener may run on another loop than its member.
+    """
     text = StringIO()
     for thread_id, frame in sys._current_frames().items():
         text.write(f"thread {thread_id}\n")
         text.writelines(traceback.format_stack(frame))
         text.write("\n")
-    for task in asyncio.all_tasks():
-        text.write(f"task {task.get_name()}\n")
-        task.print_stack(file=text)
-        text.write("\n")
+    for loop in {asyncio.get_running_loop(), *running_loops()}:
+        for task in asyncio.all_tasks(loop):
+            text.write(f"task {task.get_name()}\n")
+            task.print_stack(file=text)
+            text.write("\n")
     return text.getvalue()
 
 

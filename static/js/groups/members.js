@@ -3,7 +3,7 @@
 import { atLeast, known, numberCell, ownerBadge } from "./cells.js";
 import { hasHues } from "./document.js";
 import { find, h, icon } from "../frame/dom.js";
-import { compact, count, rate } from "../frame/format.js";
+import { clock, compact, count, rate } from "../frame/format.js";
 import { morph } from "../frame/morph.js";
 import { compareText } from "./status.js";
 import { ui, word } from "../frame/words.js";
@@ -31,6 +31,7 @@ export class MemberTable {
         hasHues(state) && ownerBadge(member),
         ` ${member.label}${connection(member)}`,
         member.managed && [" ", h("span", { class: "tag" }, ui("hosted_here"))],
+        busy(member),
       ),
       h(
         "td",
@@ -113,6 +114,13 @@ function language({ language: name, version }) {
 function idle(member) {
   if (!member.idle) return "";
   return h("span", { class: "state unk" }, icon("idle"), word("idle", member.idle));
+}
+
+/** A call of its listener that takes long: it may never return. */
+function busy({ busy_since: since }) {
+  if (!since) return null;
+  const text = ui("listener_busy", { time: clock(since) });
+  return [" ", h("span", { class: "state warn" }, icon("warn"), text)];
 }
 
 function removeButton(member) {

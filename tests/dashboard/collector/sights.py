@@ -152,7 +152,7 @@ def sight(
     brokers: Sequence[BrokerSnapshot] | None = None,
     now_ms: int = NOW,
     managed: bool = False,
-    hosted: Iterable[str] = (),
+    hosted: Mapping[str, int | None] | None = None,
 ) -> Sight:
     ids = [member.client_id for member in seen.members]
     return Sight(
@@ -163,7 +163,7 @@ def sight(
         rates=rates or Rates(None, None, (), ()),
         slots=slots or {client_id: place for place, client_id in enumerate(ids)},
         moved_at_ms={},
-        hosted=frozenset(hosted),
+        hosted=hosted or {},
         managed=managed,
         epoch=None,
         last_change=None,

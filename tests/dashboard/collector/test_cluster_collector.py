@@ -418,6 +418,13 @@ async def test_a_fleet_members_word_is_shown_at_once(make: Make) -> None:
     await eventually(seen, [["c1"], ["c2"], ["c2"], ["c2"]])
     assert shown()["queues"][1]["owner_source"] == "reported"
     assert all(each["managed"] for each in shown()["members"])
+    busy = Holding("g", "c2", QUEUES[1:], now_ms(), now_ms(), busy_since_ms=1_000)
+    collector.take_holding(encode_holding(busy))
+
+    async def busy_since() -> list[int | None]:
+        return [each["busy_since"] for each in shown()["members"]]
+
+    await eventually(busy_since, [None, 1_000])
     following.cancel()
 
 

@@ -23,13 +23,14 @@ def test_shows_members_with_what_they_hold() -> None:
         expected=["c1", "c1", "c2", "c2"],
     )
     rates = Rates(9.0, 4.0, (1.0,) * 4, (1.04, None, 1.0, 2.0))
-    document = group_document(sight(seen, rates=rates, hosted=["c2"]), STAMP)
+    document = group_document(sight(seen, rates=rates, hosted={"c2": NOW}), STAMP)
     first, second = document["members"]
     assert (first["queues"], first["lag"], first["rate_out"]) == (2, 30, 1.0)
     assert (first.get("lag_partial"), first.get("rate_partial")) == (False, True)
     assert (second.get("lag_partial"), second.get("rate_partial")) == (False, False)
     assert (first["strategy"], first["managed"]) == ("AVG", False)
     assert (second["slot"], second["managed"], second["idle"]) == (1, True, None)
+    assert (first["busy_since"], second["busy_since"]) == (None, NOW)
     assert document["queues"][1]["owners"] == ["c1"]
     assert document["queues"][1]["lag"] == 30
     assert document["queues"][0]["rate_out"] == 1.0

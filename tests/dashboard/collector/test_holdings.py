@@ -20,6 +20,14 @@ WORD = Holding("g", "c1", QUEUES, NOW - 5000, NOW)
 
 def test_survives_the_cache() -> None:
     assert decode_holding(encode_holding(WORD)) == WORD
+    busy = replace(WORD, busy_since_ms=NOW - 60_000)
+    assert decode_holding(encode_holding(busy)) == busy
+
+
+def test_the_word_of_an_older_version_is_read() -> None:
+    old = encode_holding(WORD).replace(b',"busy_since":null', b"")
+    assert b"busy" not in old
+    assert decode_holding(old) == WORD
 
 
 @pytest.mark.parametrize("text", [b"{", b"{}", b"[]", b'{"group": 1}'])

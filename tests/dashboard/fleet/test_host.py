@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import redis.asyncio
 from django.db import connections
 
 from dashboard.clock.ticks import Tick, tick_at
+from dashboard.fleet import listeners
 from dashboard.fleet.announcing import Announcer
 from dashboard.fleet.claims import CLAIM_SECONDS
 from dashboard.fleet.host import FleetHost
@@ -25,6 +27,7 @@ from dashboard.live.names import allocation_channel, allocation_key, heartbeats_
 from dashboard.live.state import make_async_client
 from dashboard.models import ManagedGroup, ManagedMember, TimerRun
 from rmqcore.admin import Admin
+from rmqcore.client import ConsumeResult
 from rmqcore.cluster import LocalCluster
 from rmqcore.timers import PERIOD_S, Timer
 from tests.support.cluster import local_cluster, produce, settings_of
@@ -398,3 +401,43 @@ async def test_a_member_that_cannot_start_is_tried_again(
     assert str(port) in await until_seen(error, bool)
     await host.follow_once()
     assert not next(iter(host.hosted.values())).started
+
+
+async def test_a_listener_that_never_returns_holds_up_its_own_group_alone(
+    make: Make, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, began, seen = (threading.Event() for _ in range(3))
+
+    def stuck(_messages: object, _context: object) -> ConsumeResult:
+        began.set()
+        release.wait()
+        return ConsumeResult.SUCCESS
+
+    def quick(_messages: object, _context: object) -> ConsumeResult:
+        seen.set()
+        return ConsumeResult.SUCCESS
+
+    monkeypatch.setitem(listeners._makers, "stuck", lambda _options: stuck)
+    monkeypatch.setitem(listeners._makers, "quick", lambda _options: quick)
+    first = "CONSUME_FROM_FIRST_OFFSET"
+    await in_thread(lambda: group(listener="stuck", start_position=first))
+    await produce(cluster, 50)
+    # One stuck call would hold up all who share the pool of the loop.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    host = make()
+
+    async def is_set(event: threading.Event) -> bool:
+        return event.is_set()
+
+    try:
+        await followed(host, [16])
+        await eventually(lambda: is_set(began), True)
+        await host._database(
+            lambda: group(name="b", listener="quick", start_position=first)
+        )
+        await followed(host, [16, 16])
+        await eventually(lambda: is_set(seen), True)
+        await ManagedMember.objects.filter(group__name="billing").aupdate(wanted=False)
+        await followed(host, [16])
+    finally:
+        release.set()

@@ -239,6 +239,16 @@ def test_queues_assigned_by_hand_are_counted_where_members_told(
     assert "10.20.4.17:51234 1 100" in read("members/").texts(MEMBERS)[0]
 
 
+def test_a_member_says_since_when_its_listener_has_not_returned(
+    read: Read, write: Write
+) -> None:
+    busy = member(0, managed=True, busy_since=1_700_000_000_000)
+    write(group_state([busy, member(1, managed=True)], [queue(BROKERS[0], 0)]))
+    first, second = read("members/").texts(MEMBERS)
+    assert "listener busy since 22:13:20" in first
+    assert "listener busy" not in second
+
+
 @pytest.mark.parametrize("tab", ["", "members/", "timeline/", "whatif/", "changes/"])
 @pytest.mark.parametrize("state", [broker_missing, many_troubles])
 def test_no_tab_shows_how_a_script_names_what_it_does_not_have(

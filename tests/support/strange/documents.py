@@ -178,6 +178,7 @@ def _member(
     if new:
         made["connection"] = place
         made["missing_since"] = draw(_times)
+        made["busy_since"] = draw(_times)
     return cast(Member, made)
 
 

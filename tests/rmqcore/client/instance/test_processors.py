@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rmqcore.client import ConsumeResult, Producer, PushConsumer
+from rmqcore.client.membership.running_info import stacks
 from rmqcore.cluster import LocalCluster
+from rmqcore.loop_thread import LoopThread
 from rmqcore.model import ConsumeType, Message, MessageQueue
 from rmqcore.protocol.bodies import (
     decode_consume_directly_result,
@@ -100,6 +102,20 @@ async def test_running_info_has_the_properties_that_tools_look_for(
     assert found["messageModel"] == "CLUSTERING"
     assert info.queues[QUEUES[0]].locked
     assert "thread " in (info.jstack or "")
+
+
+async def test_stacks_show_what_runs_on_other_loops() -> None:
+    async def waits_in_vain() -> None:
+        await asyncio.sleep(3600)
+
+    where = f"in {waits_in_vain.__name__}"
+    assert where not in stacks()
+    thread = LoopThread("other")
+    thread.start()
+    thread.submit(waits_in_vain())
+    await until(lambda: where in stacks())
+    thread.stop()
+    assert where not in stacks()
 
 
 async def test_a_client_tells_its_own_offsets(
