@@ -20,7 +20,7 @@ from analytics import contracts as c
 from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.fleet.strategies import simulated_options
 from dashboard.gateway.database_thread import DatabaseThread
-from dashboard.live.documents import LakeFault
+from dashboard.live.documents import DatabaseFault, LakeFault
 from rmqcore.model.snapshot import KnownBroker
 
 from .epochs import Epoch, EpochBook, EpochTurn, Membership
@@ -53,6 +53,8 @@ class Keeper:
         self.dropped = 0
         self.lake_error: str | None = None
         """Why the lake could not be written recently; None when it could."""
+        self.database_error: str | None = None
+        """Why the database took no epochs recently; None when it did."""
         self._told_ms = 0
         self._cluster = cluster
         self._cluster_id = cluster_id
@@ -83,6 +85,13 @@ class Keeper:
             "pending_rows": self._samples.pending_rows + self._epochs.pending_rows,
             "dropped_rows": self.dropped,
         }
+
+    @property
+    def database_fault(self) -> DatabaseFault | None:
+        """The fault that pages show while the database takes no epochs."""
+        if self.database_error is None:
+            return None
+        return {"error": self.database_error, "pending_rows": self._waiting}
 
     @property
     def _waiting(self) -> int:
@@ -160,7 +169,10 @@ class Keeper:
             self._save_ends(now_ms)
         except DatabaseError as error:
             logger.warning("cluster=%s epochs not written: %s", self._cluster, error)
+            self.database_error = str(error)
             self._drop_beyond_limit()
+        else:
+            self.database_error = None
         if samples is not None and len(samples):
             self._samples.append(
                 {c.CLUSTER: self._cluster, c.TIME: now_ms, **samples.columns}

@@ -349,6 +349,9 @@ class Lead:
             fault = self._keeper.lake_fault
             if fault is not None:
                 document["lake"] = fault
+            refused = self._keeper.database_fault
+            if refused is not None:
+                document["database"] = refused
             if late is not None:
                 document["late"] = late
             self._overview = document

@@ -46,16 +46,19 @@ LOOP_DEAD_SECONDS: Final = 60.0
 _HOLD: Final = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return false end
-local token = ARGV[1]
-if not held then
-  local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
-  local mine = tonumber(ARGV[2])
-  if mine == 0 or (fence ~= 0 and fence ~= mine) then
-    mine = math.max(fence + 1, mine + 1, tonumber(ARGV[5]))
-    token = ARGV[4] .. '|' .. string.format('%.0f', mine)
-  end
-  redis.call('SET', KEYS[2], string.format('%.0f', mine))
+if held then
+  -- Allowed even at the cache's limit of memory, as SET is not.
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return held
 end
+local token = ARGV[1]
+local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
+local mine = tonumber(ARGV[2])
+if mine == 0 or (fence ~= 0 and fence ~= mine) then
+  mine = math.max(fence + 1, mine + 1, tonumber(ARGV[5]))
+  token = ARGV[4] .. '|' .. string.format('%.0f', mine)
+end
+redis.call('SET', KEYS[2], string.format('%.0f', mine))
 redis.call('SET', KEYS[1], token, 'PX', ARGV[3])
 return token
 """

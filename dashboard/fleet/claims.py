@@ -11,7 +11,10 @@ database may have been away for everyone, and then its worker renews the claim a
 as it can. `alive` is None when heartbeats cannot be read; then nobody's are free.
 
 Plain functions of (state, now). Cost: one or two statements each; `now` must come
-from clocks that agree to within a second or two when workers run on several hosts.
+from clocks that agree to within a second or two when workers run on several hosts. An
+end that no claim made at `now` could have comes from a clock that has been set back
+since: such a claim is over, or else a dead worker would keep its members until the
+clock is there again.
 """
 
 from __future__ import annotations
@@ -33,6 +36,10 @@ RENEW_SECONDS: Final = 3.0
 
 WORKER_SECONDS: Final = 6.0
 """A worker not seen for this long gets no members, and no share is kept for it."""
+
+
+AGREE_SECONDS: Final = 5.0
+"""Clocks of several hosts that differ by more than this are not meant to work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,8 @@ def register_worker(
             "seen_until": now + timedelta(seconds=WORKER_SECONDS),
         },
     )
-    FleetWorker.objects.filter(seen_until__lt=now - timedelta(hours=1)).delete()
+    hour = timedelta(hours=1)
+    FleetWorker.objects.exclude(seen_until__range=(now - hour, now + hour)).delete()
 
 
 def deregister_worker(name: str) -> None:
@@ -67,14 +75,14 @@ def deregister_worker(name: str) -> None:
 
 def live_workers(now: datetime) -> list[str]:
     """Return the names of the workers alive at `now`, sorted."""
-    alive = FleetWorker.objects.filter(seen_until__gt=now)
+    alive = FleetWorker.objects.filter(_runs("seen_until", WORKER_SECONDS, now))
     return sorted(alive.values_list("name", flat=True))
 
 
 def loads(workers: Iterable[str], now: datetime) -> dict[str, int]:
     """Return how many members each of the workers holds at `now`."""
     counts = dict.fromkeys(workers, 0)
-    held = ManagedMember.objects.filter(claimed_until__gt=now, worker__in=counts)
+    held = ManagedMember.objects.filter(~_free(now), worker__in=counts)
     for worker in held.values_list("worker", flat=True):
         counts[worker] += 1
     return counts
@@ -161,7 +169,14 @@ def should_release(worker: str, load_by_worker: dict[str, int]) -> bool:
 
 
 def _free(now: datetime) -> Q:
-    return Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    over = ~_runs("claimed_until", CLAIM_SECONDS, now)
+    return Q(claimed_until__isnull=True) | over
+
+
+def _runs(end: str, seconds: float, now: datetime) -> Q:
+    """Tell that an end, set `seconds` ahead by a clock like ours, has not come."""
+    latest = now + timedelta(seconds=seconds + AGREE_SECONDS)
+    return Q(**{f"{end}__gt": now, f"{end}__lte": latest})
 
 
 def _left(worker: str, alive: frozenset[str] | None) -> Q:

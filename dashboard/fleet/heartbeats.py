@@ -61,7 +61,7 @@ class Beat:
     """What the cache answered: who lives (this worker among them), and our own word.
 
     `unbroken` tells whether this worker's word before had not run out. `asked` and
-    `until` are seconds of the worker's clock: the word holds at least until then.
+    `until` are seconds of the worker's steady clock: the word holds until then.
     """
 
     alive: frozenset[str]
@@ -74,17 +74,17 @@ class Heartbeats:
     """The words of one worker; one round trip each."""
 
     def __init__(
-        self, client: redis.asyncio.Redis, worker: str, now: Callable[[], float]
+        self, client: redis.asyncio.Redis, worker: str, steady: Callable[[], float]
     ) -> None:
         self._client = client
         self._worker = worker
-        self._now = now
+        self._steady = steady
         self._beat = client.register_script(_BEAT)
         self._silent = False
 
     async def beat(self) -> Beat | None:
         """Say that the worker lives; None when the cache does not answer."""
-        asked = self._now()
+        asked = self._steady()
         life_ms = round(HEARTBEAT_SECONDS * 1000)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):

@@ -10,6 +10,11 @@ end nor heartbeats went on (the process was stopped, or reached neither database
 cache), the members are abandoned at once, before anything else acts for them; the next
 plan claims them anew. A database that is locked or away for any time delays what is
 written about members, and wishes, but ends no member.
+
+Claims in the database end by the wall clock, which all hosts share; what this worker
+may do, and when it does something again, goes by a clock that cannot be set. After a
+jump of the wall clock every claim looks over, or none: then nothing of others is taken
+over until they have had the time to renew.
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ from dashboard.clock.ticks import FALLBACK, Tick, asked
 from dashboard.gateway.read_only import check_writable
 from dashboard.gateway.settings import ClusterSettings
 from rmqcore.errors import ArgumentError, RmqError
+from rmqcore.settled_clock import SettledClock
 from rmqcore.timers import Schedule, Timer
 
 from . import claims
@@ -39,6 +45,7 @@ from .hosted import HostedMember
 from .planning import Plan, WorkerName, make_plan
 from .runs import SlotRun, remove_old_runs, save_runs, skipped_run, slot_run
 from .specs import MemberSpec
+from .steady import Jumps, steady_seconds
 
 logger = logging.getLogger(__name__)
 
@@ -63,17 +70,21 @@ class FleetHost:
         client: redis.asyncio.Redis,
         database: Callable[[Callable[[], Any]], Awaitable[Any]],
         now: Callable[[], float] = time.time,
+        steady: Callable[[], float] = steady_seconds,
     ) -> None:
         self.worker = worker
         self.hosted: dict[int, HostedMember] = {}
         self._clusters = clusters
         self._announcer = announcer
-        self._heartbeats = Heartbeats(client, worker.name, now)
+        self._heartbeats = Heartbeats(client, worker.name, steady)
         self._database = database
         self._now = now
+        self._steady = steady
+        self._jumps = Jumps(now() - steady())
+        self._settled = SettledClock()
         self._schedule = Schedule(now())
         self._runs: list[SlotRun] = []
-        self._saved_at = now()
+        self._saved_at = steady()
         self._unnoted: set[int] = set()
         """Members whose client or error could not be written to their rows yet."""
         self._out_since: float | None = None
@@ -101,10 +112,13 @@ class FleetHost:
     async def follow_once(self) -> None:
         """Make a plan and begin to carry it out."""
         hosted = {member_id: member.claim for member_id, member in self.hosted.items()}
-        now = datetime.fromtimestamp(self._now(), UTC)
+        asked, now_s = self._steady(), self._now()
+        now = datetime.fromtimestamp(now_s, UTC)
         # After `now`, so that it tells who has let the claims run out that are over.
         beat = await self.say_alive()
         alive = None if beat is None else beat.alive
+        if self._jumps.lately(now_s - asked, asked):
+            alive = None
         try:
             plan = await self._database(
                 lambda: make_plan(self.worker, hosted, now, alive)
@@ -113,7 +127,7 @@ class FleetHost:
             self._no_plan(error)
             return
         self._planned()
-        self._begin(plan)
+        self._begin(plan, asked - now_s)
         try:
             await self._save_runs()
         except DatabaseError as error:
@@ -169,9 +183,8 @@ class FleetHost:
             timer.cancel()
         everything = self.hosted.keys() | self._busy.keys()
         await asyncio.gather(*(self._leave(each) for each in everything))
-        self._saved_at = 0.0
         try:
-            await self._save_runs()
+            await self._save_runs(at_once=True)
             await self._database(lambda: claims.deregister_worker(self.worker.name))
         except DatabaseError as error:
             logger.warning("worker=%s not signed off: %s", self.worker.name, error)
@@ -179,28 +192,32 @@ class FleetHost:
 
     # Carrying out a plan
 
-    def _begin(self, plan: Plan) -> None:
+    def _begin(self, plan: Plan, behind: float) -> None:
+        """Begin what is planned; the steady clock was so far behind the wall clock."""
         for member_id, claim in plan.held.items():
-            if member_id in self.hosted:
-                self.hosted[member_id].renew(claim)
+            member = self.hosted.get(member_id)
+            if member is not None and member.claim is not claim:
+                member.renew(claim, claim.until.timestamp() + behind)
         for member_id in plan.lost:
             self._abandon(member_id, "another worker has its claim")
         for claim, spec in plan.new:
-            self._host(claim, spec)
+            self._host(claim, claim.until.timestamp() + behind, spec)
         for member_id in plan.stop:
             self._when_idle(member_id, partial(self._stop, member_id))
         for member_id, spec in plan.specs.items():
             self._keep_up(member_id, spec)
 
-    def _host(self, claim: Claim, spec: MemberSpec) -> None:
+    def _host(self, claim: Claim, acts_until: float, spec: MemberSpec) -> None:
         """Create a member and begin to start it; its row says why if that fails."""
         try:
             member = HostedMember(
                 spec,
                 claim,
+                acts_until,
                 cluster=self._cluster(spec),
                 announcer=self._announcer,
                 now=self._now,
+                steady=self._steady,
             )
         except RmqError as error:
             self._retry_later(claim.member_id)
@@ -225,7 +242,7 @@ class FleetHost:
             self._switch(member, spec)
         elif changed:
             self._when_idle(member_id, partial(self._start_anew, member, spec))
-        elif not member.started and self._now() >= self._retry_at.get(member_id, 0):
+        elif not member.started and self._steady() >= self._retry_at.get(member_id, 0):
             self._when_idle(member_id, partial(self._start, member))
         elif member.started and member_id in self._unnoted:
             self._when_idle(member_id, partial(self._note, member, ""))
@@ -239,7 +256,7 @@ class FleetHost:
             self._when_idle(spec.member_id, partial(self._start_anew, member, spec))
 
     def _retry_later(self, member_id: int) -> None:
-        now = self._now()
+        now = self._steady()
         waiting = {each: at for each, at in self._retry_at.items() if at > now}
         self._retry_at = waiting | {member_id: now + RETRY_START_SECONDS}
 
@@ -274,9 +291,8 @@ class FleetHost:
     async def _start_anew(self, member: HostedMember, spec: MemberSpec) -> None:
         await member.stop()
         self.hosted.pop(spec.member_id, None)
-        claim = member.claim
         self._busy.pop(spec.member_id, None)
-        self._host(claim, spec)
+        self._host(member.claim, member.acts_until, spec)
 
     async def _leave(self, member_id: int) -> None:
         """Stop a member; one that cannot be given back is free when its claim ends."""
@@ -305,7 +321,7 @@ class FleetHost:
 
     def _no_plan(self, error: Exception) -> None:
         if self._out_since is None:
-            self._out_since = self._now()
+            self._out_since = self._steady()
             logger.warning(
                 "worker=%s no plan, the members stay as they are: %s",
                 *(self.worker.name, error),
@@ -315,7 +331,7 @@ class FleetHost:
         if self._out_since is not None:
             logger.info(
                 "worker=%s plans again, after %.0f s without the database",
-                *(self.worker.name, self._now() - self._out_since),
+                *(self.worker.name, self._steady() - self._out_since),
             )
             self._out_since = None
 
@@ -382,9 +398,10 @@ class FleetHost:
         runs = [answer for answer in answers if answer is not None]
         self._runs.append(slot_run(tick, started, took_ms, runs))
 
-    async def _save_runs(self) -> None:
-        now = self._now()
-        if not self._runs or now - self._saved_at < SAVE_RUNS_SECONDS:
+    async def _save_runs(self, *, at_once: bool = False) -> None:
+        now = self._steady()
+        is_early = now - self._saved_at < SAVE_RUNS_SECONDS
+        if not self._runs or (is_early and not at_once):
             return
         runs, self._runs = self._runs, []
         first = int(self._saved_at // 3600) != int(now // 3600)
@@ -395,8 +412,8 @@ class FleetHost:
             self._runs = runs + self._runs
             raise
         if first:
-            today = datetime.fromtimestamp(now, UTC)
-            await self._database(lambda: remove_old_runs(today))
+            settled_ms = self._settled.now_ms()
+            await self._database(lambda: remove_old_runs(settled_ms))
 
 
 def _spawn(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

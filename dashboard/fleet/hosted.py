@@ -2,7 +2,9 @@
 
 The claim is the right to act for the member. It has an end, which each renewal moves,
 and which the worker's heartbeats move while the claim cannot be renewed because the
-database is locked or away (see `heartbeats`, which says why that is safe). Past it
+database is locked or away (see `heartbeats`, which says why that is safe). It is a time
+of a clock that cannot be set (see `steady`), so no jump of the wall clock takes the
+right away or makes it longer. Past it
 another worker may have taken the member over, so nothing is begun that only an
 owner may do: timers are skipped, and listeners wait until the claim is renewed or the
 member is abandoned. Thus a worker that wakes after being frozen cannot commit offsets
@@ -43,6 +45,7 @@ from .claims import Claim
 from .heartbeats import Beat
 from .member_listener import MemberListener
 from .specs import MemberSpec
+from .steady import steady_seconds
 from .strategies import hosted_strategy
 
 logger = logging.getLogger(__name__)
@@ -55,18 +58,22 @@ class HostedMember:
         self,
         spec: MemberSpec,
         claim: Claim,
+        acts_until: float,
         *,
         cluster: ClusterSettings,
         announcer: Announcer,
         now: Callable[[], float] = time.time,
+        steady: Callable[[], float] = steady_seconds,
     ) -> None:
         self.spec = spec
         self.claim = claim
-        self._acts_until = claim.until.timestamp()
+        self.acts_until = acts_until
+        """The right's end, in seconds of the steady clock."""
         self.started = False
         self._renewed = asyncio.Event()
         self._announcer = announcer
         self._now = now
+        self._steady = steady
         self._since_ms = 0
         self._queues: dict[str, tuple[QueueKey, ...]] = {}
         self._saying: asyncio.Task[None] | None = None
@@ -82,18 +89,18 @@ class HostedMember:
     @property
     def may_act(self) -> bool:
         """True until the right's end; checked before anything only an owner may do."""
-        return self._now() < self._acts_until
+        return self._steady() < self.acts_until
 
-    def renew(self, claim: Claim) -> None:
-        """Take the claim's new end."""
+    def renew(self, claim: Claim, acts_until: float) -> None:
+        """Take the claim's new end, and what it means by the steady clock."""
         self.claim = claim
-        self._acts_until = max(self._acts_until, claim.until.timestamp())
+        self.acts_until = max(self.acts_until, acts_until)
         self._renewed.set()
 
     def keep(self, beat: Beat) -> None:
         """Act until the heartbeat's end, unless the right was over before it."""
-        if beat.unbroken and beat.asked < self._acts_until and self.may_act:
-            self._acts_until = max(self._acts_until, beat.until)
+        if beat.unbroken and beat.asked < self.acts_until and self.may_act:
+            self.acts_until = max(self.acts_until, beat.until)
 
     @property
     def made(self) -> bool:

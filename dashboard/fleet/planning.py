@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from dashboard.models import ManagedMember
 
@@ -60,7 +60,8 @@ def make_plan(
 ) -> Plan:
     """Return what the worker is to do with the members it hosts and with free ones.
 
-    `alive` are the workers heard of since `now`; None if that is not known.
+    `alive` are the workers heard of since `now`; None if that is not known, or if `now`
+    tells nothing about the claims of others because the clock has just jumped.
     """
     due = [held for held in hosted.values() if is_due(held, now)]
     renewed = {held.member_id: held for held in claims.renew(due, worker.name, now)}
@@ -90,9 +91,14 @@ def make_plan(
 
 
 def is_due(held: Claim, now: datetime) -> bool:
-    """Return whether a claim is due: `RENEW_SECONDS` after it was last renewed."""
-    left = held.until - now
-    return left <= timedelta(seconds=claims.CLAIM_SECONDS - claims.RENEW_SECONDS)
+    """Return whether a claim is due: `RENEW_SECONDS` after it was last renewed.
+
+    One that ends later than it can was made before the clock was set back.
+    """
+    left = (held.until - now).total_seconds()
+    return (
+        not claims.CLAIM_SECONDS - claims.RENEW_SECONDS < left <= claims.CLAIM_SECONDS
+    )
 
 
 def _wanted(held: Mapping[int, Claim]) -> dict[int, MemberSpec]:

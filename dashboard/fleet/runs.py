@@ -75,9 +75,14 @@ def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
     )
 
 
-def remove_old_runs(now: datetime) -> None:
-    """Remove runs that are older than a day, and the oldest beyond `MOST_ROWS`."""
-    models.TimerRun.objects.filter(due__lt=now - KEPT).delete()
+def remove_old_runs(now_ms: int | None) -> None:
+    """Remove runs that are older than a day, and the oldest beyond `MOST_ROWS`.
+
+    Without a time that can be trusted, no run is old.
+    """
+    if now_ms is not None:
+        horizon = datetime.fromtimestamp(now_ms / 1000, UTC) - KEPT
+        models.TimerRun.objects.filter(due__lt=horizon).delete()
     keys = models.TimerRun.objects.order_by("-pk").values_list("pk", flat=True)
     beyond = keys[MOST_ROWS : MOST_ROWS + 1]
     if beyond:

@@ -5,6 +5,7 @@ A request under /api/ is answered in JSON, as by existing routes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -12,6 +13,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from dashboard.accounts.hashing import TooManyAtOnceError
+
+from .outages import outage_of
+
+logger = logging.getLogger(__name__)
 
 API_PREFIX: Final = "/api/"
 
@@ -43,7 +48,7 @@ class BusyError(Exception):
 
 
 class BusyMiddleware:
-    """Answer 503 when more of something is asked for than is done at once."""
+    """Answer 503 when too much is asked for at once, or what is needed is away."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -55,6 +60,15 @@ class BusyMiddleware:
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponse | None:
         """Follow Django's protocol: None leaves the exception to others."""
+        outage = outage_of(exception)
+        if outage is not None:
+            logger.warning("path=%s not answered: %s", request.path, exception)
+            # Without the request: its user and clusters come from the database.
+            answer = render(
+                None, "frame/errors/outage.html", {"outage": outage}, status=503
+            )
+            answer["Retry-After"] = "10"
+            return answer
         if not isinstance(exception, (TooManyAtOnceError, BusyError)):
             return None
         context = {"is_sign_in": isinstance(exception, TooManyAtOnceError)}

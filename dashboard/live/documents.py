@@ -394,6 +394,13 @@ class LakeFault(TypedDict):
     dropped_rows: int
 
 
+class DatabaseFault(TypedDict):
+    """Why epochs cannot be written, and how many rows wait in memory."""
+
+    error: str
+    pending_rows: int
+
+
 class Lateness(TypedDict):
     """How far the collector was behind its clock with a sweep of all groups.
 
@@ -423,8 +430,8 @@ class Overview(TypedDict):
 
     `error` is why the last sweep failed as a whole, such as a name server that cannot
     be reached; the rest is then as old as `taken_at` says. `lake` is set while samples,
-    from which reports are made, cannot be written; `late` while the collector is behind
-    its clock.
+    from which reports are made, cannot be written; `database` while epochs cannot be;
+    `late` while the collector is behind its clock.
     """
 
     run: str
@@ -436,6 +443,7 @@ class Overview(TypedDict):
     groups: list[OverviewRow]
     error: NotRequired[str | None]
     lake: NotRequired[LakeFault | None]
+    database: NotRequired[DatabaseFault | None]
     nameservers: NotRequired[list[NameServerState]]
     late: NotRequired[Lateness | None]
 

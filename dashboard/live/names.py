@@ -12,6 +12,7 @@ from typing import Final
 
 PREFIX: Final = "rs:"
 BEAT_KEY: Final = PREFIX + "beat"
+PROBE_KEY: Final = PREFIX + "probe"
 FLEET_WAKE_CHANNEL: Final = PREFIX + "fleet:wake"
 LABS_WAKE_CHANNEL: Final = PREFIX + "labs:wake"
 

@@ -49,6 +49,17 @@ def read_lake_gap(cluster: str) -> LakeGap | None:
     return _read(lambda state: state.lake_gap(cluster)).document
 
 
+def cache_refusal() -> redis.ResponseError | None:
+    """Return the error of a cache that answers and takes no writes; None if it does."""
+    try:
+        live_state().ask_to_write()
+    except redis.ResponseError as error:
+        return error
+    except redis.RedisError:
+        return None
+    return None
+
+
 def read_group(
     cluster: str, group: str, *, newer_than_ms: int = 0
 ) -> Reading[GroupState]:

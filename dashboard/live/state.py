@@ -23,6 +23,7 @@ from django.conf import settings
 
 from .documents import GroupState, LakeGap, Overview
 from .names import (
+    PROBE_KEY,
     gone_key,
     group_key,
     lake_gap_key,
@@ -78,6 +79,10 @@ class LiveState:
     def group(self, cluster: str, group: str) -> GroupState | None:
         """Return the GroupState of a group, or None when none was collected yet."""
         return cast("GroupState | None", read_object(self.group_text(cluster, group)))
+
+    def ask_to_write(self) -> None:
+        """Raise the `redis.RedisError` of a cache that takes no writes."""
+        self.client.set(PROBE_KEY, b"", px=1000)
 
     def watch(self, cluster: str, group: str, now: float) -> None:
         """Ask for the group to be swept each second until `now` + 15 s."""

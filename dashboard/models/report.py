@@ -8,6 +8,7 @@ row is enough for its run to be made: its task only makes that sooner.
 
 from __future__ import annotations
 
+import secrets
 from datetime import timedelta
 from typing import ClassVar, Final
 
@@ -20,6 +21,15 @@ LATE_AFTER: Final = timedelta(minutes=2)
 FORMAT_KEYS: Final = ("csv", "xlsx", "parquet", "html", "pdf")
 KEEP_DAYS: Final = 30
 """How long a report is kept by default."""
+
+
+def new_folder() -> str:
+    """Return a name for a run's results that no other run of any database has.
+
+    Installations may share a lake, and a restored database counts its runs from an
+    earlier number again: the number of a run is no name for a folder there.
+    """
+    return secrets.token_hex(16)
 
 
 class Grouping(models.TextChoices):
@@ -112,7 +122,8 @@ class JobRun(ReportContent):
 
     `part` is the share that is done, 0 to 1. `summary` is the job's own, set once the
     state is done. `due_at` is set if a schedule asked; `missed` counts the earlier
-    times that passed while nothing ran and that this run stands for.
+    times that passed while nothing ran and that this run stands for. `folder` is where
+    its results are in the lake; runs of earlier versions have their number there.
     """
 
     class State(models.TextChoices):
@@ -147,6 +158,7 @@ class JobRun(ReportContent):
     finished_at = models.DateTimeField(null=True)
     summary = models.JSONField(default=dict)
     size_bytes = models.PositiveBigIntegerField(null=True)
+    folder = models.CharField(max_length=32, default=new_folder, editable=False)
     keep_until = models.DateTimeField(null=True)
 
     class Meta:

@@ -11,12 +11,12 @@ from django.db.models import Q
 from dashboard.models import JobRun
 from dashboard.models.audit import record
 from dashboard.models.report import KEEP_DAYS
-from dashboard.reports.data.output import delete_output, runs_with_output
+from dashboard.reports.data.output import delete_output, folders_with_output
 
 logger = logging.getLogger(__name__)
 
 MOST_NAMED: Final = 20
-_told: set[int] = set()
+_told: set[str] = set()
 """Folders without a row that were logged."""
 
 
@@ -30,16 +30,16 @@ def expire_reports(now: datetime) -> int:
     old = Q(keep_until__lt=now) | Q(
         keep_until=None, asked_at__lt=now - timedelta(days=KEEP_DAYS)
     )
-    over = list(
+    over = dict(
         JobRun.objects.filter(old)
         .exclude(state__in=JobRun.ACTIVE)
-        .values_list("pk", flat=True)
+        .values_list("pk", "folder")
     )
-    for pk in over:
-        delete_output(pk)
+    for folder in over.values():
+        delete_output(folder)
     if over:
         JobRun.objects.filter(pk__in=over).delete()
-        record(None, "report.expire", details={"runs": over})
+        record(None, "report.expire", details={"runs": list(over)})
     _tell_of_strangers()
     return len(over)
 
@@ -47,14 +47,14 @@ def expire_reports(now: datetime) -> int:
 def _tell_of_strangers() -> None:
     """Log the folders that no row knows, each once in the life of this process."""
     # Folders are listed first: a row is always created before its folder.
-    found = runs_with_output()
-    strangers = found - set(JobRun.objects.values_list("pk", flat=True)) - _told
+    found = folders_with_output()
+    strangers = found - set(JobRun.objects.values_list("folder", flat=True)) - _told
     if strangers:
         logger.warning(
             "%d folders of results in the lake have no report in the database and are "
             "kept, because another database may know them: %s%s",
             len(strangers),
-            ", ".join(map(str, sorted(strangers)[:MOST_NAMED])),
+            ", ".join(sorted(strangers)[:MOST_NAMED]),
             ", …" if len(strangers) > MOST_NAMED else "",
         )
         _told.update(strangers)

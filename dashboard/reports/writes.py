@@ -236,7 +236,7 @@ def delete_report(run: JobRun, *, by: User) -> None:
         details={"run": run.pk},
     )
     # Files go last: the deletion may be rolled back, and files do not come back.
-    transaction.on_commit(lambda: delete_output(run.pk))
+    transaction.on_commit(lambda: delete_output(run.folder))
 
 
 def one_of(field: str, what: str, value: str, known: Iterable[str]) -> None:

@@ -132,10 +132,15 @@ class Broker:
         await self._server.stop()
         # The thread must finish writing before the same files are written here.
         self._executor.shutdown()
-        self._files.save_configuration()
-        for pending in self._files.changed_progress():
-            pending.write()
-        self.state.store.close()
+        writes = [self._files.save_configuration]
+        writes += [pending.write for pending in self._files.changed_progress()]
+        for write in [*writes, self.state.store.close]:
+            try:
+                write()
+            except (StoreError, OSError) as error:
+                # On a full disk, the smaller of them may still find room.
+                logger.error("broker=%s not written: %s", self.settings.name, error)  # noqa: TRY400
+        self.state.store.abandon()
 
     async def kill(self) -> None:
         """End as if the process had died: nobody is told, nothing is written."""
@@ -236,6 +241,7 @@ class Broker:
     async def _every(
         self, seconds: float, work: Callable[[], Awaitable[object] | None]
     ) -> None:
+        told = ""
         while True:
             await self._clock.sleep(seconds)
             try:
@@ -244,7 +250,11 @@ class Broker:
                     await result
             except (StoreError, OSError) as error:
                 # The disk may have room again next time; clients are told meanwhile.
-                logger.error("broker=%s %s", self.settings.name, error)  # noqa: TRY400
+                if str(error) != told:
+                    told = str(error)
+                    logger.error("broker=%s %s", self.settings.name, told)  # noqa: TRY400
+            else:
+                told = ""
 
     async def _stop_timers(self) -> None:
         for timer in self._timers:

@@ -13,6 +13,9 @@ A torn tail is what a crash leaves behind the last whole record. `scan` yields w
 records and stops at the first bytes that are not one; the caller decides whether the
 rest is a torn tail or damage, and `cut` removes it. Nothing is ever skipped.
 
+While the disk does not take what was appended, nothing more is: records that would be
+lost with the machine are refused, until a flush has succeeded.
+
 Cost: an append is one copy into mapped memory, a read one copy out of it. `flush` is
 the only call that waits for the disk, and may run in a thread while other calls are
 made. No clock and no configuration is read here.
@@ -58,6 +61,8 @@ class CommitLog:
         self._require_no_gap()
         self._end = self._segments[-1].end if self._segments else 0
         self._flushed = self.min_offset
+        self._fault: StoreError | None = None
+        """Why the last flush failed; None after one that did not."""
 
     @property
     def min_offset(self) -> int:
@@ -96,8 +101,11 @@ class CommitLog:
     def place(self, size: int) -> int:
         """Return where `size` bytes go, after rolling over if they do not fit.
 
-        Raises `StoreError` when they fit no file, or no further file can be made.
+        Raises `StoreError` when they fit no file, no further file can be made, or the
+        last flush failed.
         """
+        if self._fault is not None:
+            raise self._fault
         segments = self._segments
         if segments and self._end + size + BLANK_BYTES <= segments[-1].end:
             return self._end
@@ -171,7 +179,7 @@ class CommitLog:
         """Write everything to disk and return the offset up to which that is done.
 
         May run in a thread while appends go on; records appended meanwhile are part of
-        the next flush.
+        the next flush. Raises `StoreError` when the disk does not take them.
         """
         end, flushed = self._end, self._flushed
         if end <= flushed:
@@ -179,7 +187,8 @@ class CommitLog:
         for segment in list(self._segments):
             if segment.end > flushed and segment.start < end:
                 with contextlib.suppress(FileNotFoundError):  # expired meanwhile
-                    segment.flush()
+                    self._flush_segment(segment)
+        self._fault = None
         self._flushed = max(self._flushed, end)
         return end
 
@@ -214,6 +223,17 @@ class CommitLog:
         self._segments.append(segment)
         self._starts.append(start)
         self._end = start
+
+    def _flush_segment(self, segment: Segment) -> None:
+        try:
+            segment.flush()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            self._fault = StoreError(
+                f"{segment.path}: the disk takes no data: {error.strerror}"
+            )
+            raise self._fault from error
 
     def _segment_at(self, log_offset: int) -> Segment | None:
         index = bisect_right(self._starts, log_offset) - 1

@@ -50,9 +50,19 @@ class ConfigFile:
         return None
 
     def save(self, data: bytes) -> None:
-        """Replace the content; write nothing when it is the same as before."""
+        """Replace the content; write nothing when it is the same as before.
+
+        Raises `StoreError` when the disk does not take it; then the old content stays.
+        """
         if data == self._last:
             return
+        try:
+            self._replace(data)
+        except OSError as error:
+            raise StoreError(f"{self.path}: not written: {error}") from error
+        self._last = data
+
+    def _replace(self, data: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._new.open("wb") as file:
             file.write(data)
@@ -62,7 +72,6 @@ class ConfigFile:
             self._keep_backup()
         self._new.replace(self.path)
         _sync_directory(self.path.parent)
-        self._last = data
 
     def _keep_backup(self) -> None:
         # A link, then a rename: there is no moment without the file itself.

@@ -11,6 +11,7 @@ last: a process killed inside a write leaves a size of zero, the end of the log.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from pathlib import Path
@@ -41,9 +42,14 @@ class Segment:
     def __init__(self, directory: Path, start: int, size_bytes: int) -> None:
         self.path = directory / segment_name(start)
         self.start = start
+        is_new = not self.path.exists()
         try:
             self.size_bytes, self._map = _map_file(self.path, size_bytes)
         except OSError as error:
+            if is_new:
+                # Some file systems keep what was reserved before there was no more.
+                with contextlib.suppress(OSError):
+                    self.path.unlink()
             raise StoreError(
                 f"{self.path}: cannot hold {size_bytes} bytes: {error.strerror}"
             ) from error

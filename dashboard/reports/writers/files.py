@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone, translation
 
 from dashboard.models import JobRun, ReportFile
-from dashboard.reports.data.output import FILES, RESULTS
+from dashboard.reports.data.output import FILES, path_of
 from dashboard.reports.report import Report
 from dashboard.wording.zones import zone_label
 
@@ -62,7 +62,7 @@ def open_kept(run: JobRun, form: str) -> tuple[ReportFile, Any] | None:
         return None
     storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
     try:
-        return row, storage.open_input(f"{RESULTS}/{run.pk}/{row.path}")
+        return row, storage.open_input(f"{path_of(run)}/{row.path}")
     except FileNotFoundError:
         return None
 
@@ -76,7 +76,7 @@ def _kept(report: Report, form: str, options: FileOptions, local: Path) -> Repor
     try:
         FORMATS[form].write(report, local, options)
         storage = open_storage(settings.ROCKETSCOPE_LAKE_URL)
-        storage.write_file(f"{RESULTS}/{run.pk}/{path}", local)
+        storage.write_file(f"{path_of(run)}/{path}", local)
     except Exception as problem:
         # Whatever prevents one file (a full disk, a limit of its library) is shown on
         # the page and must not prevent the others.

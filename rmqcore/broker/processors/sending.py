@@ -58,7 +58,11 @@ def send_message(
 ) -> Answer | Awaitable[Answer]:
     """Store one message, or the messages of a batch, and say where they are."""
     fields = _fields(command)
-    topic = state.topics.get(fields.topic) or _new_topic(state, command)
+    try:
+        topic = state.topics.get(fields.topic) or _new_topic(state, command)
+        _save_topics(state)
+    except StoreError as error:
+        return _not_stored(command, error)
     refusal = _refusal(state, command, fields, topic)
     if refusal is not None:
         return refusal
@@ -76,6 +80,7 @@ def store(
 ) -> int | RemotingCommand:
     """Append a record and return where it ends, or the answer that says why not."""
     try:
+        _save_topics(state)
         placed = state.store.append(record, state.clock.time_ms())
     except (struct.error, StoreError) as error:
         return _not_stored(command, error)
@@ -84,12 +89,15 @@ def store(
 
 
 def when_flushed(
-    state: BrokerState, response: RemotingCommand, log_offset: int
+    state: BrokerState,
+    command: RemotingCommand,
+    response: RemotingCommand,
+    log_offset: int,
 ) -> Answer | Awaitable[Answer]:
     """Return the response, at once or when the log is on disk up to an offset."""
     if not state.settings.sync_flush:
         return response
-    return _answer_flushed(state, response, log_offset)
+    return _answer_flushed(state, command, response, log_offset)
 
 
 # Private, in order of first use
@@ -147,6 +155,12 @@ def _new_topic(state: BrokerState, command: RemotingCommand) -> TopicConfig | No
     if topic is not None:
         state.topics_changed()
     return topic
+
+
+def _save_topics(state: BrokerState) -> None:
+    """Write topics that could not be written: no message may outlive its topic."""
+    if state.topics.changed:
+        state.topics_changed()
 
 
 def _refusal(
@@ -212,7 +226,10 @@ def _send_one(
             if topic not in state.topics:
                 now_ms = state.clock.time_ms()
                 state.topics.ensure(topic, DEAD_LETTER_QUEUES, now_ms)
-                state.topics_changed()
+                try:
+                    state.topics_changed()
+                except StoreError as error:
+                    return _not_stored(command, error)
             queue_id = placed_in = 0
             properties = with_property(properties, b"DELAY", b"-1")
             values[b"DELAY"] = b"-1"
@@ -248,7 +265,7 @@ def _send_one(
             "TRACE_ON": "true",
         }
     )
-    return when_flushed(state, response, placed.end)
+    return when_flushed(state, command, response, placed.end)
 
 
 def _is_dead_letter(
@@ -295,7 +312,8 @@ def _not_stored(
     if isinstance(error, StoreError):
         return command.response(
             ResponseCode.SERVICE_NOT_AVAILABLE,
-            f"service not available now, the store refuses: {error}",
+            "service not available now. It may be caused by one of the following "
+            f"reasons: the broker's disk is full or cannot be written: {error}",
         )
     return command.response(
         ResponseCode.MESSAGE_ILLEGAL, f"the message is illegal: {error}"
@@ -303,9 +321,15 @@ def _not_stored(
 
 
 async def _answer_flushed(
-    state: BrokerState, response: RemotingCommand, log_offset: int
+    state: BrokerState,
+    command: RemotingCommand,
+    response: RemotingCommand,
+    log_offset: int,
 ) -> Answer:
-    await state.wait_flushed(log_offset)
+    try:
+        await state.wait_flushed(log_offset)
+    except StoreError as error:
+        return _not_stored(command, error)
     return response
 
 
@@ -345,4 +369,4 @@ def _send_batch(
             "TRACE_ON": "true",
         }
     )
-    return when_flushed(state, response, placed.end)
+    return when_flushed(state, command, response, placed.end)

@@ -73,7 +73,7 @@ def send_back(
         return end
     key = f"{message.topic}@{header.group}"
     state.statistics.add(SEND_BACK_NUMS, key, 1)
-    return when_flushed(state, command.response(), end)
+    return when_flushed(state, command, command.response(), end)
 
 
 # Private, in order of first use

@@ -75,7 +75,11 @@ async def make(
     async def database(work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
 
-    def make(name: str = "w1", now: Callable[[], float] = time.time) -> FleetHost:
+    def make(
+        name: str = "w1",
+        now: Callable[[], float] = time.time,
+        steady: Callable[[], float] | None = None,
+    ) -> FleetHost:
         host = FleetHost(
             WorkerName(name, "h", 1, datetime.now(UTC)),
             clusters={
@@ -86,6 +90,7 @@ async def make(
             client=client,
             database=database,
             now=now,
+            steady=steady or now,
         )
         made.append(host)
         return host

@@ -126,7 +126,7 @@ def finished_run(
         },
     )
     for key, rows in tables.items():
-        write_table(lake / "results" / str(run.pk), key, rows)
+        write_table(lake / "results" / run.folder, key, rows)
     return run
 
 

@@ -214,7 +214,7 @@ def test_a_run_of_before_has_ranks_and_no_members(run: JobRun, lake: Path) -> No
     """Runs made before there were ranks are ordered by the same rule."""
     from pyarrow import parquet
 
-    folder = lake / "results" / str(run.pk)
+    folder = lake / "results" / run.folder
     for file in (folder / c.STRATEGIES).glob("*.parquet"):
         table = parquet.read_table(file)
         kept = [n for n in table.column_names if n not in (c.RANK, c.NEVER_SECONDS)]

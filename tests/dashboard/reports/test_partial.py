@@ -125,7 +125,7 @@ def test_results_of_before_say_nothing_of_parts_and_are_cut(
     run: JobRun, lake: Path, tmp_path: Path
 ) -> None:
     """They have a skew of what is known, 9.0 here, and no count beside a load."""
-    folder = lake / "results" / str(run.pk)
+    folder = lake / "results" / run.folder
     for key, lacking in (
         (c.SKEW_BY_TIME, c.UNKNOWN_SECONDS),
         (c.MEMBER_BY_TIME, c.KNOWN_QUEUES),
@@ -201,7 +201,7 @@ def test_a_sum_over_groups_needs_all_of_them(lake: Path) -> None:
 
 def test_a_consumer_without_queues_misses_nothing(lake: Path) -> None:
     run = finished_run(lake)
-    folder = lake / "results" / str(run.pk) / c.LAG_BY_CONSUMER
+    folder = lake / "results" / run.folder / c.LAG_BY_CONSUMER
     for file in folder.glob("*.parquet"):
         table = parquet.read_table(file)
         since = table[c.SINCE].to_pylist()
@@ -380,7 +380,7 @@ def test_a_share_never_exceeds_what_was_measured(lake: Path) -> None:
             ("CONSISTENT_HASH", 500.0, 500.0, 505.0),
         )
     ]
-    folder = lake / "results" / str(run.pk) / c.STRATEGIES
+    folder = lake / "results" / run.folder / c.STRATEGIES
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()

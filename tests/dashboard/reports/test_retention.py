@@ -41,7 +41,7 @@ def test_a_report_goes_when_its_time_is_over(lake: Path) -> None:
     JobRun.objects.filter(pk=young.pk).update(keep_until=now + timedelta(days=1))
     assert expire_reports(now) == 1
     assert list(JobRun.objects.values_list("pk", flat=True)) == [young.pk]
-    assert [path.name for path in (lake / "results").iterdir()] == [str(young.pk)]
+    assert [path.name for path in (lake / "results").iterdir()] == [young.folder]
     assert AuditEntry.objects.get().details == {"runs": [old.pk]}
     assert expire_reports(now) == 0
 
@@ -57,7 +57,7 @@ def test_what_is_being_made_is_left_alone(lake: Path) -> None:
     now = timezone.now()
     JobRun.objects.update(state=JobRun.State.RUNNING, keep_until=now)
     assert expire_reports(now + timedelta(days=1)) == 0
-    assert (lake / "results" / str(run.pk)).exists()
+    assert (lake / "results" / run.folder).exists()
 
 
 def test_a_folder_that_nobody_knows_is_kept_and_said_once(
@@ -71,7 +71,7 @@ def test_a_folder_that_nobody_knows_is_kept_and_said_once(
     for _hour in range(2):
         assert expire_reports(timezone.now()) == 0
     assert (stray / "report.pdf").read_bytes() == b"%PDF"
-    assert (lake / "results" / str(run.pk)).exists()
+    assert (lake / "results" / run.folder).exists()
     assert caplog.text.count("1 folders of results") == 1
     assert "may know them: 4711" in caplog.text
 
@@ -80,7 +80,7 @@ def test_reports_made_after_the_backup_outlive_its_restoration(lake: Path) -> No
     run = finished_run(lake)
     JobRun.objects.all().delete()
     assert expire_reports(timezone.now()) == 0
-    assert (lake / "results" / str(run.pk)).exists()
+    assert (lake / "results" / run.folder).exists()
 
 
 def test_a_kill_between_the_two_deletions_leaves_what_is_found_again(
@@ -89,7 +89,7 @@ def test_a_kill_between_the_two_deletions_leaves_what_is_found_again(
     run = finished_run(lake)
     late = run.asked_at + timedelta(days=31)
 
-    def killed(pk: int) -> None:
+    def killed(folder: str) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -97,14 +97,14 @@ def test_a_kill_between_the_two_deletions_leaves_what_is_found_again(
         with pytest.raises(KeyboardInterrupt):
             expire_reports(late)
     assert expire_reports(late) == 1
-    assert not (lake / "results" / str(run.pk)).exists()
+    assert not (lake / "results" / run.folder).exists()
 
 
 def test_deleting_takes_row_and_folder_and_is_audited(lake: Path, olga: User) -> None:
     run = finished_run(lake)
     delete_report(run, by=olga)
     assert not JobRun.objects.exists()
-    assert not (lake / "results" / str(run.pk)).exists()
+    assert not (lake / "results" / run.folder).exists()
     assert AuditEntry.objects.get().action == "report.delete"
 
 
@@ -113,4 +113,4 @@ def test_what_is_being_made_cannot_be_deleted(lake: Path, olga: User) -> None:
     JobRun.objects.update(state=JobRun.State.RUNNING)
     with pytest.raises(ReportRefusedError, match="Cancel"):
         delete_report(run, by=olga)
-    assert (lake / "results" / str(run.pk)).exists()
+    assert (lake / "results" / run.folder).exists()

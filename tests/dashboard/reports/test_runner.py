@@ -70,7 +70,7 @@ def test_the_request_says_what_was_asked(run: JobRun, lake: Path) -> None:
     assert (request.clusters, request.groups) == (("hangzhou",), ("settlement",))
     assert request.since_ms == 1_773_360_000_000
     assert request.until_ms == 1_773_363_600_000
-    assert request.output == output_of(run) == f"{lake}/results/1"
+    assert request.output == output_of(run) == f"{lake}/results/{run.folder}"
     run.group = ""
     assert request_of(run).groups == ()
 
@@ -78,8 +78,8 @@ def test_the_request_says_what_was_asked(run: JobRun, lake: Path) -> None:
 def test_a_job_that_is_done_leaves_summary_and_size(
     run: JobRun, make_child: MakeChild, lake: Path
 ) -> None:
-    (lake / "results" / "1").mkdir(parents=True)
-    (lake / "results" / "1" / "summary.json").write_text("12345")
+    (lake / "results" / run.folder).mkdir(parents=True)
+    (lake / "results" / run.folder / "summary.json").write_text("12345")
     assert run_claimed(run.pk, make_child(job1="done"))
     assert ended(run) == (State.DONE, "")
     assert run.summary["rows"] == {}

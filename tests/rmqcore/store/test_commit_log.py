@@ -1,3 +1,5 @@
+import errno
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +105,32 @@ def test_flush_says_up_to_where_the_disk_has_it(log: CommitLog) -> None:
     assert log.flushed_offset == 0
     assert log.flush() == log.flushed_offset == log.max_offset
     assert log.flush() == log.max_offset
+
+
+def test_nothing_is_placed_after_a_flush_that_failed(
+    log: CommitLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    append(log, b"x" * 300)
+    with monkeypatch.context() as patched:
+        patched.setattr("rmqcore.store.segment.os.fdatasync", full)
+        with pytest.raises(StoreError, match="takes no data: No space left"):
+            log.flush()
+    with pytest.raises(StoreError, match="takes no data: No space left"):
+        log.place(300)
+    log.flush()
+    assert log.place(300) == log.max_offset == log.flushed_offset
+
+
+def test_a_file_that_expired_meanwhile_is_no_fault(
+    tmp_path: Path, log: CommitLog
+) -> None:
+    append(log, b"x" * 300)
+    (tmp_path / segment_name(0)).unlink()
+    assert log.flush() == log.max_offset
+    assert log.place(300) == log.max_offset
 
 
 def test_the_log_is_found_again(tmp_path: Path, log: CommitLog) -> None:

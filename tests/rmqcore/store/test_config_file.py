@@ -71,3 +71,18 @@ def test_two_damaged_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "t.json.bak").write_bytes(b"y")
     with pytest.raises(StoreError, match=r"t\.json: no table; .*t\.json\.bak: no tab"):
         ConfigFile(tmp_path / "t.json").load(refuse)
+
+
+def test_what_cannot_be_written_is_said_and_the_old_content_stays(
+    tmp_path: Path,
+) -> None:
+    file = ConfigFile(tmp_path / "table.json")
+    file.save(b"1")
+    in_the_way = tmp_path / "table.json.tmp"
+    in_the_way.mkdir()
+    with pytest.raises(StoreError, match=r"table.json: not written: .*table.json.tmp"):
+        file.save(b"2")
+    in_the_way.rmdir()
+    assert (tmp_path / "table.json").read_bytes() == b"1"
+    file.save(b"2")
+    assert (tmp_path / "table.json").read_bytes() == b"2"

@@ -1,3 +1,5 @@
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,18 @@ def test_other_files_are_no_segments(tmp_path: Path) -> None:
     for name in ("lock", "0" * 19, "x" * 20, segment_name(7), segment_name(3)):
         (tmp_path / name).touch()
     assert segment_starts(tmp_path) == [3, 7]
+
+
+def test_a_file_that_finds_no_room_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, _start: int, size: int) -> None:
+        os.truncate(descriptor, size // 2)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    Segment(tmp_path, 0, 4096).close()
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    for start in (0, 4096):
+        with pytest.raises(StoreError, match="No space left"):
+            Segment(tmp_path, start, 8192)
+    assert segment_starts(tmp_path) == [0]

@@ -32,7 +32,7 @@ def test_each_file_is_kept_beside_the_numbers(run: JobRun, lake: Path) -> None:
     assert [row.format for row in rows] == list(FORMAT_KEYS)
     assert not [row.error for row in rows if row.error]
     for row in rows:
-        stored = lake / "results" / str(run.pk) / row.path
+        stored = lake / "results" / run.folder / row.path
         assert stored.stat().st_size == row.size_bytes
     found = open_kept(run, "pdf")
     assert found is not None
@@ -48,7 +48,7 @@ def test_a_file_that_is_gone_or_was_not_kept_is_made_anew(
     run.formats = ["csv"]
     (row,) = keep_files(run)
     assert open_kept(run, "pdf") is None
-    (lake / "results" / str(run.pk) / row.path).unlink()
+    (lake / "results" / run.folder / row.path).unlink()
     assert open_kept(run, "csv") is None
 
 
