@@ -50,6 +50,11 @@ def _keys(most: int, *, for_each_group: bool = False, ends: bool = False) -> Bou
     return Bound(most, "keys", 0.0, for_each_group, may_be_endless=not ends)
 
 
+def _held(most_mb: int, *, ends: bool = False) -> Bound:
+    """Return the bound of keys that hold many values each, as lists do."""
+    return Bound(most_mb * MB, "bytes", may_be_endless=not ends)
+
+
 TABLES: Final[Mapping[str, Bound]] = {
     "dashboard_auditentry": _rows(5_000_000, _YEARS_H),
     "dashboard_groupchange": _rows(1_000_000, _YEARS_H),
@@ -101,21 +106,21 @@ FILES: Final[Mapping[str, Bound]] = {
 KEYS: Final[Mapping[str, Bound]] = {
     "rs:group:*": _keys(1, for_each_group=True, ends=True),
     "rs:overview:*": _keys(100, ends=True),
-    "rs:memory:*": _keys(100, ends=True),
-    "rs:moments:*": _keys(32 * 100, ends=True),
+    "rs:memory:*": _held(64, ends=True),
+    "rs:moments:*": _held(128, ends=True),
     "rs:lease:*": _keys(100, ends=True),
     "rs:fence:*": _keys(100),
-    "rs:watch:*": _keys(100, ends=True),
-    "rs:allocation:*": _keys(100),
-    "rs:gone:*": _keys(100),
+    "rs:watch:*": _held(8, ends=True),
+    "rs:allocation:*": _held(64),
+    "rs:gone:*": _held(1),
     "rs:figures:*": _keys(1_000, ends=True),
     "rs:beat": _keys(1, ends=True),
     "rs:lake-gap:*": _keys(100, ends=True),
-    "rs:fleet:heartbeats": _keys(1),
+    "rs:fleet:heartbeats": _held(1),
     "rs:1:sign-in:*": _keys(100_000, ends=True),
-    "analytics": _keys(1),
-    "unacked*": _keys(3),
-    "_kombu.binding.*": _keys(100),
+    "analytics": _held(1),
+    "unacked*": _held(1),
+    "_kombu.binding*": _held(1),
 }
 """Keys of Redis."""
 
