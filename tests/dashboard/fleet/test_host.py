@@ -300,6 +300,7 @@ async def test_runs_that_the_database_refuses_wait_up_to_a_number(
     for number in range(5):
         due = (1000 + number) * PERIOD_S[Timer.REBALANCE]
         host._runs.append(skipped_run(tick(Timer.REBALANCE, due), due))
+    host._saved_at = 0.0
     last = host._runs[-3:]
     with pytest.raises(DatabaseError):
         await host._save_runs()
