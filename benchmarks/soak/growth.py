@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 import redis
 
@@ -189,7 +189,7 @@ def _add_keys(
         for key in keys:
             pipeline.memory_usage(key, samples=0)
             pipeline.pttl(key)
-        answers = cast("list[Any]", pipeline.execute())
+        answers = pipeline.execute()
     for key, size, left_ms in zip(keys, answers[::2], answers[1::2], strict=True):
         # -2: it has gone since it was listed; -1: it never does.
         if size is not None and left_ms != _GONE:

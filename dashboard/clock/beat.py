@@ -132,7 +132,7 @@ class TickScheduler(Scheduler):
         except (OperationalError, RedisError, OSError) as error:
             logger.warning("entry=%s not sent: %s", entry.name, error)
 
-    def _has_room(self, task: str) -> bool:
+    def _has_room(self, task: str | None) -> bool:
         queue = self.app.amqp.router.route({}, task)["queue"].name
         return int(live_state().client.llen(queue)) < MOST_WAITING  # type: ignore[arg-type]
 
