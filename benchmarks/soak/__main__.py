@@ -19,9 +19,14 @@ Every `--every` minutes, and at the end, it prints
   as unknown, and how much is in neither of the two (`benchmarks.soak.accounting`);
 - the memory of every process, shared pages in parts (PSS).
 
+It ends with a table of everything that grows (docs/operations.md): how much there was
+when time began to count and at the end, what an hour adds, the bound, and whether it
+keeps within it. What is removed after days only is projected to that time.
+
 Goals: nothing lost, no traceback, no process ended, no second that is not accounted
 for, and no process that keeps more in the last quarter than in the one before (the
-least that it had in each), give or take 5 % or 8 MB. Exit code 1 when one is missed.
+least that it had in each), give or take 5 % or 8 MB; nothing that grows beyond its
+bound. Exit code 1 when one is missed.
 """
 
 from __future__ import annotations
@@ -40,6 +45,7 @@ from benchmarks.seven_groups import BY_NAME
 from tests.support.jars import missing_tool
 
 from .accounting import STEP_S, Account, accounts_of
+from .growth import growth_table, growths
 from .memory import Look, courses, look
 from .surroundings import CLUSTER, Surroundings, Wish
 from .verdict import (
@@ -82,14 +88,17 @@ def main(arguments: list[str] | None = None) -> int:
         args.groups, args.messages, args.sockets, args.visitors, args.report_every * 60
     )
     with _folder(args.folder) as folder, Surroundings(folder, wish) as surroundings:
-        soak = _Soak(surroundings, args.minutes * 60, args.every * 60)
+        soak = _Soak(surroundings, args.minutes * 60, args.every * 60, args.groups)
         surroundings.burn(args.load, args.minutes * 60)
         return soak.run()
 
 
 class _Soak:
-    def __init__(self, surroundings: Surroundings, lasts_s: float, every_s: float):
+    def __init__(
+        self, surroundings: Surroundings, lasts_s: float, every_s: float, groups: int
+    ) -> None:
         self._all = surroundings
+        self._groups = groups + len(BY_NAME)
         self._lasts_s = lasts_s
         self._every_s = every_s
         self._began_s = time.monotonic()
@@ -98,6 +107,7 @@ class _Soak:
 
     def run(self) -> int:
         next_s = self._every_s
+        begin, began_s = self._all.sizes(), self._passed_s
         while self._passed_s < self._lasts_s:
             time.sleep(min(LOOK_EVERY_S, max(0.1, self._lasts_s - self._passed_s)))
             self._all.check()
@@ -106,10 +116,12 @@ class _Soak:
                 next_s += self._every_s
                 self._print()
         self._all.stop_looking()
+        hours = (self._passed_s - began_s) / 3600
+        grown = growths(begin, self._all.sizes(), hours, self._groups)
         accounts = self._print()
         kept = courses(self._looks)
-        print("\n".join(memory_table(kept)))
-        judged = goals(self._all.tally(), accounts, kept)
+        print("\n".join((*memory_table(kept), *growth_table(grown))))
+        judged = goals(self._all.tally(), accounts, kept, grown)
         print("\n".join(map(str, judged)))
         return 1 if any(goal.found for goal in judged) else 0
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import redis
+
 from benchmarks import snapshot
 from benchmarks.running import Running, looping
 from benchmarks.session import Session
@@ -23,6 +25,7 @@ from tests.support.launched import LaunchedStack
 from tests.support.process import Process
 
 from .figures import Tally, logs_of, tally
+from .growth import Size, sizes
 from .visitor import Visitor
 
 CLUSTER: Final = "apache"
@@ -85,6 +88,11 @@ class Surroundings(Running):
                 if time.monotonic() > deadline:
                     raise
             time.sleep(1.0)
+
+    def sizes(self) -> dict[str, Size]:
+        """Return how much there is of everything that grows."""
+        with redis.Redis.from_url(self.stack.redis_url()) as server:
+            return sizes(self.var_dir, server)
 
     def check(self) -> None:
         """Raise what made the traffic or a socket end."""

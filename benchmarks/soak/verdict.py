@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .accounting import Account
 from .figures import Tally
+from .growth import Growth
 from .memory import MB, Course, Look
 
 
@@ -25,12 +26,16 @@ class Goal:
 
 
 def goals(
-    counted: Tally, accounts: Sequence[Account], courses: Sequence[Course]
+    counted: Tally,
+    accounts: Sequence[Account],
+    courses: Sequence[Course],
+    growths: Sequence[Growth],
 ) -> list[Goal]:
     """Return what a run is judged by.
 
     Holes are missed as well where no queue could be accounted for: nothing is known.
     """
+    unbounded = [each.name for each in growths if each.fault]
     holes = [each for each in accounts if not each.balances]
     growing = [each.name for each in courses if each.is_steady and not each.is_level]
     worst = max(holes, key=lambda each: abs(each.missing_s), default=None)
@@ -45,6 +50,7 @@ def goals(
             f"{worst.queue}: {worst.missing_s:.1f} s" if worst else "",
         ),
         Goal("processes that grow", len(growing), ", ".join(growing)),
+        Goal("rows beyond their bounds", len(unbounded), ", ".join(unbounded)),
     ]
 
 

@@ -52,7 +52,8 @@ class Description:
 def write_archive(target: Path, description: Description, folder: Path) -> None:
     """Pack the files below a folder; `target` appears complete, for its owner alone.
 
-    A file of that name must not exist: a backup is never overwritten.
+    A file of that name must not exist: a backup is never overwritten. The folder has to
+    be on the file system of `target`.
     """
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
@@ -63,7 +64,8 @@ def write_archive(target: Path, description: Description, folder: Path) -> None:
         "files": {n: asdict(m) for n, m in files.items()},
     }
     description_path.write_text(json.dumps(described, indent=1), encoding="utf-8")
-    half = target.with_name(f".{target.name}.tmp")
+    # What a killed process leaves of it goes with the folder.
+    half = folder / f".{target.name}.tmp"
     try:
         handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as stream:

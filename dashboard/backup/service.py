@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,11 +34,15 @@ SECRET_KEY: Final = "secret_key"  # noqa: S105  the name of a file
 DOTENV: Final = "env"
 """Names of the settings' files in a backup."""
 
-UPGRADES_KEPT: Final = 5
-"""Backups that upgrades made; older ones are deleted."""
+KEPT: Final = 5
+"""Backups of each kind that were made without being asked for; older ones go."""
 
 _BEFORE_UPGRADE: Final = "before-upgrade-"
 _BEFORE_RESTORE: Final = "before-restore-"
+_DAMAGED: Final = "damaged-"
+_STAGED: Final = ".rs-"
+_LEFT_SECONDS: Final = 24 * 3600
+"""A folder in which a backup is put together is left over when it is this old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,7 @@ def make_backup(
     target = target.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".rs-", dir=target.parent) as staged:
-            folder = Path(staged)
+        with _staged(target.parent) as folder:
             description = _fill(folder, lake=lake)
             write_archive(target, description, folder)
     except OSError as error:
@@ -84,8 +90,7 @@ def backup_before_upgrade() -> Path | None:
     if not applied_migrations() or not _unapplied():
         return None
     made = make_backup(prefix=_BEFORE_UPGRADE, lake=False)
-    for old in sorted(folder_of_backups().glob(f"{_BEFORE_UPGRADE}*"))[:-UPGRADES_KEPT]:
-        old.unlink()
+    _remove_older(_BEFORE_UPGRADE)
     return made
 
 
@@ -97,11 +102,10 @@ def restore_backup(source: Path, *, dotenv: Path) -> Outcome:
     """
     _refuse_running()
     var_dir = Path(settings.ROCKETSCOPE_VAR_DIR)
-    with tempfile.TemporaryDirectory(prefix=".rs-", dir=var_dir) as staged:
-        folder = Path(staged)
+    with _staged(var_dir) as folder:
         description = read_archive(source, folder)
         _check(source, description)
-        saved = _save_present()
+        saved = _save_present(source)
         restore_database(folder)
         _replace_key(folder, var_dir)
         put = _put_dotenv(folder, dotenv)
@@ -115,17 +119,47 @@ def restore_backup(source: Path, *, dotenv: Path) -> Outcome:
         return Outcome(description, saved, datasets, put)
 
 
-def _save_present() -> Path | None:
+def _save_present(source: Path) -> Path | None:
+    """Save what is about to be replaced; `source` is kept however old it is."""
     try:
-        if not applied_migrations():
-            return None
-        return make_backup(prefix=_BEFORE_RESTORE, lake=False)
+        made = (
+            make_backup(prefix=_BEFORE_RESTORE, lake=False)
+            if applied_migrations()
+            else None
+        )
     except (BackupError, DatabaseError):
         # A database that is damaged cannot be copied, and is what people restore for.
         if connection.vendor != "sqlite":
             raise
+    else:
+        _remove_older(_BEFORE_RESTORE, but=source)
+        return made
     now = datetime.now(UTC)
-    return put_aside(folder_of_backups() / f"damaged-{now:%Y%m%dT%H%M%S%fZ}.sqlite3")
+    aside = put_aside(folder_of_backups() / f"{_DAMAGED}{now:%Y%m%dT%H%M%S%fZ}.sqlite3")
+    _remove_older(_DAMAGED, ".sqlite3")
+    return aside
+
+
+def _remove_older(
+    prefix: str, suffix: str = ".tar.gz", but: Path | None = None
+) -> None:
+    """Keep the newest `KEPT` files of a kind, and `but`; names tell their times."""
+    folder = folder_of_backups()
+    for old in sorted(folder.glob(f"{prefix}*{suffix}"))[:-KEPT]:
+        if but is None or not old.samefile(but):
+            # SQLite has up to two more files beside its own.
+            for each in folder.glob(f"{old.name}*"):
+                each.unlink()
+
+
+@contextmanager
+def _staged(parent: Path) -> Iterator[Path]:
+    """Give a folder to put a backup together in, and remove what killed ones left."""
+    for left in parent.glob(f"{_STAGED}*"):
+        if left.is_dir() and time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_STAGED, dir=parent) as folder:
+        yield Path(folder)
 
 
 def _fill(folder: Path, *, lake: bool) -> Description:

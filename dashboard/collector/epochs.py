@@ -33,6 +33,9 @@ OPTIONS_CHANGED: Final = "options_changed"
 SUBSCRIPTION_CHANGED: Final = "subscription_changed"
 
 MIXED: Final = "MIXED"
+
+MOST_GONE: Final = 10_000
+"""Groups of a cluster that are gone and whose last numbers are remembered."""
 """The mode of a group that is CLUSTERING and BROADCASTING at once."""
 
 Subscriptions = tuple[tuple[str, str], ...]
@@ -180,7 +183,13 @@ class EpochBook:
             return None
         ended = self._ended(current, at_ms)
         self.current, self._last_number = None, current.number
+        self.owners = {}
         return ended
+
+    @property
+    def last_number(self) -> int:
+        """The number of the group's newest epoch, 0 before the first."""
+        return self._last_number if self.current is None else self.current.number
 
     def _ended(self, current: Epoch, at_ms: int) -> Epoch:
         return replace(
@@ -195,6 +204,41 @@ class EpochBook:
         self._learned = False
         self._seen_ms = begun.began_by_ms
         return EpochTurn(ended, begun)
+
+
+class GoneBooks:
+    """The books of groups that are not there; of those ended the newest are kept.
+
+    A group that returns after its book was given up begins above the numbers of all
+    that were given up, so that none of its numbers is used twice.
+    """
+
+    def __init__(self, books: Mapping[str, EpochBook]) -> None:
+        self._books = dict(books)
+        self._floor = 0
+        self._give_up()
+
+    def items(self) -> Iterable[tuple[str, EpochBook]]:
+        """Return the books by the names of their groups, the longest gone first."""
+        return self._books.items()
+
+    def add(self, gone: Mapping[str, EpochBook]) -> None:
+        """Keep the books of groups that have gone."""
+        self._books.update(gone)
+        self._give_up()
+
+    def take(self, group: str) -> EpochBook:
+        """Return the book that a group goes on with."""
+        return self._books.pop(group, None) or EpochBook(last_number=self._floor)
+
+    def _give_up(self) -> None:
+        over = len(self._books) - MOST_GONE
+        if over <= 0:
+            return
+        # The end of a running epoch is still to be written.
+        ended = [name for name, book in self.items() if book.current is None]
+        for name in ended[:over]:
+            self._floor = max(self._floor, self._books.pop(name).last_number)
 
 
 def membership_of(

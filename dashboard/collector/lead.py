@@ -39,7 +39,7 @@ from rmqcore.model.topic import dead_letter_topic
 
 from .ages import Question
 from .changes import changes_between, update_message
-from .epochs import EpochBook, WantedStrategy
+from .epochs import EpochBook, GoneBooks, WantedStrategy
 from .faults import Faults
 from .frames import encode_frame, place_of
 from .group_document import Sight, group_document
@@ -103,7 +103,7 @@ class Lead:
         self._client = client
         self._publisher = publisher
         self._numbering = numbering
-        self._books = books
+        self._books = GoneBooks(books)
         self._keeper = keeper
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
@@ -282,9 +282,9 @@ class Lead:
             for name, watch in self.groups.items()
             if name not in snapshot.groups and watch.taken_at_ms < snapshot.taken_at_ms
         ]
+        # If a group comes back, its epoch numbers continue.
+        self._books.add({name: self.groups.pop(name).book for name in gone})
         for name in gone:
-            # If the group comes back, its epoch numbers continue.
-            self._books[name] = self.groups.pop(name).book
             self._rows.pop(name, None)
             self._trends.pop(name, None)
             self.faults.forget(name)
@@ -467,7 +467,7 @@ class Lead:
         texts = await self._client.mget([group_key(self.cluster, n) for n in new])
         for name, text in zip(new, texts, strict=True):
             earlier = cast("GroupState | None", read_object(text))
-            book = self._books.pop(name) if name in self._books else EpochBook()
+            book = self._books.take(name)
             keys = snapshot.groups[name].queues.keys
             watch = self._watch(name, book, keys, earlier)
             if earlier and self._numbering.resume(self.cluster, name, _stamp(earlier)):

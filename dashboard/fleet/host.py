@@ -53,6 +53,8 @@ PLAN_SECONDS: Final = 1.0
 WATCH_SECONDS: Final = 0.25
 RETRY_START_SECONDS: Final = 5.0
 SAVE_RUNS_SECONDS: Final = 5.0
+MOST_UNSAVED: Final = 10_000
+"""Runs of timers that wait while the database is away: some hours' worth."""
 
 
 class FleetHost:
@@ -409,7 +411,7 @@ class FleetHost:
         try:
             await self._database(lambda: save_runs(self.worker.name, runs))
         except DatabaseError:
-            self._runs = runs + self._runs
+            self._runs = (runs + self._runs)[-MOST_UNSAVED:]
             raise
         if first:
             settled_ms = self._settled.now_ms()

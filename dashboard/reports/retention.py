@@ -48,6 +48,7 @@ def _tell_of_strangers() -> None:
     """Log the folders that no row knows, each once in the life of this process."""
     # Folders are listed first: a row is always created before its folder.
     found = folders_with_output()
+    _told.intersection_update(found)
     strangers = found - set(JobRun.objects.values_list("folder", flat=True)) - _told
     if strangers:
         logger.warning(

@@ -75,6 +75,15 @@ class LaunchedStack:
             for log in sorted((self.var_dir / "logs").glob("*.log"))
         )
 
+    def redis_url(self) -> str:
+        """Return the address, with its password, of the server that `up` started."""
+        for pid in self.child_pids():
+            environ = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+            for each in environ:
+                if each.startswith("ROCKETSCOPE_REDIS_URL=redis:"):
+                    return each.partition("=")[2]
+        raise AssertionError("no process knows of a Redis server")
+
     def child_pids(self) -> list[int]:
         """Return the process ids of the supervisor's children, living ones."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")

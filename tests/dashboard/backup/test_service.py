@@ -195,6 +195,43 @@ def test_a_damaged_database_is_put_aside(
     assert "cannot be copied" in here.manage("backup", fails=True)
 
 
+def test_what_nobody_asked_for_does_not_pile_up(
+    only_sqlite: Installation, tmp_path: Path
+) -> None:
+    here, backups = only_sqlite, only_sqlite.var_dir / "backups"
+    kept = tmp_path / "kept.tar.gz"
+    here.manage("backup", str(kept))
+    backups.mkdir()
+    old = [f"before-restore-2020010{day}T000000000000Z.tar.gz" for day in range(1, 7)]
+    asked_for = ("backup-20200101T000000000000Z.tar.gz", "before-restore-mine.txt")
+    for name in (*old, *asked_for):
+        shutil.copyfile(kept, backups / name)
+    for day in range(1, 7):
+        for beside in ("", "-wal"):
+            (backups / f"damaged-2020010{day}T0.sqlite3{beside}").touch()
+    left, busy = backups / ".rs-killed", backups / ".rs-busy"
+    for folder in (left, busy):
+        folder.mkdir()
+        (folder / "copy").touch()
+    os.utime(left, (0, 0))
+
+    here.manage("restore", str(backups / old[0]))
+    # The one that was restored stays, however old it is.
+    found = sorted(path.name for path in backups.glob("before-restore-*.tar.gz"))
+    assert [name for name in found if name in old] == [old[0], *old[2:]]
+    assert len(found) == 6
+    here.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (here.var_dir / SQLITE).write_bytes(b"not a database, " * 4096)
+    here.manage("restore", str(kept))
+    damaged = sorted(path.name for path in backups.glob("damaged-*.sqlite3"))
+    assert damaged[:4] == [f"damaged-2020010{day}T0.sqlite3" for day in range(3, 7)]
+    assert len(damaged) == 5
+    assert len(list(backups.glob("damaged-2020*-wal"))) == 4
+    assert all((backups / name).exists() for name in asked_for)
+    assert (busy.exists(), left.exists()) == (True, False)
+    assert not list(backups.rglob("*.tmp"))
+
+
 def test_whoever_uses_postgresql_is_not_disturbed(
     here: Installation, tmp_path: Path
 ) -> None:

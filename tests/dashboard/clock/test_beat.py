@@ -8,7 +8,12 @@ import orjson
 import pytest
 from celery import Celery
 
-from dashboard.clock.beat import Boundaries, TickScheduler, tick_entries
+from dashboard.clock.beat import (
+    MOST_WAITING,
+    Boundaries,
+    TickScheduler,
+    tick_entries,
+)
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, START_REPORTS, TICK_COMMAND
 from dashboard.config.celery import app as real_app
 from dashboard.live.names import BEAT_KEY
@@ -126,6 +131,7 @@ def test_it_wakes_on_the_boundary_not_before_it(scheduler: TickScheduler) -> Non
     assert scheduler.adjust(-1.0) == 0.0
 
 
+@pytest.mark.usefixtures("valkey")
 def test_tasks_of_the_configuration_stay_tasks(mailbox: Mailbox) -> None:
     app = Celery("test", broker="memory://", set_as_current=False)
     app.control = mailbox
@@ -138,6 +144,23 @@ def test_tasks_of_the_configuration_stay_tasks(mailbox: Mailbox) -> None:
     scheduler.apply_entry(entry(scheduler, "roll-up"))
     assert sent == ["dashboard.jobs.roll_up"]
     assert mailbox.broadcasts == []
+
+
+def test_a_queue_that_nobody_reads_stops_growing(valkey: Valkey) -> None:
+    app = Celery("test", broker=valkey.url, set_as_current=False)
+    app.conf.task_routes = {"dashboard.jobs.*": {"queue": "analytics"}}
+    app.conf.beat_schedule = {
+        "roll-up": {"task": "dashboard.jobs.roll_up", "schedule": 60.0}
+    }
+    scheduler = TickScheduler(app)
+    client = live_state().client
+    for _ in range(MOST_WAITING + 5):
+        scheduler.apply_entry(entry(scheduler, "roll-up"))
+    assert client.llen("analytics") == MOST_WAITING
+    client.lpop("analytics")
+    scheduler.apply_entry(entry(scheduler, "roll-up"))
+    assert client.llen("analytics") == MOST_WAITING
+    app.close()
 
 
 def test_no_timer_stands_still_when_the_clock_goes_ahead_and_back(

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.collector import epochs
 from dashboard.collector.epochs import (
     Epoch,
     EpochBook,
     EpochMember,
+    GoneBooks,
     Membership,
     WantedStrategy,
     difference,
@@ -263,3 +265,32 @@ def test_the_mode_of_a_stored_epoch_is_learned() -> None:
     assert book.take_learned() is None
     assert book.current is not None
     assert book.current.membership.mode == "BROADCASTING"
+
+
+def test_books_of_groups_long_gone_are_given_up_but_not_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(epochs, "MOST_GONE", 2)
+    running = EpochBook()
+    running.observe(of("c1"), (), 1000)
+    gone = GoneBooks({"not heard": running})
+    for number in (7, 3, 5):
+        gone.add({f"g{number}": EpochBook(last_number=number)})
+    # What still has to be ended is not given up.
+    assert [name for name, _book in gone.items()] == ["not heard", "g5"]
+    assert gone.take("not heard") is running
+    assert gone.take("g5").last_number == 5
+    for name in ("g7", "g3"):
+        turn = gone.take(name).observe(of("c1"), (), 2000)
+        assert turn is not None
+        assert turn.begun.number == 8
+
+
+def test_a_book_that_ended_holds_no_queues() -> None:
+    book = EpochBook()
+    book.observe(of("c1"), (), 1000)
+    book.owners = dict.fromkeys(keys(2), ("c1",))
+    ended = book.end((), 2000)
+    assert ended is not None
+    assert len(ended.owners) == 2
+    assert (book.owners, book.last_number) == ({}, 1)

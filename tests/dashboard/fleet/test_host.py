@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import redis.asyncio
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from dashboard.clock.ticks import Tick, tick_at
 from dashboard.fleet import listeners
@@ -20,6 +20,7 @@ from dashboard.fleet.announcing import Announcer
 from dashboard.fleet.claims import CLAIM_SECONDS
 from dashboard.fleet.host import FleetHost
 from dashboard.fleet.planning import WorkerName
+from dashboard.fleet.runs import skipped_run
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.hosting.writes import remove_group
 from dashboard.live.holdings import decode_holding
@@ -293,6 +294,25 @@ async def test_a_slot_runs_once_for_all_members_and_is_recorded(make: Make) -> N
     run = await TimerRun.objects.aget()
     assert (run.slot, run.members, run.outcome) == (slot.number, 2, "done")
     assert run.asked_by == "beat@test"
+
+
+async def test_runs_that_the_database_refuses_wait_up_to_a_number(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_arguments: object) -> None:
+        raise DatabaseError("the database is away")
+
+    monkeypatch.setattr("dashboard.fleet.host.save_runs", refused)
+    monkeypatch.setattr("dashboard.fleet.host.MOST_UNSAVED", 3)
+    host = make()
+    for number in range(5):
+        due = (1000 + number) * PERIOD_S[Timer.REBALANCE]
+        host._runs.append(skipped_run(tick(Timer.REBALANCE, due), due))
+    host._saved_at = 0.0
+    last = host._runs[-3:]
+    with pytest.raises(DatabaseError):
+        await host._save_runs()
+    assert host._runs == last
 
 
 async def test_late_slots_are_run_without_their_tick(make: Make) -> None:
