@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -147,22 +148,27 @@ class Campaign:
     ) -> tuple[float | None, Faults]:
         """Return after how long all was right, and what was not after 30 s."""
         began = time.monotonic() if began is None else began
-        late: Faults | None = None
+        late: Faults = {}
         while True:
             faults = look(self._all, since)
             passed = time.monotonic() - began
+            if passed <= LIMIT_S or not late:
+                # A look takes its time: what was last seen to be wrong, was until now.
+                late = faults or late
             if not faults:
-                return passed, late or {}
-            if late is None and passed > LIMIT_S:
-                late = faults
+                return passed, late if passed > LIMIT_S else {}
             if passed > GIVEN_UP_S:
-                return None, late or faults
+                return None, late
             time.sleep(PAUSE_S)
 
 
 def _tell(result: Result) -> None:
     right = "never" if result.right_s is None else f"{result.right_s:.1f} s"
-    print(f"{result.number:4} {result.name:16} right after {right}", file=sys.stderr)
+    load = os.getloadavg()[0]
+    print(
+        f"{result.number:4} {result.name:16} right after {right}  load {load:.1f}",
+        file=sys.stderr,
+    )
     for what, faults in (("wrong", result.wrong), ("again", result.relapses)):
         for place, fault in faults.items():
             print(f"     {what}: {place}: {fault[:300]}", file=sys.stderr)

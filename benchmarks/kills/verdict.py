@@ -47,7 +47,8 @@ def table(results: Sequence[Result], losses: Losses) -> list[str]:
 def _row(name: str, results: Sequence[Result], lost: int) -> str:
     times = [each.right_s for each in results if each.right_s is not None]
     middle = f"{median(times):.1f} s" if times else "never"
-    slowest = f"{max(times):.1f} s" if len(times) == len(results) else "never"
+    never = not times or len(times) < len(results)
+    slowest = "never" if never else f"{max(times):.1f} s"
     wrong = sum(len(each.wrong) for each in results)
     again = sum(len(each.relapses) for each in results)
     return (
