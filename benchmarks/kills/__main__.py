@@ -1,7 +1,7 @@
 """Kill every process of the stack, over and over, and look for what was lost.
 
     python -m benchmarks.kills [--kills 200] [--seed 1] [--only web,…]
-        [--database sqlite|postgresql] [--minutes 600]
+        [--database sqlite|postgresql] [--minutes 600] [--no-reports]
 
 Starts the whole product as a user does (with the embedded cluster, and PostgreSQL from
 Debian's package where there is one), a producer, a hosted group whose listener logs
@@ -56,6 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--minutes", type=float, default=600.0, help="after which it kills no more"
     )
+    parser.add_argument(
+        "--no-reports", action="store_true", help="ask for none, except to kill its job"
+    )
     args = parser.parse_args(arguments)
     kinds = [
         each for each in KINDS if each != "postgresql" or args.database == "postgresql"
@@ -75,6 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
             kills=args.kills,
             seed=args.seed,
             lasts_s=args.minutes * 60,
+            reports=not args.no_reports,
         )
     return report(results, losses)
 
@@ -86,12 +90,13 @@ def run(
     kills: int,
     seed: int,
     lasts_s: float,
+    reports: bool = True,
 ) -> tuple[list[Result], Losses]:
     """Carry a campaign out; return what each kill did, and what was lost."""
     began = time.monotonic()
     with surroundings:
         began_ms = now_ms()
-        campaign = Campaign(surroundings, kinds, kills, seed)
+        campaign = Campaign(surroundings, kinds, kills, seed, reports=reports)
         campaign.run(lasts_s - (time.monotonic() - began))
         return campaign.results, reckon(surroundings, began_ms)
 

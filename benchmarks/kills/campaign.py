@@ -52,10 +52,17 @@ class Campaign:
     """Kills on running surroundings, in an order that the seed decides."""
 
     def __init__(
-        self, surroundings: Surroundings, kinds: Sequence[str], kills: int, seed: int
+        self,
+        surroundings: Surroundings,
+        kinds: Sequence[str],
+        kills: int,
+        seed: int,
+        *,
+        reports: bool = True,
     ) -> None:
         self._all = surroundings
         self._chance = Random(seed)
+        self._reports = reports
         self._order = order_of(kills, kinds, self._chance)
         self.results: list[Result] = []
 
@@ -106,7 +113,7 @@ class Campaign:
                 person.change_members(hosted["members_wanted"])
             elif hosted["strategy"] in STRATEGIES:
                 person.switch(hosted["strategy"])
-        if chance.random() < REPORT_SHARE:
+        if chance.random() < REPORT_SHARE and self._reports:
             person.ask_for_report()
         if chance.random() < LAB_SHARE:
             person.play_lab(LAB)
@@ -114,7 +121,7 @@ class Campaign:
     def _prepare(self, kind: str) -> None:
         """Let there be work for a kind that only exists, or only matters, at work."""
         person = self._all.person
-        if kind in REPORT_KINDS:
+        if kind in REPORT_KINDS and (self._reports or kind in WARM):
             person.ask_for_report()
         if kind == "files":
             if person.done_report() is None:
