@@ -53,6 +53,8 @@ def look(surroundings: Surroundings, since: Since) -> Faults:
     faults: Faults = {}
     faults.update(_processes(surroundings, since))
     hosted = surroundings.person.all_hosted()
+    if not hosted:
+        return {**faults, f"{API}/hosted": "does not answer"}
     truths = truths_or_none(surroundings)
     if truths is None:
         return {**faults, "broker": "does not answer"}
