@@ -148,6 +148,7 @@ class Campaign:
             return
         if self.results:
             self.results[-1].relapses = faults
+            _tell_faults("again", faults)
         self._until_right(Since())
 
     def _until_right(
@@ -176,9 +177,11 @@ def _tell(result: Result) -> None:
         f"{result.number:4} {result.name:16} right after {right}  load {load:.1f}",
         file=sys.stderr,
     )
-    for what, faults in (("wrong", result.wrong), ("again", result.relapses)):
-        for place, fault in faults.items():
-            print(f"     {what}: {place}: {fault[:300]}", file=sys.stderr)
+    _tell_faults("wrong", result.wrong)
     for fault in result.ahead:
-        print(f"     ahead: {fault}", file=sys.stderr)
-    sys.stderr.flush()
+        print(f"     ahead: {fault}", file=sys.stderr, flush=True)
+
+
+def _tell_faults(what: str, faults: Faults) -> None:
+    for place, fault in faults.items():
+        print(f"     {what}: {place}: {fault[:300]}", file=sys.stderr, flush=True)
