@@ -26,20 +26,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import signal
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from benchmarks import order
+from benchmarks.fleet_log import Delivery, FleetLog, QueueName
 from tests.support.process import Process
 from tests.support.stack import Stack
 
@@ -53,10 +53,6 @@ FROZEN_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 150.0
 OWNED_AGAIN_SECONDS: Final = 80.0
 
-_DELIVERY: Final = re.compile(
-    rf"^(\S+ \S+) INFO dashboard\.fleet\.listeners topic={TOPIC} broker=(\S+) "
-    r"queue=(\d+) offset=(\d+) "
-)
 _SAVE: Final = """
 from dashboard.hosting.writes import GroupWish, save_group
 save_group(None, GroupWish(
@@ -68,17 +64,6 @@ _EVENTS: Final = f"""
     select topic || '/' || broker || '/' || queue_id, kind, at_after, at_by
     from dashboard_ownershipevent where "group" = '{GROUP}' order by at_by
 """
-
-QueueName: TypeAlias = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """One call of a listener, by the worker's log: seconds since 1970."""
-
-    at_s: float
-    queue: QueueName
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +154,7 @@ class Campaign:
         found = [
             delivery
             for name in self.stack.fleet
-            for delivery in read_deliveries(self.stack.processes[name].log)
+            for delivery in FleetLog(self.stack.processes[name].log, TOPIC).read()
         ]
         return sorted(found, key=lambda each: (each.at_s, each.offset))
 
@@ -250,16 +235,6 @@ FAULTS: Final[dict[str, Callable[[Campaign], str]]] = {
     "beat": Campaign.kill_beat,
     "state": Campaign.lose_state,
 }
-
-
-def read_deliveries(log: Path) -> Iterator[Delivery]:
-    """Yield the deliveries that a worker's log tells."""
-    for line in log.read_text(errors="replace").splitlines():
-        found = _DELIVERY.match(line)
-        if found is not None:
-            at, broker, queue, offset = found.groups()
-            moment = datetime.strptime(at, "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007
-            yield Delivery(moment.timestamp(), (broker, int(queue)), int(offset))
 
 
 def distinct(deliveries: list[Delivery]) -> int:

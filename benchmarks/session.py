@@ -16,10 +16,11 @@ _TOKEN: Final = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 class Session:
-    """A signed-in browser without a window."""
+    """A signed-in browser without a window, which waits so long for each answer."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience_s: float = PATIENCE_S) -> None:
         self.address = address
+        self._patience_s = patience_s
         self._jar = CookieJar()
         self._opener = urllib.request.build_opener(
             urllib.request.HTTPCookieProcessor(self._jar)
@@ -42,7 +43,12 @@ class Session:
 
     def post(self, path: str, body: object) -> tuple[int, bytes]:
         """Send JSON; return the status and the answer."""
+        return self.send("POST", path, body)
+
+    def send(self, method: str, path: str, body: object) -> tuple[int, bytes]:
+        """Send JSON by another method; return the status and the answer."""
         request = self._request(self.address + path, json.dumps(body).encode())
+        request.method = method
         request.add_header("Content-Type", "application/json")
         return self._answer(request)
 
@@ -60,7 +66,7 @@ class Session:
 
     def _answer(self, request: urllib.request.Request) -> tuple[int, bytes]:
         try:
-            with self._opener.open(request, timeout=PATIENCE_S) as answer:
+            with self._opener.open(request, timeout=self._patience_s) as answer:
                 return int(answer.status), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()

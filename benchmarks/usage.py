@@ -1,8 +1,9 @@
-"""Time, processor and memory of a process and all its descendants, from `/proc`."""
+"""Names, time, processor and memory of a process and its descendants, by `/proc`."""
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import defaultdict
 from dataclasses import dataclass
@@ -14,6 +15,19 @@ from typing import Final
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 EVERY_SECONDS: Final = 0.2
+_HOSTNAME: Final = re.compile(r"--hostname\s(\S+)@")
+_WORDS: Final = {
+    "dashboard.config.web": "web",
+    "dashboard.reports.maker": "files",
+    "beat": "beat",
+    "dashboard.supervisor": "supervisor",
+    "analytics": "analytics-child",
+    "cluster": "embedded-cluster",
+    "produce": "traffic",
+    "valkey-server": "state",
+    "analytics.python_workers": "spark-python",
+    "java": "spark-java",
+}
 
 Name = tuple[int, str]
 """A process: its id and when it began, for ids are used again."""
@@ -103,6 +117,31 @@ def family(pid: int) -> list[int]:
     for each in found:
         found.extend(children[each])
     return found
+
+
+def process_name(pid: int) -> str:
+    """Return what a process of the stack is called, by its command.
+
+    Raises `OSError` when it is gone.
+    """
+    words = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
+    worker = _HOSTNAME.search(" ".join(words))
+    if worker is not None:
+        return worker[1]
+    for word in words:
+        short = word.partition(" ")[0].rsplit("/", 1)[-1]
+        if short in _WORDS:
+            return _WORDS[short]
+    return words[0].rsplit("/", 1)[-1] or str(pid)
+
+
+def began(pid: int) -> str:
+    """Return when a process began, which tells it from a later one of the same id.
+
+    Empty when it has ended.
+    """
+    fields = _stat(pid)
+    return fields[19] if fields and fields[0] != "Z" else ""
 
 
 def _stat(pid: int) -> list[str]:

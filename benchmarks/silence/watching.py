@@ -123,9 +123,14 @@ class Reader:
 class Page:
     """The documents that a page of each group, and of the cluster, would hold now."""
 
-    def __init__(self, session: Session, cluster: str) -> None:
+    def __init__(
+        self, session: Session, cluster: str, groups: Collection[str] = tuple(BY_NAME)
+    ) -> None:
         self.groups: dict[str, Document] = {}
         self.overview: Document | None = None
+        self.fed_ms: dict[str, int] = {}
+        """When the socket last told of a change of each group."""
+        self._names = groups
         self._session = session
         self._cluster = cluster
 
@@ -143,7 +148,7 @@ class Page:
                 async with websockets.connect(
                     url, additional_headers=headers, open_timeout=60, compression=None
                 ) as socket:
-                    for name in BY_NAME:
+                    for name in self._names:
                         await socket.send(
                             orjson.dumps(
                                 {
@@ -163,6 +168,7 @@ class Page:
         if message["type"] == "watching":
             await self._load(name)
         elif message["type"] == "update":
+            self.fed_ms[name] = now_ms()
             if known is None or known["run"] != message["run"]:
                 await self._load(name)
             elif message["seq"] == known["seq"] + 1:

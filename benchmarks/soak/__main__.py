@@ -44,7 +44,7 @@ from typing import Final
 from benchmarks.seven_groups import BY_NAME
 from tests.support.jars import missing_tool
 
-from .accounting import STEP_S, Account, accounts_of
+from .accounting import STEP_S, Account, accounts_of, read_epochs
 from .growth import growth_table, growths
 from .memory import Look, courses, look
 from .surroundings import CLUSTER, Surroundings, Wish
@@ -146,7 +146,12 @@ class _Soak:
         if until_ms <= self._since_ms:
             return []
         return accounts_of(
-            self._all.var_dir, CLUSTER, BY_NAME, self._since_ms, until_ms
+            self._all.var_dir / "lake",
+            read_epochs(self._all.var_dir),
+            CLUSTER,
+            BY_NAME,
+            since_ms=self._since_ms,
+            until_ms=until_ms,
         )
 
 

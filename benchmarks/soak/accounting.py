@@ -59,16 +59,22 @@ class Account:
 
 
 def accounts_of(
-    var_dir: Path, cluster: str, groups: Collection[str], since_ms: int, until_ms: int
+    lake: Path,
+    epochs: Iterable[EpochSpan],
+    cluster: str,
+    groups: Collection[str],
+    *,
+    since_ms: int,
+    until_ms: int,
 ) -> list[Account]:
     """Account for the queues of groups in [since, until); both on whole steps.
 
-    A queue's period begins with the first epoch that names it.
+    A queue's period begins with the first of the epochs that names it.
     """
-    storage = open_storage(str(var_dir / "lake"))
+    storage = open_storage(str(lake))
     # The list of files is brought up to date a few times a day.
     absorb(storage, c.SAMPLES)
-    spans = [each for each in read_epochs(var_dir) if each.group in groups]
+    spans = [each for each in epochs if each.group in groups]
     begins = _begins(spans, since_ms)
     samples = _samples(storage, cluster, groups, since_ms, until_ms)
     known = claimed(samples, begins, until_ms)
@@ -113,8 +119,8 @@ def claimed(
     return {name: _union_ms(each) / 1000 for name, each in spans.items()}
 
 
-def read_epochs(var_dir: Path) -> list[EpochSpan]:
-    """Return the epochs that a running stack has written down."""
+def read_epochs(database: str | Path) -> list[EpochSpan]:
+    """Return the epochs that a running stack has written down; see `rows_of`."""
     return [
         EpochSpan(
             group,
@@ -123,7 +129,7 @@ def read_epochs(var_dir: Path) -> list[EpochSpan]:
             None if ended is None else _ms(_moment(ended)),
             [(topic, broker, queue) for topic, broker, queue in json.loads(queues)],
         )
-        for group, number, began, ended, queues in rows_of(var_dir, _EPOCHS)
+        for group, number, began, ended, queues in rows_of(database, _EPOCHS)
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -10,24 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.usage import family
+from benchmarks.usage import family, process_name
 
 MB: Final = 1024 * 1024
 LEVEL_SHARE: Final = 0.05
 LEVEL_BYTES: Final = 8 * MB
 """Growth below either of the two does not count, as allocators fluctuate."""
-
-_HOSTNAME: Final = re.compile(r"--hostname\s(\S+)@")
-_MODULES: Final = {
-    "dashboard.config.web": "web",
-    "beat": "beat",
-    "dashboard.supervisor": "supervisor",
-    "analytics": "analytics-child",
-    "rmqcore": "embedded-cluster",
-    "valkey-server": "state",
-    "analytics.python_workers": "spark-python",
-    "java": "spark-java",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,7 @@ def look(pid: int, at_s: float) -> Look:
         with suppress(OSError):
             size = proportional_bytes(each)
             if size:  # else it has ended, and nobody has waited for it yet
-                name = _name(each)
+                name = process_name(each)
                 found[name] += size
                 pids[name] |= {each}
     return Look(at_s, dict(found), dict(pids))
@@ -113,15 +100,3 @@ def _courses(looks: list[Look]) -> Iterator[Course]:
                 *(min(third), min(last)),
                 is_steady=len({each.pids.get(name) for each in second_half}) == 1,
             )
-
-
-def _name(pid: int) -> str:
-    words = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
-    worker = _HOSTNAME.search(" ".join(words))
-    if worker is not None:
-        return worker[1]
-    for word in words:
-        short = word.partition(" ")[0].rsplit("/", 1)[-1]
-        if short in _MODULES:
-            return _MODULES[short]
-    return words[0].rsplit("/", 1)[-1] or str(pid)

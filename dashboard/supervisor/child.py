@@ -3,8 +3,10 @@
 Theory. Each child leads a session of its own, so that Ctrl-C on the terminal reaches
 the supervisor alone, which then ends the children in order. The kernel ends a child
 whose supervisor was killed (PR_SET_PDEATHSIG); a child's own children are ended with
-its process group. A child that ends on its own is started again after a pause that
-doubles up to ten seconds and starts over once it has lived for a minute.
+its process group, also when the child was killed: what works on without the one that
+asked for it would work beside its successor. A child that ends on its own is started
+again after a pause that doubles up to ten seconds and starts over once it has lived for
+a minute.
 
 Output goes to `logs/<name>.log`. When the process is started by a new supervisor, or
 the log reaches its largest size, the log of before is kept as `<name>.log.1`.
@@ -118,9 +120,7 @@ class Child:
             self._on_event(
                 self.spec.name, f"did not end in {_KILL_AFTER_S:g} s: killed"
             )
-        # The leader may be gone while its own children live on.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _end_group(process.pid)
         await process.wait()
 
     async def _spawn(self) -> None:
@@ -148,6 +148,7 @@ class Child:
             code = await self._process.wait()
             if self._stopping:  # set by `stop` in the meantime
                 return
+            _end_group(self._process.pid)
             if loop.time() - began > _STABLE_AFTER_S:
                 pause = _FIRST_PAUSE_S
             self._on_event(
@@ -182,6 +183,12 @@ def _prepare(supervisor_pid: int, nice: int) -> Callable[[], None]:
             os.nice(nice)
 
     return prepare
+
+
+def _end_group(leader: int) -> None:
+    """End what a leader has started: it may be gone while its own children live on."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _how(code: int) -> str:

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fleet_faults import (
-    QUEUES,
-    Campaign,
-    Delivery,
-    judge,
-    longest_silence,
-    read_deliveries,
-)
+from benchmarks.fleet_faults import QUEUES, Campaign, judge, longest_silence
+from benchmarks.fleet_log import Delivery, FleetLog
 
 QUEUE = ("broker-a", 3)
 OTHER = ("broker-a", 4)
@@ -67,9 +61,11 @@ def test_logs_are_read_line_by_line(tmp_path: Path) -> None:
         "broker=broker-a queue=3 offset=18 keys=key-1 bytes=3\n"
         "2026-01-02 03:04:07,250 INFO celery.apps.worker ready.\n"
     )
-    (delivery,) = read_deliveries(log)
+    reader = FleetLog(log, "ordered")
+    (delivery,) = reader.read()
     assert (delivery.queue, delivery.offset) == (QUEUE, 17)
     assert delivery.at_s % 1 == 0.25
+    assert reader.read() == []
 
 
 @pytest.mark.embedded

@@ -38,58 +38,99 @@ def programs() -> Path | None:
     return folders[-1] if folders else None
 
 
-@contextmanager
-def running_server() -> Iterator[str]:
-    """Start a server; yield the URL of an empty database.
+class PostgreSQL:
+    """One server with an empty database at `url`, in a folder of its own.
 
     The server refuses to run as root, so that root starts it as the user postgres.
     """
+
+    def __init__(self, bin_folder: Path) -> None:
+        self._bin = bin_folder
+        self._user = (
+            "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        )
+        # A socket's path has 107 bytes at most, and other users must reach it.
+        self._folder = Path(tempfile.mkdtemp(prefix="rs-pg-"))
+        if os.getuid() == 0:
+            shutil.chown(self._folder, self._user)
+        self._data, self._port = self._folder / "data", free_port()
+        self._server: subprocess.Popen[bytes] | None = None
+        host = quote(str(self._folder), safe="")
+        self.url = f"postgresql://{self._user}@{host}:{self._port}/rocketscope"
+        self._run(
+            *("initdb", "--auth=trust", "--no-sync", "-U", self._user),
+            *("--encoding=UTF8", "--locale=C", str(self._data)),
+        )
+        self.start()
+        self._ask("postgres", "CREATE DATABASE rocketscope").check_returncode()
+
+    def start(self) -> None:
+        """Start the server, and return once it answers.
+
+        One that was killed can only start when the last of its processes has ended.
+        """
+        wait_until(
+            self._answers, f"PostgreSQL to answer; its log: {self._folder / 'log'}"
+        )
+
+    def kill(self) -> None:
+        """End the server at once; what it has committed is there after `start`."""
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+
+    def remove(self) -> None:
+        """Shut down fast, sending away whoever is connected, and delete all data."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait(30)
+        shutil.rmtree(self._folder)
+
+    def _answers(self) -> bool:
+        if self._server is None or self._server.poll() is not None:
+            self._launch()
+        return not self._ask("postgres", "SELECT 1").returncode
+
+    def _launch(self) -> None:
+        settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
+        with (self._folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                self._as_user(
+                    *("postgres", "-D", str(self._data), "-p", str(self._port)),
+                    *("-k", str(self._folder), *settings),
+                ),
+                stdout=log,
+                stderr=log,
+                # Ctrl-C is for the tests, which then shut it down.
+                start_new_session=True,
+            )
+
+    def _ask(self, database: str, query: str) -> subprocess.CompletedProcess[bytes]:
+        where = ["-h", str(self._folder), "-p", str(self._port), "-U", self._user]
+        return subprocess.run(
+            [str(self._bin / "psql"), *where, "-d", database, "-c", query],
+            capture_output=True,
+            check=False,
+        )
+
+    def _run(self, *command: str) -> None:
+        subprocess.run(self._as_user(*command), check=True, capture_output=True)
+
+    def _as_user(self, program: str, *arguments: str) -> list[str]:
+        user = self._user
+        switch = ["setpriv", "--reuid", user, "--regid", user, "--init-groups"]
+        command = [str(self._bin / program), *arguments]
+        return [*(switch if os.getuid() == 0 else []), *command]
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """Start a server; yield the URL of an empty database."""
     bin_folder = programs()
     if bin_folder is None:
         pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
-    user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
-    # The path of a socket has 107 bytes at most, and other users must reach it.
-    folder = Path(tempfile.mkdtemp(prefix="rs-pg-"))
-    if os.getuid() == 0:
-        shutil.chown(folder, user)
-    data, port = folder / "data", free_port()
-
-    def as_user(*command: str) -> list[str]:
-        switch = ["setpriv", "--reuid", user, "--regid", user, "--init-groups"]
-        return [*(switch if os.getuid() == 0 else []), *command]
-
-    subprocess.run(
-        as_user(
-            *(str(bin_folder / "initdb"), "--auth=trust", "--no-sync", "-U", user),
-            *("--encoding=UTF8", "--locale=C", str(data)),
-        ),
-        check=True,
-        capture_output=True,
-    )
-    settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            as_user(
-                *(str(bin_folder / "postgres"), "-D", str(data), "-p", str(port)),
-                *("-k", str(folder), *settings),
-            ),
-            stdout=log,
-            stderr=log,
-        )
+    server = PostgreSQL(bin_folder)
     try:
-        ask = [str(bin_folder / "psql"), "-h", str(folder), "-p", str(port), "-U", user]
-
-        def is_ready() -> bool:
-            return not subprocess.run(
-                [*ask, "-d", "postgres", "-c", "CREATE DATABASE rocketscope"],
-                capture_output=True,
-                check=False,
-            ).returncode
-
-        wait_until(is_ready, f"PostgreSQL to answer; its log: {folder / 'log'}")
-        yield f"postgresql://{user}@{quote(str(folder), safe='')}:{port}/rocketscope"
+        yield server.url
     finally:
-        # A fast shutdown: whoever is connected is sent away.
-        server.send_signal(signal.SIGINT)
-        server.wait(30)
-        shutil.rmtree(folder)
+        server.remove()

@@ -61,6 +61,28 @@ async def test_a_killed_child_is_started_again(
     await child.stop()
 
 
+async def test_what_a_killed_child_leaves_behind_is_ended(tmp_path: Path) -> None:
+    code = f"""
+    import subprocess, sys, time
+    inner = subprocess.Popen([sys.executable, "-c", {SLEEPER!r}])
+    print(inner.pid, flush=True)
+    time.sleep(600)
+    """
+    child = Child(python("one", code), tmp_path)
+    await child.start()
+    await until(lambda: any(line.isdigit() for line in child.last_lines()))
+    inner = int(next(line for line in child.last_lines() if line.isdigit()))
+    first = child.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    try:
+        await until(lambda: child.starts == 2 and not is_alive(inner), seconds=20)
+    finally:
+        await child.stop()
+        if is_alive(inner):
+            os.kill(inner, signal.SIGKILL)
+
+
 async def test_stopping_during_the_pause_starts_nothing(
     tmp_path: Path, events: list[tuple[str, str]]
 ) -> None:
