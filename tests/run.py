@@ -22,9 +22,9 @@ from tests.support.sharing import HEAVY
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 TOOLS = Path(PYTHON).parent
-# Tests of clusters and browsers mostly wait; those that compute fill that time. More
-# would get into each other's way: a JVM that gets no processor makes others wait, too.
-WORKERS = str(min(8, 1 + (os.cpu_count() or 1)))
+# Tests of clusters and browsers mostly wait; those that compute fill that time. With
+# fewer, two Spark sessions would leave one process to all that waits.
+WORKERS = str(min(8, 2 * (os.cpu_count() or 1)))
 
 CHECKS: dict[str, list[str]] = {
     "locks are fresh": [PYTHON, "tests/locks.py"],
@@ -64,9 +64,10 @@ QUICK_TESTS: dict[str, list[str]] = {
     ],
 }
 ALL_TESTS: dict[str, list[str]] = {
-    # `tests.support.sharing` says which of them run in one process.
+    # `tests.support.sharing` says which of them run in one process, and which first.
     "unit, property and embedded tests, browser, Spark, interop": [
-        *(*OTHERS, "--dist", "loadgroup", "--durations", "20"),
+        *(*OTHERS, "--dist", "loadgroup", "--no-loadscope-reorder"),
+        *("--durations", "40"),
     ],
 }
 

@@ -24,6 +24,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             # Tests are short: the second compiler would cost more than it gives.
             "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
             "spark.sql.shuffle.partitions": "2",
+            # What jobs set for lakes as small as those of tests: compiling a plan
+            # takes longer than interpreting it.
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         },
     )
     session = start_session(settings)

@@ -4,6 +4,9 @@ With `pytest --dist loadgroup` the tests of one group run in one process, so tha
 takes seconds to start is started once: a Spark session, the clusters of a version of
 Apache RocketMQ, the stack of the end-to-end tests. Other tests that start processes are
 grouped by module, and all the rest runs wherever there is room.
+
+Spark's tests are the exception. Together they would take longer than all others, so
+that they are two groups, each with a session of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +20,12 @@ from .jars import OLDEST_VERSION, rocketmq_version
 HEAVY: Final = ("embedded", "browser", "interop", "spark")
 """Markers of the tests that start processes, and mostly wait for these."""
 
+_LONGEST: Final = ("spark-", "apache-", "e2e", "tests/dashboard/")
+"""How the names of the groups that take longest begin: they start in this order."""
+
+_LADDER_TESTS: Final = ("tests/analytics/test_rollup.py", "tests/analytics/lake/")
+"""Where the tests of roll-ups are: half of the time that Spark's tests take."""
+
 
 @pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
 def pytest_group_items(items: list[pytest.Item]) -> None:
@@ -28,8 +37,11 @@ def pytest_group_items(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(specname="pytest_collection_modifyitems", trylast=True)
 def pytest_order_items(items: list[pytest.Item]) -> None:
-    """Put heavy tests before the others, which then fill the time that they wait."""
-    items.sort(key=lambda item: not is_heavy(item))
+    """Put the longest groups first, and last what fills the time that others wait.
+
+    This is the order in which groups start with `--no-loadscope-reorder`.
+    """
+    items.sort(key=_turn_of)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -52,12 +64,21 @@ def group_of(item: pytest.Item) -> str:
     shared = getattr(item, "fixturenames", ())
     if "apaches" in shared:
         return f"apache-{_version_of(item)}"
-    # Those that run jobs in processes of their own, too: one Spark at a time.
+    # Those that run jobs in processes of their own, too: two Sparks at a time.
     if "spark" in shared or module.startswith("tests/analytics/"):
-        return "spark"
-    if module.startswith("tests/e2e/"):
+        return "spark-ladder" if module.startswith(_LADDER_TESTS) else "spark-jobs"
+    # Tests that start a stack of their own need not wait for those that share one.
+    if module.startswith("tests/e2e/") and "stack" in shared:
         return "e2e"
     return module
+
+
+def _turn_of(item: pytest.Item) -> int:
+    if not is_heavy(item):
+        return len(_LONGEST) + 1
+    group = group_of(item)
+    begins = (turn for turn, name in enumerate(_LONGEST) if group.startswith(name))
+    return next(begins, len(_LONGEST))
 
 
 def _version_of(item: pytest.Item) -> str:
