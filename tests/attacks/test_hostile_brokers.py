@@ -6,6 +6,7 @@ import asyncio
 import io
 import logging
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -102,8 +103,9 @@ def test_a_long_excuse_is_cut() -> None:
 def test_no_name_begins_a_line_of_the_log(mark: str) -> None:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    for name in settings.LOGGING["handlers"]["stderr"]["filters"]:
-        handler.addFilter(import_string(settings.LOGGING["filters"][name]["()"])())
+    given: Any = settings.LOGGING
+    for name in given["handlers"]["stderr"]["filters"]:
+        handler.addFilter(import_string(given["filters"][name]["()"])())
     forged = f"orders{mark}2026-03-13 INFO vera signed in"
     record = logging.makeLogRecord({"msg": "group=%s", "args": (forged,)})
     handler.handle(record)
