@@ -28,6 +28,8 @@ Messages carry the value and the limit: "frame of 20971520 bytes, limit 16777216
 
 from __future__ import annotations
 
+from typing import Final
+
 
 class RmqError(Exception):
     """Base of every error raised by rmqcore on purpose."""
@@ -89,10 +91,20 @@ class RequestTimeoutError(TransportError):
     """No answer came within the time allowed."""
 
 
+MOST_REMARK_CHARS: Final = 1000
+"""Of a peer's own words in a message, which ends up in logs and on pages."""
+
+
+def _cut(remark: str) -> str:
+    if len(remark) <= MOST_REMARK_CHARS:
+        return remark
+    return f"{remark[:MOST_REMARK_CHARS]}… ({len(remark)} characters)"
+
+
 class ResponseError(RmqError):
     """The peer answered with a code other than success.
 
-    `code` is the response code, `remark` the peer's own words (may be empty),
+    `code` is the response code, `remark` the peer's own words (may be empty or long),
     `request_code` the code of the request, `address` the peer that answered.
     """
 
@@ -105,7 +117,7 @@ class ResponseError(RmqError):
         self.address = address
         super().__init__(
             f"{address} answered request {request_code} with code {code}"
-            + (f": {self.remark}" if self.remark else "")
+            + (f": {_cut(self.remark)}" if self.remark else "")
         )
 
 

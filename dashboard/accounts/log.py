@@ -21,3 +21,20 @@ class WithoutTokens(logging.Filter):
         if "/sign-in/" in message:
             record.msg, record.args = self._ADDRESS.sub(r"\1…", message), ()
         return True
+
+
+class OnOneLine(logging.Filter):
+    """Escape line breaks and other control characters: names may come from anybody.
+
+    Otherwise a group's name could look like further lines of the log.
+    """
+
+    _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the record; it is always kept."""
+        message = record.getMessage().rstrip()
+        if self._CONTROL.search(message):
+            escaped = self._CONTROL.sub(lambda found: ascii(found[0])[1:-1], message)
+            record.msg, record.args = escaped, ()
+        return True

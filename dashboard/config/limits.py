@@ -1,9 +1,11 @@
 """Bounds on what a connection may send and how slowly, before anybody is known.
 
 `GuardedProtocol` bounds the head of a request, in bytes and in seconds, and closes a
-connection that asks for nothing. `BodyLimit` does the same for the body: it refuses a
-body that is announced as too large without reading any of it, and counts one whose
-length is not announced. Nothing that is refused reaches memory or disk as a whole.
+connection that asks for nothing. It refuses headers behind a body: no client of ours
+sends any, a proxy may not have looked at them, and the server would count them among
+those of the head. `BodyLimit` bounds the body: it refuses one that is announced as too
+large without reading any of it, and counts one whose length is not announced. Nothing
+that is refused reaches memory or disk as a whole.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._head_is_over = False
 
     def connection_made(  # type: ignore[override]
         self, transport: asyncio.Transport
@@ -55,7 +58,18 @@ class GuardedProtocol(HttpToolsProtocol):
                 431, f"the head of a request has {MOST_HEAD_BYTES} bytes at most"
             )
 
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_is_over = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._head_is_over:
+            self._refuse(400, "a request has no headers behind its body")
+        else:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
+        self._head_is_over = True
         self._stop_timer()
         super().on_headers_complete()
 

@@ -245,12 +245,15 @@ LOGGING = {
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}
     },
-    "filters": {"tokens": {"()": "dashboard.accounts.log.WithoutTokens"}},
+    "filters": {
+        "tokens": {"()": "dashboard.accounts.log.WithoutTokens"},
+        "one_line": {"()": "dashboard.accounts.log.OnOneLine"},
+    },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["tokens"],
+            "filters": ["tokens", "one_line"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "DEBUG" if DEBUG else "INFO"},

@@ -15,6 +15,7 @@ import uvicorn
 from dashboard.live.messages import MAX_MESSAGE_CHARS
 
 from .limits import GuardedProtocol
+from .web_sockets import GuardedSocketProtocol
 
 MOST_FRAME_BYTES: Final = 4 * MAX_MESSAGE_CHARS
 """A character takes four bytes at most; a larger frame is refused by its head."""
@@ -34,6 +35,7 @@ def server_settings(host: str, port: int, proxies: list[str]) -> dict[str, Any]:
         "http": GuardedProtocol,
         "timeout_keep_alive": IDLE_SECONDS,
         "timeout_graceful_shutdown": 3,
+        "ws": GuardedSocketProtocol,
         "ws_max_size": MOST_FRAME_BYTES,
         "ws_per_message_deflate": False,
         "proxy_headers": bool(proxies),

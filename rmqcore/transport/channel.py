@@ -53,6 +53,9 @@ Handler = Callable[["Channel", RemotingCommand], Answer | Awaitable[Answer]]
 DEFAULT_TIMEOUT_S = 3.0
 """RocketMQ's default for API calls and for connecting."""
 
+MOST_UNREAD_BYTES = 64 * 1024 * 1024
+"""Beyond it, a client drops its answers to a peer that asks and does not read."""
+
 TLS_GOODBYE_S = 1.0
 """How long a closed TLS connection waits for the peer's goodbye: Java sends none."""
 
@@ -140,8 +143,11 @@ class Channel(asyncio.Protocol):
         self._write(self._connection.send_request(command))
 
     def send_response(self, command: RemotingCommand) -> None:
-        """Send an answer made by `RemotingCommand.response`; dropped when closed."""
-        if self.closed:
+        """Send an answer made by `RemotingCommand.response`.
+
+        It is dropped when the channel is closed, or when the peer reads none of them.
+        """
+        if self.closed or self._is_unread():
             return
         try:
             frame = self._connection.send_response(command)
@@ -249,6 +255,13 @@ class Channel(asyncio.Protocol):
     def _ensure_open(self) -> None:
         if self.closed:
             raise ChannelClosedError(f"{self.remote_address}: the channel is closed")
+
+    def _is_unread(self) -> bool:
+        """Tell whether the peer of a client asks and asks, and reads nothing."""
+        if self._waits_for_reader:  # a server reads no more from such a peer
+            return False
+        transport = cast(asyncio.Transport, self._transport)
+        return transport.get_write_buffer_size() > MOST_UNREAD_BYTES
 
     def _write(self, frame: bytes) -> None:
         if not self._outgoing and not self._is_receiving:

@@ -207,7 +207,10 @@ def _sample(schema: Mapping[str, Any]) -> Any:
     match schema.get("type"):
         case "object":
             required = schema.get("required", ())
-            return {name: _sample(schema["properties"][name]) for name in required}
+            return {
+                name: SAMPLES.get(name) or _sample(schema["properties"][name])
+                for name in required
+            }
         case "array":
             return [_sample(schema["items"])] if schema.get("minItems") else []
         case "integer" | "number":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,52 @@ def test_every_answer_says_what_a_browser_may_do(answers: dict[str, Any]) -> Non
         if method == "GET":
             kind = answers[route.name]["Content-Type"]
             assert kind.split(";")[0] in {"application/json", "text/csv"}, route.name
+
+
+def test_what_everybody_keeps_carries_nothing_of_one_person(sign_in: SignIn) -> None:
+    client = sign_in(Role.VIEWER)
+    page = client.get("/account/").content.decode()
+    kept = re.findall(r'(?:src|href)="(/(?:static|words)/[^"]+)"', page)
+    assert len(kept) > 3
+    for path in kept:
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert "public" in answer["Cache-Control"], path
+        assert not answer.cookies, path
+        assert "Cookie" not in answer.get("Vary", ""), path
+        assert answer["X-Content-Type-Options"] == "nosniff", path
+        assert "default-src 'none'" in answer["Content-Security-Policy"], path
+        assert "Access-Control-Allow-Origin" not in answer, path
+        assert Client().get(path).content == answer.content
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"If-Modified-Since": "x"},
+        {"If-Modified-Since": "Thu, 32 Foo 99999 99:99:99 GMT"},
+        {"If-None-Match": "\xff" * 1000},
+        {"Range": "bytes=-"},
+        {"Range": "bytes=9-1"},
+        {"Range": "bytes=0-0," * 1000},
+        {"Range": f"bytes={'9' * 5000}-"},
+        {"Accept-Encoding": "gzip;q=x, " * 1000},
+        {"Accept-Language": "zh-" * 5000},
+        {"Cookie": "rocketscope_zone=../../etc/passwd"},
+        {"Cookie": "rocketscope_zone=Europe"},
+        {"Cookie": "rocketscope_language=../../x; rocketscope_theme=<script>"},
+        {"Cookie": "rocketscope_session=\xff; rocketscope_csrf=\xff"},
+        {"Cookie": ";=;;" * 2000},
+    ],
+    ids=lambda headers: str(headers)[:40],
+)
+def test_no_header_of_a_stranger_fails_or_shows(
+    db: None, settings: Any, headers: dict[str, str]
+) -> None:
+    for path in ("/sign-in/", f"{settings.STATIC_URL}css/base.css", "/healthz"):
+        answer = Client(raise_request_exception=False).get(path, headers=headers)
+        assert answer.status_code in {200, 206, 304, 416}, path
+        assert b"<script>" not in answer.content
 
 
 def test_the_settings_page_shows_no_secret(sign_in: SignIn, settings: Any) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.core.cache import cache
@@ -62,6 +64,26 @@ def test_nobody_is_led_away_by_a_preference(path: str) -> None:
         fields = {"next": away, "language": "en", "theme": "dark"}
         answer = Client().post(path, fields, headers=elsewhere)
         assert answer["Location"] == "/", away
+
+
+PATHS_AWAY = (
+    "//evil.example",
+    "//evil.example/timers",
+    "//evil.example/%2e%2e",
+    "/\\evil.example/timers",
+    "/%5Cevil.example/timers",
+    "/%09/evil.example/timers",
+    "///evil.example/timers",
+)
+
+
+@pytest.mark.parametrize("path", PATHS_AWAY)
+def test_nobody_is_led_away_by_a_path(sign_in: SignIn, path: str) -> None:
+    for client in (Client(), sign_in(Role.VIEWER)):
+        # The test client takes a path that begins with two slashes for a host.
+        answer = client.generic("GET", "/", PATH_INFO=unquote(path))
+        location = answer.headers.get("Location", "/")
+        assert re.match(r"/(?![/\\\t])", location), location
 
 
 def test_a_new_line_in_an_address_adds_no_header() -> None:

@@ -117,6 +117,21 @@ async def test_a_head_without_end_is_refused(port: int) -> None:
     assert await status_of(port, request) == 431
 
 
+LAST_CHUNK = b"0\r\n"
+CHUNKED = post("/sign-in/", "Transfer-Encoding: chunked")
+
+
+async def test_headers_behind_a_body_are_refused(port: int) -> None:
+    trailer = b"X-Forwarded-Proto: https\r\n\r\n"
+    assert await status_of(port, CHUNKED + LAST_CHUNK + trailer) == 400
+
+
+async def test_headers_behind_a_body_without_end_are_refused(port: int) -> None:
+    talk = await Talk.to(port)
+    await talk.say(CHUNKED + LAST_CHUNK + b"X: y\r\n" * 1000)
+    assert (await talk.hear()).startswith(b"HTTP/1.1 400")
+
+
 async def test_an_address_that_a_stranger_claims_is_not_believed(port: int) -> None:
     for number in range(LIMIT):
         await wrong_password(port, f"10.0.0.{number}")
@@ -163,7 +178,17 @@ def is_held_up(address: str) -> bool:
         ["Content-Length: 5", "Content-Length: 6"],
         ["Content-Length: -1"],
         ["Content-Length: 1e3"],
+        ["Content-Length: +5"],
+        ["Content-Length: 0x5"],
+        ["Content-Length: 5, 5"],
+        ["Content-Length : 5"],
+        [f"Content-Length: 1{'0' * 30}"],
         ["Transfer-Encoding: chunked, identity"],
+        ["Transfer-Encoding: xchunked"],
+        ["Transfer-Encoding : chunked"],
+        ["Transfer-Encoding:", " chunked"],
+        ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
+        ["X\0: a"],
     ],
 )
 async def test_lengths_that_contradict_each_other_are_refused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Iterator
 
@@ -85,6 +86,35 @@ def test_many_at_once_take_a_bounded_amount_of_memory(
         for asker in askers:
             asker.join()
     assert most == AT_ONCE
+
+
+def test_names_cannot_be_told_apart_by_what_an_attempt_costs(
+    monkeypatch: pytest.MonkeyPatch, admin: User
+) -> None:
+    User.objects.create_user("gone", password=PASSWORD, is_active=False)
+    User.objects.create_user("link-only")
+    hashed: list[str] = []
+    encode = hashing.Argon2PasswordHasher.encode
+    verify = hashing.Argon2PasswordHasher.verify
+
+    def counted_encode(*given: object) -> str:
+        hashed.append("encode")
+        return encode(*given)  # type: ignore[arg-type]
+
+    def counted_verify(*given: object) -> bool:
+        hashed.append("verify")
+        return verify(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(hashing.Argon2PasswordHasher, "encode", counted_encode)
+    monkeypatch.setattr(hashing.Argon2PasswordHasher, "verify", counted_verify)
+    answers = {}
+    for name in ("admin", "nobody", "gone", "link-only"):
+        hashed.clear()
+        said = guess(name).decode().replace(name, "")
+        said = re.sub(r'(data-now|"csrfmiddlewaretoken" value)="\w+"', "", said)
+        answers[name] = len(hashed), said
+    assert len(set(answers.values())) == 1
+    assert answers["admin"][0] == 1
 
 
 def test_who_comes_beyond_the_bound_is_told_when_to_come_again(
