@@ -13,9 +13,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db import models
+
+if TYPE_CHECKING:
+    _CharField = models.CharField[str, str]
+    _TextField = models.TextField[str, str]
+else:
+    _CharField = models.CharField
+    _TextField = models.TextField
 
 REPLACEMENT: Final = "\ufffd"
 _DIGEST_CHARS: Final = 16
@@ -55,7 +62,7 @@ def _replaced(escape: re.Match[str]) -> str:
     return "\\ufffd" if escape["bad"] else escape[0]
 
 
-class NameField(models.CharField):
+class NameField(_CharField):
     """A name that a cluster, its clients or a stranger chose."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -69,7 +76,7 @@ class NameField(models.CharField):
         return name, "django.db.models.CharField", args, kwargs
 
 
-class StorableTextField(models.TextField):
+class StorableTextField(_TextField):
     """A text that may have the words of a cluster or a stranger in it."""
 
     def get_prep_value(self, value: Any) -> Any:

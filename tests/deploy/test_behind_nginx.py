@@ -21,7 +21,8 @@ from tests.support.database import rows_of
 from tests.support.nginx import HOST, directive, running_nginx
 from tests.support.web_processes import Browser, WebProcesses, running_web
 
-pytestmark = pytest.mark.embedded
+# Processes take long to start on a busy machine.
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
 
 NEAR: Final = "127.0.0.2"
 FORGED: Final = {"X-Forwarded-For": "10.9.9.9", "Forwarded": "for=10.9.9.9"}
@@ -120,8 +121,9 @@ def test_the_live_socket_answers(site: Site) -> None:
     "origin", ["https://evil.example", f"https://{HOST}", f"http://{HOST}"]
 )
 def test_a_socket_of_another_page_is_refused(site: Site, origin: str) -> None:
-    with pytest.raises(InvalidStatus) as refused:
-        site.signed_in().live(origin)
+    browser = site.signed_in()
+    with pytest.raises(InvalidStatus) as refused, browser.live(origin):
+        pass
     assert refused.value.response.status_code == 403
 
 

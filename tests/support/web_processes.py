@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Final
@@ -104,10 +105,7 @@ def running_web(
             for each in found
         ]
         for process, port in zip(web, ports, strict=True):
-            wait_until(
-                lambda at=port, of=process: not of.running or _listens(at),
-                "a web process to listen",
-            )
+            wait_until(partial(_ended_or_listens, process, port), "a web process")
             assert process.running, process.tail()
         yield made
     finally:
@@ -116,7 +114,9 @@ def running_web(
         valkey.kill()
 
 
-def _listens(port: int) -> bool:
+def _ended_or_listens(process: Process, port: int) -> bool:
+    if not process.running:
+        return True
     with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
         return True
     return False
@@ -194,7 +194,7 @@ class Browser:
         return answer.status == 302
 
     def live(self, origin: str = "") -> ClientConnection:
-        """Open a live socket; raises InvalidStatus when it is refused."""
+        """Return a live socket to enter; raises InvalidStatus when it is refused."""
         plain = self._plain_socket()
         headers = self._headers()
         del headers["Host"]
