@@ -57,6 +57,10 @@ ROOMS_COVERED: dict[str, list[str]] = {
     ],
 }
 OTHERS = (*PYTEST, *(f"--ignore={path}" for path in COVERED_TESTS))
+# Little of it, on another database than all else.
+ON_POSTGRESQL: dict[str, list[str]] = {
+    "tests on PostgreSQL": [PYTHON, "tests/on_postgresql.py"],
+}
 QUICK_TESTS: dict[str, list[str]] = {
     "unit and property tests": [
         *(*OTHERS, "--dist", "worksteal"),
@@ -94,7 +98,9 @@ def main(arguments: Sequence[str]) -> int:
     if list(arguments) not in ([], ["--quick"]):
         print(__doc__, file=sys.stderr)
         return 2
-    return run(CHECKS | ROOMS_COVERED | (QUICK_TESTS if arguments else ALL_TESTS))
+    if arguments:
+        return run(CHECKS | ROOMS_COVERED | QUICK_TESTS)
+    return run(CHECKS | ROOMS_COVERED | ON_POSTGRESQL | ALL_TESTS)
 
 
 if __name__ == "__main__":

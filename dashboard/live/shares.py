@@ -43,7 +43,10 @@ class Share:
         """Count one more socket, which is a message, too. Raises ShareError."""
         self.take_message()
         if self._sockets >= MOST_SOCKETS:
-            raise ShareError(f"{MOST_SOCKETS} live pages are open, the most for a user")
+            raise ShareError(
+                f"{MOST_SOCKETS} live pages are open, the most for a user in one web "
+                "process"
+            )
         self._sockets += 1
 
     def give_socket(self) -> None:
@@ -52,7 +55,9 @@ class Share:
     def take_watch(self) -> None:
         """Count one more watch. Raises MessageError; the socket may stay."""
         if self._watches >= MOST_WATCHES:
-            raise MessageError(f"{MOST_WATCHES} watches, the most for a user")
+            raise MessageError(
+                f"{MOST_WATCHES} watches, the most for a user in one web process"
+            )
         self._watches += 1
 
     def give_watch(self) -> None:

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from .fields import NameField, StorableJSONField, StorableTextField, storable
 from .user import User
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
         """Keep the entries with `text` in a name, the reason or the address."""
         if not text:
             return self
+        text = storable(text)
         return self.filter(
             Q(actor_name__icontains=text)
             | Q(action__icontains=text)
@@ -68,15 +70,15 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    actor_name = models.CharField(max_length=150)
+    actor_name = NameField(max_length=150)
     action = models.CharField(max_length=64)
-    cluster = models.CharField(max_length=63, blank=True)
-    target = models.CharField(max_length=255, blank=True)
-    reason = models.TextField(blank=True)
+    cluster = NameField(max_length=63, blank=True)
+    target = NameField(max_length=255, blank=True)
+    reason = StorableTextField(blank=True)
     outcome = models.CharField(
         max_length=16, choices=Outcome.choices, default=Outcome.DONE
     )
-    details = models.JSONField(default=dict)
+    details = StorableJSONField(default=dict)
     address = models.CharField(max_length=64, blank=True)
     times = models.PositiveIntegerField(default=1)
 

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 
 from .cluster import Cluster
+from .fields import NameField, StorableJSONField, StorableTextField
 from .fleet import ManagedGroup
 from .user import Role, User
 
@@ -31,15 +32,15 @@ class SavedScenario(models.Model):
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
-    group = models.CharField(max_length=255, blank=True)
-    name = models.CharField(max_length=120)
-    query = models.TextField(blank=True)
+    group = NameField(max_length=255, blank=True)
+    name = NameField(max_length=120)
+    query = StorableTextField(blank=True)
     show = models.CharField(max_length=64, blank=True)
     shared = models.BooleanField(default=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    owner_name = models.CharField(max_length=150)
+    owner_name = NameField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 
@@ -74,11 +75,11 @@ class GroupChange(models.Model):
     group = models.ForeignKey(
         ManagedGroup, on_delete=models.CASCADE, related_name="changes"
     )
-    before = models.JSONField()
-    after = models.JSONField()
-    predicted = models.JSONField(default=dict)
+    before = StorableJSONField()
+    after = StorableJSONField()
+    predicted = StorableJSONField(default=dict)
     revision = models.PositiveIntegerField()
-    query = models.TextField(blank=True)
+    query = StorableTextField(blank=True)
     row = models.CharField(max_length=64)
     scenario = models.ForeignKey(
         SavedScenario, null=True, blank=True, on_delete=models.SET_NULL
@@ -86,11 +87,11 @@ class GroupChange(models.Model):
     undo_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="undone"
     )
-    reason = models.TextField()
+    reason = StorableTextField()
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    by_name = models.CharField(max_length=150)
+    by_name = NameField(max_length=150)
     at = models.DateTimeField()
 
     class Meta:

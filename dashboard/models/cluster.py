@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext as _
 
+from .fields import NameField, StorableJSONField
+
 
 class Cluster(models.Model):
     """One cluster; `configured` turns false when the settings no longer name it.
@@ -16,8 +18,8 @@ class Cluster(models.Model):
     meaning. Access keys are not here; they exist only in the environment.
     """
 
-    name = models.CharField(max_length=63, unique=True)
-    name_servers = models.JSONField(default=list)
+    name = NameField(max_length=63, unique=True)
+    name_servers = StorableJSONField(default=list)
     embedded = models.BooleanField(default=False)
     configured = models.BooleanField(default=True)
     added_at = models.DateTimeField(auto_now_add=True)
@@ -53,10 +55,10 @@ class KnownBroker(models.Model):
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
-    name = models.CharField(max_length=255)
-    cluster_name = models.CharField(max_length=255)
-    addresses = models.JSONField(default=dict)
-    topics = models.JSONField(default=dict)
+    name = NameField(max_length=255)
+    cluster_name = NameField(max_length=255)
+    addresses = StorableJSONField(default=dict)
+    topics = StorableJSONField(default=dict)
     missing_since = models.DateTimeField(null=True)
 
     class Meta:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from django.db import models
 
 from .cluster import Cluster
+from .fields import NameField, StorableJSONField
 
 
 class Epoch(models.Model):
@@ -35,17 +36,17 @@ class Epoch(models.Model):
         SUBSCRIPTION_CHANGED = "subscription_changed"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
-    group = models.CharField(max_length=255)
+    group = NameField(max_length=255)
     number = models.PositiveIntegerField()
-    members = models.JSONField(default=list)
-    queues = models.JSONField(default=list)
-    options = models.JSONField(null=True)
+    members = StorableJSONField(default=list)
+    queues = StorableJSONField(default=list)
+    options = StorableJSONField(null=True)
     cause = models.CharField(max_length=32, choices=Cause.choices)
     began_after = models.DateTimeField(null=True)
     began_by = models.DateTimeField()
     ended_after = models.DateTimeField(null=True)
     ended_by = models.DateTimeField(null=True)
-    owners = models.JSONField(default=list)
+    owners = StorableJSONField(default=list)
 
     class Meta:
         ordering: ClassVar = ["-began_by"]
@@ -74,14 +75,14 @@ class OwnershipEvent(models.Model):
         SETTLED = "settled"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
-    group = models.CharField(max_length=255)
+    group = NameField(max_length=255)
     epoch = models.PositiveIntegerField(null=True)
     kind = models.CharField(max_length=16, choices=Kind.choices)
-    topic = models.CharField(max_length=255)
-    broker = models.CharField(max_length=255)
+    topic = NameField(max_length=255)
+    broker = NameField(max_length=255)
     queue_id = models.PositiveIntegerField()
-    owners_before = models.JSONField(default=list)
-    owners_after = models.JSONField(default=list)
+    owners_before = StorableJSONField(default=list)
+    owners_after = StorableJSONField(default=list)
     exact = models.BooleanField(default=False)
     at_after = models.DateTimeField(null=True)
     at_by = models.DateTimeField()

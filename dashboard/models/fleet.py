@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import models
 
 from .cluster import Cluster
+from .fields import NameField, StorableJSONField, StorableTextField
 
 
 class ManagedGroup(models.Model):
@@ -32,20 +33,20 @@ class ManagedGroup(models.Model):
         FIRST = "CONSUME_FROM_FIRST_OFFSET"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
-    name = models.CharField(max_length=255)
-    topics = models.JSONField(default=list)
+    name = NameField(max_length=255)
+    topics = StorableJSONField(default=list)
     mode = models.CharField(
         max_length=16, choices=Mode.choices, default=Mode.CLUSTERING
     )
     orderly = models.BooleanField(default=False)
     strategy = models.CharField(max_length=64, default="AVG")
-    strategy_options = models.JSONField(default=dict, blank=True)
+    strategy_options = StorableJSONField(default=dict, blank=True)
     start_position = models.CharField(
         max_length=32, choices=Start.choices, default=Start.LAST
     )
     members_wanted = models.PositiveSmallIntegerField(default=0)
     listener = models.CharField(max_length=64, default="count")
-    listener_options = models.JSONField(default=dict, blank=True)
+    listener_options = StorableJSONField(default=dict, blank=True)
     revision = models.PositiveIntegerField(default=1)
     leaving = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -80,8 +81,8 @@ class ManagedMember(models.Model):
     worker = models.CharField(max_length=255, blank=True)
     fence = models.PositiveBigIntegerField(default=0)
     claimed_until = models.DateTimeField(null=True)
-    client_id = models.CharField(max_length=255, blank=True)
-    error = models.TextField(blank=True)
+    client_id = NameField(max_length=255, blank=True)
+    error = StorableTextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from .cluster import Cluster
+from .fields import NameField, StorableJSONField, StorableTextField
 
 LAB_LOST_AFTER: Final = timedelta(seconds=20)
 
@@ -40,23 +41,23 @@ class LabRun(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT)
     lab = models.CharField(max_length=8)
-    parameters = models.JSONField(default=dict)
+    parameters = StorableJSONField(default=dict)
     linger_s = models.FloatField(default=0.0)
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     asked_at = models.DateTimeField()
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    asked_by_name = models.CharField(max_length=150)
+    asked_by_name = NameField(max_length=150)
     cancel_asked = models.BooleanField(default=False)
     worker = models.CharField(max_length=255, blank=True)
     started_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    steps = models.JSONField(default=list)
-    claims = models.JSONField(default=list)
+    steps = StorableJSONField(default=list)
+    claims = StorableJSONField(default=list)
     finding = models.CharField(max_length=64, blank=True)
-    error = models.TextField(blank=True)
+    error = StorableTextField(blank=True)
     left_over = models.BooleanField(default=False)
 
     class Meta:

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from .fields import NameField, StorableJSONField, StorableTextField
+
 LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
 FORMAT_KEYS: Final = ("csv", "xlsx", "parquet", "html", "pdf")
@@ -59,15 +61,15 @@ class ReportContent(models.Model):
     as `analytics.requests.JobRequest` takes them.
     """
 
-    name = models.CharField(max_length=120, blank=True)
+    name = NameField(max_length=120, blank=True)
     cluster = models.CharField(max_length=63)
-    group = models.CharField(max_length=255, blank=True)
-    topic = models.CharField(max_length=255, blank=True)
-    consumer = models.CharField(max_length=255, blank=True)
+    group = NameField(max_length=255, blank=True)
+    topic = NameField(max_length=255, blank=True)
+    consumer = NameField(max_length=255, blank=True)
     grouping = models.CharField(max_length=16, default=Grouping.QUEUE)
-    added_members = models.JSONField(default=list, blank=True)
-    options = models.JSONField(default=dict, blank=True)
-    formats = models.JSONField(default=list, blank=True)
+    added_members = StorableJSONField(default=list, blank=True)
+    options = StorableJSONField(default=dict, blank=True)
+    formats = StorableJSONField(default=list, blank=True)
     paper = models.CharField(max_length=16, default=Paper.A4)
     language = models.CharField(max_length=16, default="en")
     zone = models.CharField(max_length=64, default="UTC")
@@ -105,7 +107,7 @@ class ReportDefinition(ReportContent):
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    made_by_name = models.CharField(max_length=150)
+    made_by_name = NameField(max_length=150)
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -146,17 +148,17 @@ class JobRun(ReportContent):
     state = models.CharField(max_length=16, default=State.QUEUED)
     part = models.FloatField(default=0.0)
     phase = models.CharField(max_length=64, blank=True)
-    error = models.TextField(blank=True)
+    error = StorableTextField(blank=True)
     cancel_asked = models.BooleanField(default=False)
     asked_at = models.DateTimeField()
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    asked_by_name = models.CharField(max_length=150)
+    asked_by_name = NameField(max_length=150)
     started_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    summary = models.JSONField(default=dict)
+    summary = StorableJSONField(default=dict)
     size_bytes = models.PositiveBigIntegerField(null=True)
     folder = models.CharField(max_length=32, default=new_folder, editable=False)
     keep_until = models.DateTimeField(null=True)
@@ -212,7 +214,7 @@ class ReportFile(models.Model):
     """The path below the run's output in the lake."""
     size_bytes = models.PositiveBigIntegerField(null=True)
     made_at = models.DateTimeField()
-    error = models.TextField(blank=True)
+    error = StorableTextField(blank=True)
 
     class Meta:
         ordering: ClassVar = ["pk"]

@@ -12,6 +12,8 @@ from typing import ClassVar
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from .fields import StorableTextField
+
 
 class TimerRun(models.Model):
     """One run: due at the start of its slot, begun by whoever asked first."""
@@ -31,7 +33,7 @@ class TimerRun(models.Model):
     outcome = models.CharField(max_length=16, choices=Outcome.choices)
     asked_by = models.CharField(max_length=255)
     members = models.PositiveSmallIntegerField(default=0)
-    error = models.TextField(blank=True)
+    error = StorableTextField(blank=True)
 
     class Meta:
         ordering: ClassVar = ["-due"]

@@ -48,7 +48,9 @@ async def test_sockets_beyond_a_users_share_are_closed_with_the_bound() -> None:
     before = SOCKETS.open
     taken = [await connected(VERA) for _ in range(MOST_SOCKETS)]
     refused = await connected(VERA)
-    reason = f"{MOST_SOCKETS} live pages are open, the most for a user"
+    reason = (
+        f"{MOST_SOCKETS} live pages are open, the most for a user in one web process"
+    )
     closed = {"type": "websocket.close", "code": CLOSE_REFUSED, "reason": reason}
     assert await refused.event() == closed
     await refused.send_text('{"op": "watch", "cluster": "east", "group": "g"}')

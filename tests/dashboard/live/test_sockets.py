@@ -145,7 +145,10 @@ async def test_watches_of_a_user_are_limited(socket: SocketTalk) -> None:
     last = await other.say({"op": "watch", "cluster": "east", "group": "last"})
     assert last["type"] == "watching"
     answer = await socket.say({"op": "watch", "cluster": "east", "group": "more"})
-    assert answer["message"] == f"{MOST_WATCHES} watches, the most for a user"
+    assert (
+        answer["message"]
+        == f"{MOST_WATCHES} watches, the most for a user in one web process"
+    )
     await other.disconnect()
     answer = await socket.say({"op": "watch", "cluster": "east", "group": "more"})
     assert answer["type"] == "watching"
