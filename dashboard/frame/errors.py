@@ -5,15 +5,18 @@ A request under /api/ is answered in JSON, as by existing routes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Final
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from dashboard.accounts.hashing import TooManyAtOnceError
 
 API_PREFIX: Final = "/api/"
+RETRY_SECONDS: Final = 5
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -59,10 +62,25 @@ class BusyMiddleware:
             return None
         context = {"is_sign_in": isinstance(exception, TooManyAtOnceError)}
         answer = render(request, "frame/errors/busy.html", context, status=503)
-        answer["Retry-After"] = "5"
-        return answer
+        return _later(answer)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer without touching the database, which may be what failed."""
+    """Answer without touching the database, which may be what failed.
+
+    Called while the error is handled: one of the database itself is told as such.
+    """
+    if isinstance(sys.exception(), (OperationalError, InterfaceError)):
+        return _later(_database_away(request))
     return render(None, "frame/errors/500.html", status=500)
+
+
+def _database_away(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse({"detail": "the database does not answer"}, status=503)
+    return render(None, "frame/errors/database.html", status=503)
+
+
+def _later(answer: HttpResponse) -> HttpResponse:
+    answer["Retry-After"] = str(RETRY_SECONDS)
+    return answer
