@@ -86,9 +86,8 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
             user = owner_of_token(token, timezone.now())
     except SignInLinkError as error:
         record_refusal(USE_LINK, error.username, address_of(request))
-        return render(
-            request, "accounts/link_refused.html", {"problem": error}, status=403
-        )
+        context = {"minutes": _minutes()}
+        return render(request, "accounts/link_refused.html", context, status=403)
     if not confirmed:
         return render(request, "accounts/link_confirm.html", {"made_for": user})
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
@@ -135,7 +134,7 @@ def users(request: HttpRequest) -> HttpResponse:
             "form": form,
             "link": link,
             "added": added,
-            "minutes": int(lifetime().total_seconds() // 60),
+            "minutes": _minutes(),
         },
     )
 
@@ -174,7 +173,7 @@ def make_link(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "link": _link(request, user),
             "made_for": user,
-            "minutes": int(lifetime().total_seconds() // 60),
+            "minutes": _minutes(),
         },
     )
 
@@ -208,6 +207,10 @@ def _next(request: HttpRequest) -> str:
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return wanted if safe else reverse("home")
+
+
+def _minutes() -> int:
+    return int(lifetime().total_seconds() // 60)
 
 
 def _link(request: HttpRequest, user: User) -> str:

@@ -6,6 +6,7 @@ A request under /api/ is answered in JSON, as by existing routes.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -19,6 +20,7 @@ from .outages import outage_of
 logger = logging.getLogger(__name__)
 
 API_PREFIX: Final = "/api/"
+RETRY_SECONDS: Final = 5
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -63,20 +65,35 @@ class BusyMiddleware:
         outage = outage_of(exception)
         if outage is not None:
             logger.warning("path=%s not answered: %s", request.path, exception)
-            # Without the request: its user and clusters come from the database.
-            answer = render(
-                None, "frame/errors/outage.html", {"outage": outage}, status=503
-            )
-            answer["Retry-After"] = "10"
-            return answer
+            return _away(request, outage)
         if not isinstance(exception, (TooManyAtOnceError, BusyError)):
             return None
         context = {"is_sign_in": isinstance(exception, TooManyAtOnceError)}
         answer = render(request, "frame/errors/busy.html", context, status=503)
-        answer["Retry-After"] = "5"
-        return answer
+        return _later(answer)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer without touching the database, which may be what failed."""
+    """Answer without touching the database, which may be what failed.
+
+    Called while the error is handled, also one from before a view is reached, such as
+    that of asking for the session.
+    """
+    error = sys.exception()
+    outage = outage_of(error) if isinstance(error, Exception) else None
+    if outage is not None:
+        return _away(request, outage)
     return render(None, "frame/errors/500.html", status=500)
+
+
+def _away(request: HttpRequest, outage: str) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return _later(JsonResponse({"detail": outage}, status=503))
+    # Without the request: its user and clusters come from the database.
+    context = {"outage": outage}
+    return _later(render(None, "frame/errors/outage.html", context, status=503))
+
+
+def _later(answer: HttpResponse) -> HttpResponse:
+    answer["Retry-After"] = str(RETRY_SECONDS)
+    return answer

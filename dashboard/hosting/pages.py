@@ -111,6 +111,9 @@ def _saved(user: User, form: WishForm, cluster: str, group: str = "") -> bool:
     except FleetError as error:
         must_confirm = isinstance(error, ConfirmationNeededError)
         form.add_error("confirm" if must_confirm else None, str(error))
+        if must_confirm:
+            # It stands at the end of a long form: the page opens there.
+            form.fields["confirm"].widget.attrs["autofocus"] = True
         return False
     return True
 

@@ -293,6 +293,9 @@ def check_confirmed(
         return {}
     if confirm.strip() != name:
         asked = _("To do it all the same, confirm it with the name of the group.")
+        if given := confirm.strip():
+            wrong = _("“%(given)s” is not its name.") % {"given": given[:60]}
+            asked = f"{asked} {wrong}"
         raise ConfirmationNeededError(f"{text} {asked}")
     return {"confirmed": text}
 

@@ -16,11 +16,12 @@ from dashboard.reports.writers.formats import FORMATS
 from dashboard.wording import numbers
 
 from .data import spans, twins
-from .words import schedule_word, state_word, title_of
+from .words import error_word, schedule_word, state_word, title_of
 
 register = template.Library()
 register.filter("report_title", title_of)
 register.filter(state_word)
+register.filter(error_word)
 register.filter(schedule_word)
 
 

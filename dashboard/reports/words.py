@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from dashboard.models import Grouping, JobRun, Paper, ReportDefinition
 
+from .lost import GONE, UNCLAIMED, UNCLAIMED_SECONDS
 from .report import Report
 
 _PHASES: Final[dict[str, Promise]] = {
@@ -48,6 +49,22 @@ STATES: Final[dict[str, Promise]] = {
     JobRun.State.FAILED: gettext_lazy("failed"),
     JobRun.State.CANCELLED: gettext_lazy("cancelled"),
 }
+
+_ERRORS: Final[dict[str, Promise]] = {
+    GONE: gettext_lazy("the analytics worker that ran this has gone"),
+    UNCLAIMED: gettext_lazy(
+        "no analytics worker has taken this for %(minutes)s minutes"
+    ),
+}
+
+
+def error_word(run: JobRun) -> str:
+    """Return why a run failed: the program's own reasons in the reader's language."""
+    known = _ERRORS.get(run.error)
+    if known is None:
+        return run.error
+    return str(known) % {"minutes": f"{UNCLAIMED_SECONDS / 60:.0f}"}
+
 
 SCHEDULES: Final[dict[str, Promise]] = {
     ReportDefinition.Every.NEVER: gettext_lazy("only when asked"),

@@ -42,7 +42,7 @@ async function after(status, end) {
   await settled();
   clearTimeout(socket.retry);
   clearInterval(socket.pinger);
-  return { asked: asked.length, left };
+  return { asked: asked.length, left, again: socket.retry !== undefined };
 }
 
 const opened = (code) => (socket) => {
@@ -51,26 +51,46 @@ const opened = (code) => (socket) => {
 };
 
 test("who was signed out is led to the sign-in page", async () => {
-  assert.deepEqual(await after(401, opened(4401)), { asked: 1, left: true });
+  assert.deepEqual(await after(401, opened(4401)), {
+    asked: 1,
+    left: true,
+    again: false,
+  });
   assert.deepEqual(asked[0], ["HEAD", "/account/sessions/"]);
 });
 
 test("who is refused from the start, too", async () => {
   const refuse = (socket) => socket.end(1006);
-  assert.deepEqual(await after(401, refuse), { asked: 1, left: true });
+  assert.deepEqual(await after(401, refuse), {
+    asked: 1,
+    left: true,
+    again: false,
+  });
 });
 
 test("who is still signed in stays, and connects again", async () => {
-  assert.deepEqual(await after(200, opened(4401)), { asked: 1, left: false });
+  assert.deepEqual(await after(200, opened(4401)), {
+    asked: 1,
+    left: false,
+    again: true,
+  });
 });
 
 test("a server that is away makes nobody leave", async () => {
   const refuse = (socket) => socket.end(1006);
-  assert.deepEqual(await after(0, refuse), { asked: 1, left: false });
+  assert.deepEqual(await after(0, refuse), {
+    asked: 1,
+    left: false,
+    again: true,
+  });
 });
 
 test("a connection that breaks asks nothing", async () => {
-  assert.deepEqual(await after(401, opened(1006)), { asked: 0, left: false });
+  assert.deepEqual(await after(401, opened(1006)), {
+    asked: 0,
+    left: false,
+    again: true,
+  });
 });
 
 function refusable() {

@@ -1,12 +1,15 @@
-/** The server's time, from the moment at which it wrote the page. */
+/**
+ * The server's time. Pages are never kept by caches, so the server wrote this one just
+ * before its first byte arrived; scripts may run seconds later.
+ */
 
 const written = Number(document.documentElement.dataset.now);
-const offset = Number.isFinite(written) && written > 0 ? written - Date.now() : 0;
+const [navigation] = performance.getEntriesByType("navigation");
+const { responseStart = performance.now() } = /** @type {any} */ (navigation ?? {});
+const arrived = performance.timeOrigin + responseStart;
+const offset = written > 0 ? written - arrived : 0;
 
-/**
- * Milliseconds since the epoch by the server's clock. A page from the browser's
- * cache would be off by its age, so a large negative difference is taken as that.
- */
+/** Milliseconds since the epoch by the server's clock. */
 export function serverNow() {
-  return Date.now() + (Math.abs(offset) < 5000 ? 0 : offset);
+  return Date.now() + offset;
 }

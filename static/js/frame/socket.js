@@ -1,9 +1,9 @@
 /**
  * The socket of a page: it says what the page watches, and passes on messages. A broken
  * one is reopened after a growing, jittered wait, without end. After one that the server
- * refused or ended, the page asks whether it is still signed in; if not, it is left. One
- * that was refused because a bound is reached is opened again when somebody comes back to
- * the page.
+ * refused or ended, the page first asks whether it is still signed in; if not, it is left,
+ * and no other socket is opened. One that was refused because a bound is reached is opened
+ * again when somebody comes back to the page.
  */
 
 import { ask } from "./fragment.js";
@@ -55,8 +55,11 @@ export class LiveSocket {
       this.send({ op: "watch", ...this.options.watch });
     });
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", (event) => {
-      if (refused || event.code === CLOSE_SIGNED_OUT) askWhetherSignedIn();
+    socket.addEventListener("close", async (event) => {
+      if (refused || event.code === CLOSE_SIGNED_OUT) {
+        if (socket === this.socket) this.options.connection(false);
+        await askWhetherSignedIn();
+      }
       if (socket === this.socket) this.closed(event);
     });
     clearInterval(this.pinger);
@@ -103,8 +106,12 @@ export class LiveSocket {
   }
 }
 
-/** Leave the page if nobody is signed in any more; a server that is away is no news. */
-function askWhetherSignedIn() {
-  const options = { method: "HEAD", headers: { "X-Fragment": "1" } };
-  ask(SIGNED_IN_ONLY, options).catch(() => {});
+/**
+ * Leave the page if nobody is signed in any more; then this never returns. A server that
+ * is away is no news.
+ */
+async function askWhetherSignedIn() {
+  const headers = { "X-Fragment": "1" };
+  const signal = AbortSignal.timeout(LONGEST_WAIT_MS);
+  await ask(SIGNED_IN_ONLY, { method: "HEAD", headers, signal }).catch(() => {});
 }

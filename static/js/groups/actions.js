@@ -16,12 +16,23 @@ export class MemberActions {
       if (remove) this.remove(remove);
     });
     this.confirming = page.querySelector("[data-confirm]");
-    this.confirming?.addEventListener("submit", (event) => {
+    if (this.confirming) this.tendConfirming();
+  }
+
+  tendConfirming() {
+    const { confirming } = this;
+    confirming.addEventListener("submit", (event) => {
       event.preventDefault();
-      const confirm = this.confirming.elements.confirm.value;
-      const button = find("button", this.confirming);
+      const confirm = confirming.elements.confirm.value;
+      const button = find("button", confirming);
       this.change(button, { action: "add", confirm }, ui("asked_add"));
     });
+    confirming.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.endAsking();
+    });
+    find("[data-confirm-cancel]", confirming).addEventListener("click", () =>
+      this.endAsking(),
+    );
   }
 
   remove(button) {
@@ -44,11 +55,11 @@ export class MemberActions {
     try {
       await this.post(body);
       note(done);
-      if (this.confirming) this.confirming.hidden = true;
+      this.endAsking();
     } catch (error) {
       button.disabled = false;
       if (error.code === "confirm" && this.confirming) {
-        this.ask(error.message);
+        this.ask(error.message, button);
         return;
       }
       const text = ui("action_failed", { reason: error.message });
@@ -59,11 +70,22 @@ export class MemberActions {
   }
 
   /** Say what would happen to the group's messages, and ask for its name. */
-  ask(text) {
+  ask(text, button) {
     find("[data-confirm-text]", this.confirming).textContent = text;
-    this.confirming.reset();
+    if (!this.confirming.contains(button)) {
+      this.asker = button;
+      this.confirming.reset();
+    }
     this.confirming.hidden = false;
     this.confirming.elements.confirm.focus();
+    this.confirming.elements.confirm.select();
+  }
+
+  /** Close the question; the focus goes back to the button that led to it. */
+  endAsking() {
+    if (!this.confirming || this.confirming.hidden) return;
+    this.confirming.hidden = true;
+    this.asker.focus();
   }
 
   async post(body) {
@@ -73,6 +95,7 @@ export class MemberActions {
       body: JSON.stringify(body),
     });
     if (answer.ok) return;
+    if (answer.status === 401) location.reload();
     const told = await answer.json().catch(() => ({}));
     const text = typeof told.detail === "string" ? told.detail : told.message;
     const said = text || ui("server_said", { status: answer.status });

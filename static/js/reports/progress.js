@@ -1,7 +1,7 @@
 /** Follows runs that are under way, and shows the fields of a custom period. */
 
 import { find, findAll } from "../frame/dom.js";
-import { ask } from "../frame/fragment.js";
+import { ask, fragment } from "../frame/fragment.js";
 
 const FIRST_MS = 1000;
 const SLOWEST_MS = 5000;
@@ -15,11 +15,30 @@ async function follow(box) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     const run = await look(box.dataset.run);
     if (!run) continue;
-    if (!run.active) return location.reload();
+    if (!run.active && (await showEnd(box))) return;
     const text = JSON.stringify(run);
     pause = text === last ? Math.min(pause * 1.5, SLOWEST_MS) : FIRST_MS;
     last = text;
     show(all, run);
+  }
+}
+
+/**
+ * Show how a run ended; false if the server is away. A row of the list is put in the
+ * place of the old one, because a reload would lose what is typed above the list.
+ */
+async function showEnd(box) {
+  const list = box.closest("[data-runs]");
+  if (!list) {
+    location.reload();
+    return true;
+  }
+  try {
+    const row = find(`#${box.id}`, await fragment(list.dataset.runs));
+    if (row) box.replaceWith(row);
+    return true;
+  } catch {
+    return false;
   }
 }
 

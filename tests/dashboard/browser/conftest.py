@@ -183,7 +183,7 @@ async def open_page(chromium: str, address: str, session: str) -> AsyncIterator[
                 lambda message: (
                     problems.append(message.text)
                     if message.type in {"error", "warning"}
-                    and not (refused and "status of 404" in message.text)
+                    and not (refused and "status of 4" in message.text)
                     else None
                 ),
             )

@@ -7,15 +7,18 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 from playwright.async_api import Locator, Page, Route, expect
 
-from dashboard.models import ReportDefinition
+from dashboard.models import JobRun, ReportDefinition
+from dashboard.reports.lost import GONE
 from tests.dashboard.reports.drawn import values
 from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.dashboard.reports.zoomable import zoomable_run
@@ -247,3 +250,43 @@ async def test_the_form_shows_what_the_schedule_uses(
     await expect(page.get_by_role("link", name="周报")).to_be_visible()
     made = await ReportDefinition.objects.aget()
     assert (made.name, made.every, made.formats) == ("周报", "week", ["pdf"])
+
+
+@pytest.fixture
+def running(cluster: object) -> JobRun:
+    now = timezone.now()
+    return JobRun.objects.create(
+        job="report",
+        cluster="hangzhou",
+        group="order-settlement",
+        since=now - timedelta(hours=1),
+        until=now,
+        asked_at=now,
+        state=JobRun.State.RUNNING,
+        part=0.25,
+    )
+
+
+async def test_the_list_follows_a_run_to_its_end_after_a_refused_form(
+    open_page: Open, running: JobRun
+) -> None:
+    page = await open_page("/reports/", refused=True)
+    await page.locator("select[name=period]").select_option("custom")
+    await page.locator("input[name=since]").fill("2026-01-02T00:00")
+    await page.locator("input[name=until]").fill("2026-01-01T00:00")
+    await page.get_by_role("button", name="Make report").click()
+    await expect(page.locator("form")).to_contain_text(
+        ["The period ends before it begins."]
+    )
+    row = page.locator(f"#run-{running.pk}")
+    await expect(row).to_contain_text("running 25 %")
+    rows = JobRun.objects.filter(pk=running.pk)
+    await rows.aupdate(part=0.75)
+    await expect(row).to_contain_text("running 75 %")
+    await page.locator("input[name=since]").fill("2025-12-31T00:00")
+    await rows.aupdate(state=JobRun.State.FAILED, error=GONE)
+    await expect(row).to_contain_text("the analytics worker that ran this has gone")
+    await expect(row.get_by_role("button", name="Delete")).to_be_visible()
+    # What was typed meanwhile is still there, and the period says what is wrong.
+    since = page.locator("input[name=since]")
+    await expect(since).to_have_value("2025-12-31T00:00")

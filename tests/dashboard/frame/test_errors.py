@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
-from django.http import HttpRequest
+from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.utils import translation
 
@@ -53,3 +57,43 @@ def test_an_unexpected_error_is_told_in_the_readers_language(
 def test_djangos_own_reason_is_not_shown(request_: HttpRequest) -> None:
     answer = not_found(request_, Exception({"tried": ["secret/urls"]}))
     assert "secret" not in answer.content.decode()
+
+
+def answer_while(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, path: str
+) -> HttpResponse:
+    """Ask for a page while every question to the database ends in an error."""
+
+    def refuse(*_question: object) -> None:
+        raise error
+
+    client = Client(raise_request_exception=False)
+    client.cookies["rocketscope_session"] = "x" * 32
+    with monkeypatch.context() as outage:
+        outage.setattr(BaseDatabaseWrapper, "cursor", refuse)
+        return client.get(path)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
+def test_a_database_that_is_away_is_told_as_such(
+    db: None, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    answer = answer_while(monkeypatch, kind("secret address"), "/settings/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert "The database does not answer" in text_of(answer)
+    assert "secret" not in answer.content.decode()
+
+
+def test_a_database_that_is_away_is_told_programs_in_json(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = answer_while(monkeypatch, OperationalError(""), "/api/v1/clusters")
+    assert answer.status_code == 503
+    assert json.loads(answer.content) == {"detail": "The database does not answer."}
+
+
+def test_an_error_of_our_own_is_not_blamed_on_the_database(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = answer_while(monkeypatch, ProgrammingError("no such column"), "/settings/")
+    assert answer.status_code == 500

@@ -3,11 +3,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from dashboard.models import JobRun
 from dashboard.models.report import LOST_AFTER
 from dashboard.reports.lost import GONE, UNCLAIMED, UNCLAIMED_SECONDS, LostRuns
+from dashboard.reports.words import error_word
 
 pytestmark = pytest.mark.django_db
 
@@ -115,3 +116,20 @@ def test_what_has_moved_meanwhile_is_kept(lost: LostRuns, watch: Stopwatch) -> N
     lost._looks = looks
     assert lost._end(run.pk, watch.seconds + SILENT) == 0
     assert ending(run)[0] == State.DONE
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (GONE, "执行此报告的分析进程已退出"),
+        (UNCLAIMED, "60 分钟内没有分析进程领取此报告"),
+        ("disk full", "disk full"),
+    ],
+)
+def test_why_a_run_was_given_up_is_said_in_the_readers_language(
+    error: str, said: str
+) -> None:
+    run = JobRun(error=error)
+    assert error_word(run) == error
+    with translation.override("zh-hans"):
+        assert error_word(run) == said
