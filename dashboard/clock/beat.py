@@ -125,14 +125,14 @@ class TickScheduler(Scheduler):
         """
         try:
             if entry.task != TICK_COMMAND:
-                if self._has_room(entry.task):
+                if self._has_room(str(entry.task)):
                     super().apply_entry(entry, producer=producer)
                 return
             self._broadcast(**(entry.kwargs or {}))
         except (OperationalError, RedisError, OSError) as error:
             logger.warning("entry=%s not sent: %s", entry.name, error)
 
-    def _has_room(self, task: str | None) -> bool:
+    def _has_room(self, task: str) -> bool:
         queue = self.app.amqp.router.route({}, task)["queue"].name
         return int(live_state().client.llen(queue)) < MOST_WAITING  # type: ignore[arg-type]
 
