@@ -116,6 +116,7 @@ KEYS: Final[Mapping[str, Bound]] = {
     "rs:figures:*": _keys(1_000, ends=True),
     "rs:beat": _keys(1, ends=True),
     "rs:lake-gap:*": _keys(100, ends=True),
+    "rs:probe": _keys(1, ends=True),
     "rs:fleet:heartbeats": _held(1),
     "rs:1:sign-in:*": _keys(100_000, ends=True),
     "analytics": _held(1),
