@@ -33,10 +33,10 @@ OPTIONS_CHANGED: Final = "options_changed"
 SUBSCRIPTION_CHANGED: Final = "subscription_changed"
 
 MIXED: Final = "MIXED"
+"""The mode of a group that is CLUSTERING and BROADCASTING at once."""
 
 MOST_GONE: Final = 10_000
 """Groups of a cluster that are gone and whose last numbers are remembered."""
-"""The mode of a group that is CLUSTERING and BROADCASTING at once."""
 
 Subscriptions = tuple[tuple[str, str], ...]
 
