@@ -24,12 +24,13 @@ class WithoutTokens(logging.Filter):
 
 
 class OnOneLine(logging.Filter):
-    """Escape line breaks and other control characters: names may come from anybody.
+    """Escape control characters and halves of surrogate pairs: names may be anything.
 
-    Otherwise a group's name could look like further lines of the log.
+    Otherwise a group's name could look like further lines of the log, or be what a file
+    in UTF-8 cannot hold.
     """
 
-    _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+    _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the record; it is always kept."""

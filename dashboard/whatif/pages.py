@@ -186,6 +186,9 @@ def _balanced_lists(comparison: Comparison) -> str:
     plan = comparison.row(BALANCED).plan
     if plan is None or len(plan.by_queue) > LISTED_QUEUES:
         return ""
+    # A member can have an empty client id, which lists cannot name.
+    if not all(plan.by_client):
+        return ""
     config = tuple((each, tuple(queues)) for each, queues in plan.by_client.items())
     return to_query(replace(comparison.scenario, strategy="CONFIG", config=config))
 

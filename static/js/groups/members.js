@@ -31,7 +31,7 @@ export class MemberTable {
         hasHues(state) && ownerBadge(member),
         ` ${member.label}${connection(member)}`,
         member.managed && [" ", h("span", { class: "tag" }, ui("hosted_here"))],
-        busy(member),
+        ...busy(member),
       ),
       h(
         "td",
@@ -118,7 +118,7 @@ function idle(member) {
 
 /** A call of its listener that takes long: it may never return. */
 function busy({ busy_since: since }) {
-  if (!since) return null;
+  if (!since) return [];
   const text = ui("listener_busy", { time: clock(since) });
   return [" ", h("span", { class: "state warn" }, icon("warn"), text)];
 }

@@ -67,7 +67,7 @@ def test_one_who_is_always_beaten_gives_up(storage: LocalStorage) -> None:
         update_manifest(storage, SAMPLES, lambda m: m.with_files([entry(number)]))
         return manifest.with_files([entry("mine")])
 
-    with pytest.raises(ManifestConflictError, match="beaten"):
+    with pytest.raises(ManifestConflictError, match="another writer"):
         update_manifest(storage, SAMPLES, change)
 
 

@@ -264,5 +264,5 @@ async def test_a_refused_change_is_told_at_the_button(
     write(waiting_for_locks(now_ms(), managed=True))
     page = await open_page(GROUP, refused=True)
     await page.click("[data-add]")
-    problem = page.locator("[data-action-problem]")
+    problem = page.locator("[data-action-problem]:visible")
     await expect(problem).to_contain_text("no hosted group 'order-settlement'")

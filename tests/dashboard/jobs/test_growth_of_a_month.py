@@ -85,7 +85,7 @@ class Life:
         self._report(now)
         slot = self._steps
         save_runs("w", [skipped_run(Tick("pull", slot, now.timestamp(), "beat"), 0.0)])
-        remove_old_runs(now)
+        remove_old_runs(round(now.timestamp() * 1000))
         register_worker(f"fleet@{slot}", host="h", pid=slot, started_at=now, now=now)
         expire_reports(now)
         expire_rows(now)
