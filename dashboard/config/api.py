@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.security import django_auth
@@ -22,7 +21,6 @@ from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
-from dashboard.frame.outages import outage_of
 from dashboard.groups.api import router as groups
 from dashboard.hosting.api import router as hosting
 from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
@@ -100,15 +98,6 @@ def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
     does = "refuses" if isinstance(error, ResponseError) else "does not answer"
     detail = f"the cache {does}: {error}"
     return api.create_response(request, {"detail": detail}, status=503)
-
-
-@api.exception_handler(DatabaseError)
-def no_database(request: HttpRequest, error: DatabaseError) -> HttpResponse:
-    """Say that the database cannot be read or written; other errors stay errors."""
-    outage = outage_of(error)
-    if outage is None:
-        raise error
-    return api.create_response(request, {"detail": outage}, status=503)
 
 
 def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:

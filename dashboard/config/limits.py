@@ -1,7 +1,7 @@
 """Bounds on what a connection may send and how slowly, before anybody is known.
 
 `GuardedProtocol` bounds the head of a request, in bytes and in seconds, and closes a
-connection that asks for nothing. It refuses headers behind a body: no client of ours
+connection that asks for nothing. It refuses headers after a body: no client of ours
 sends any, a proxy may not have looked at them, and the server would count them among
 those of the head. `BodyLimit` bounds the body: it refuses one that is announced as too
 large without reading any of it, and counts one whose length is not announced. Nothing

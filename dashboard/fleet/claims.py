@@ -37,7 +37,6 @@ RENEW_SECONDS: Final = 3.0
 WORKER_SECONDS: Final = 6.0
 """A worker not seen for this long gets no members, and no share is kept for it."""
 
-
 AGREE_SECONDS: Final = 5.0
 """Clocks of several hosts that differ by more than this are not meant to work."""
 

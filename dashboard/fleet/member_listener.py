@@ -18,10 +18,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 
 from rmqcore.client import ConsumeContext, Listener
 from rmqcore.client.consumer.listener import Call, is_async
@@ -34,8 +35,6 @@ from .listeners import BUILT_IN, make_listener
 from .specs import MemberSpec
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 LISTENER_THREADS: Final = 20
 """How many calls of one member's plain listener run at once, as in RocketMQ."""
@@ -138,7 +137,7 @@ class MemberListener:
     ) -> object:
         if self._threads is None:
             self._threads = ListenerThreads(LISTENER_THREADS, self._name)
-        return await self._threads.run(_contained, function, *args)
+        return await self._threads.run(_call, function, *args)
 
     async def _on_own_loop(
         self,
@@ -150,32 +149,30 @@ class MemberListener:
             # A listener can also stop the loop that it runs on.
             self._loop = LoopThread(self._name)
             self._loop.start()
-        call = _contained_call(cast("Call", listener), messages, context)
+        call = _call_on_loop(cast("Call", listener), messages, context)
         return await asyncio.wrap_future(self._loop.submit(call))
 
 
-def _contained(function: Callable[..., object], *args: object) -> object:
-    """Call a function of the user's in a thread."""
+@contextmanager
+def _contained() -> Iterator[None]:
+    """Turn what would end a thread or a loop, such as SystemExit, into a failure."""
     try:
-        return function(*args)
+        yield
     except (Exception, asyncio.CancelledError):
         raise
     except BaseException as error:
-        raise _failure(error) from error
+        raise RuntimeError(f"listener raised {error!r}") from error
 
 
-async def _contained_call(
+def _call(function: Callable[..., object], *args: object) -> object:
+    """Call a function of the user's in a thread."""
+    with _contained():
+        return function(*args)
+
+
+async def _call_on_loop(
     call: Call, messages: Sequence[MessageExt], context: ConsumeContext
 ) -> object:
     """Call a coroutine function of the user's on its loop."""
-    try:
+    with _contained():
         return await call(messages, context)
-    except (Exception, asyncio.CancelledError):
-        raise
-    except BaseException as error:
-        raise _failure(error) from error
-
-
-def _failure(error: BaseException) -> RuntimeError:
-    """Return what stands for an exception that would end a loop, such as SystemExit."""
-    return RuntimeError(f"listener raised {error!r}")

@@ -182,12 +182,12 @@ def _new_labels(context: dict[str, Any]) -> dict[str, str]:
 
 
 def _balanced_lists(comparison: Comparison) -> str:
-    """Return the scenario with the balanced plan as its lists, if it fits in a link."""
+    """Return the scenario with the balanced plan as its lists, if a link can hold it.
+
+    Lists cannot name a member whose client id is empty.
+    """
     plan = comparison.row(BALANCED).plan
-    if plan is None or len(plan.by_queue) > LISTED_QUEUES:
-        return ""
-    # A member can have an empty client id, which lists cannot name.
-    if not all(plan.by_client):
+    if plan is None or len(plan.by_queue) > LISTED_QUEUES or not all(plan.by_client):
         return ""
     config = tuple((each, tuple(queues)) for each, queues in plan.by_client.items())
     return to_query(replace(comparison.scenario, strategy="CONFIG", config=config))

@@ -12,6 +12,12 @@ from dashboard.supervisor.child import Child, ChildSpec
 from tests.support.waiting import until
 
 SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
+PARENT = f"""
+import subprocess, sys, time
+inner = subprocess.Popen([sys.executable, "-c", {SLEEPER!r}])
+print(inner.pid, flush=True)
+time.sleep(600)
+"""
 
 
 def python(name: str, code: str, **options: object) -> ChildSpec:
@@ -62,13 +68,7 @@ async def test_a_killed_child_is_started_again(
 
 
 async def test_what_a_killed_child_leaves_behind_is_ended(tmp_path: Path) -> None:
-    code = f"""
-    import subprocess, sys, time
-    inner = subprocess.Popen([sys.executable, "-c", {SLEEPER!r}])
-    print(inner.pid, flush=True)
-    time.sleep(600)
-    """
-    child = Child(python("one", code), tmp_path)
+    child = Child(python("one", PARENT), tmp_path)
     await child.start()
     await until(lambda: any(line.isdigit() for line in child.last_lines()))
     inner = int(next(line for line in child.last_lines() if line.isdigit()))
@@ -97,13 +97,7 @@ async def test_stopping_during_the_pause_starts_nothing(
 
 
 async def test_the_childs_own_children_end_with_it(tmp_path: Path) -> None:
-    code = f"""
-    import subprocess, sys, time
-    inner = subprocess.Popen([sys.executable, "-c", {SLEEPER!r}])
-    print(inner.pid, flush=True)
-    time.sleep(600)
-    """
-    child = Child(python("one", code), tmp_path)
+    child = Child(python("one", PARENT), tmp_path)
     await child.start()
     await until(child.last_lines)
     inner = int(child.last_lines()[0])
