@@ -135,6 +135,7 @@ TEMPLATES = [
             ],
             "builtins": [
                 "dashboard.frame.tags",
+                "dashboard.frame.table_tags",
                 "dashboard.findings.tags",
                 "dashboard.overview.tags",
                 "dashboard.whatif.tags",

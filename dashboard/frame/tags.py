@@ -153,6 +153,12 @@ def in_group(place: str | None) -> bool:
 
 
 @register.filter
+def begins(place: str | None, start: str) -> bool:
+    """Tell whether the name of an address begins like that of its part of the site."""
+    return place is not None and place.startswith(start)
+
+
+@register.filter
 def lookup(values: Mapping[str, Any], key: str) -> Any:
     return values.get(key)
 

@@ -1,15 +1,15 @@
 /**
- * Keeps lists of groups fresh: each digest over the socket makes the page fetch its own
- * list again as a fragment, filtered and sorted by the server, at most once a second.
- * The order does not change under the pointer or with a marked row.
+ * Keeps lists of a cluster fresh: each digest over the socket makes the page fetch its
+ * own list again as a fragment, filtered and sorted by the server, at most once a
+ * second. The order does not change under the pointer or with a marked row.
  */
 
-import { find, note } from "../frame/dom.js";
-import { freshCopy } from "../frame/fragment.js";
-import { Feed } from "../frame/live.js";
-import { morph } from "../frame/morph.js";
-import { Pill } from "../frame/pill.js";
-import { scheduler } from "../frame/schedule.js";
+import { find, findAll, note } from "./dom.js";
+import { freshCopy } from "./fragment.js";
+import { Feed } from "./live.js";
+import { morph } from "./morph.js";
+import { Pill } from "./pill.js";
+import { scheduler } from "./schedule.js";
 
 const list = find("[data-live-list]");
 const pill = new Pill((paused) => paused || refresh());
@@ -55,6 +55,17 @@ list.addEventListener("click", (event) => {
 list.addEventListener("pointerout", (event) => {
   const table = event.target.closest("[data-rows]");
   if (table && !table.contains(event.relatedTarget)) refresh();
+});
+
+/** Ticked columns go into one parameter, as the address has them. */
+list.addEventListener("change", (event) => {
+  const form = event.target.closest("[data-columns]");
+  if (!form) return;
+  const ticked = findAll("input:checked", form).map((box) => box.value);
+  const columns = find("[name=columns]", form);
+  columns.value = ticked.join(",");
+  columns.disabled = false;
+  form.submit();
 });
 
 const feed = new Feed({

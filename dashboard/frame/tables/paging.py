@@ -1,0 +1,156 @@
+"""Filters, sorts and cuts the rows of a table; everything is counted on the way.
+
+A table of 10,000 rows is answered in a few passes over a list; only the rows of the
+page are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from .query import TableQuery
+from .table import Chip, Column, Facet, Row, Table, natural
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Generic[Row]):
+    """A chip, how many rows it has, and whether it is on."""
+
+    chip: Chip[Row]
+    count: int
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[Row]):
+    """A facet with the values that rows have, and the one picked."""
+
+    facet: Facet[Row]
+    values: Sequence[str]
+    picked: str
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage(Generic[Row]):
+    """One page of a table. `chosen` are all rows that match, in order.
+
+    `found` counts them, `counted` those before the segment is picked; `total` counts
+    all rows there are. `hidden` tells how many rows each hidden chip leaves out.
+    """
+
+    table: Table[Row]
+    query: TableQuery
+    chosen: Sequence[Row]
+    rows: Sequence[Row]
+    columns: Sequence[Column[Row]]
+    segments: Sequence[Counted[Row]]
+    hidden: Sequence[Counted[Row]]
+    facets: Sequence[Choice[Row]]
+    counted: int
+    total: int
+    pages: int
+    first: int
+
+    @property
+    def found(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows) - 1 if self.rows else 0
+
+    @property
+    def filtered(self) -> bool:
+        """Whether the reader's choice may be why no row is shown."""
+        query = self.query
+        return bool(query.text or query.segment or query.facets)
+
+
+def page_of(
+    table: Table[Row], rows: Iterable[Row], query: TableQuery
+) -> TablePage[Row]:
+    """Return the page that `query` asks for; one beyond the last gives the last."""
+    all_rows = list(rows)
+    matching = [row for row in all_rows if _matches(table, row, query)]
+    hidden = [
+        Counted(
+            chip,
+            sum(chip.test(row) for row in matching),
+            chip.key in query.unhidden,
+        )
+        for chip in table.hidden
+    ]
+    off = [each.chip for each in hidden if not each.on]
+    listed = [row for row in matching if not any(chip.test(row) for chip in off)]
+    segments = [
+        Counted(chip, sum(chip.test(row) for row in listed), chip.key == query.segment)
+        for chip in table.segments
+    ]
+    chosen = _sorted(table, _in_segment(table, listed, query.segment), query.sort)
+    pages = max(1, -(-len(chosen) // table.page_rows))
+    number = min(query.page, pages)
+    start = (number - 1) * table.page_rows
+    shown = chosen[start : start + table.page_rows]
+    return TablePage(
+        table=table,
+        query=replace(query, page=number),
+        chosen=chosen,
+        rows=shown,
+        columns=_columns(table, query),
+        segments=segments,
+        hidden=[each for each in hidden if each.count],
+        facets=[_choice(facet, all_rows, query) for facet in table.facets],
+        counted=len(listed),
+        total=len(all_rows),
+        pages=pages,
+        first=start + 1 if shown else 0,
+    )
+
+
+def _matches(table: Table[Row], row: Row, query: TableQuery) -> bool:
+    for facet in table.facets:
+        picked = query.facets.get(facet.key)
+        if picked is not None and picked not in facet.values(row):
+            return False
+    wanted = query.text.casefold()
+    return not wanted or any(wanted in text.casefold() for text in table.texts(row))
+
+
+def _in_segment(table: Table[Row], rows: list[Row], segment: str) -> list[Row]:
+    for chip in table.segments:
+        if chip.key == segment:
+            return [row for row in rows if chip.test(row)]
+    return rows
+
+
+def _sorted(table: Table[Row], rows: list[Row], sort: str) -> list[Row]:
+    ranked = sorted(rows, key=table.rank)
+    column = table.column(sort.removeprefix("-")) if sort else None
+    if column is None:
+        return ranked
+    valued = [(column.value(row), row) for row in ranked]
+    known = [(_key(value), row) for value, row in valued if value is not None]
+    known.sort(key=lambda pair: pair[0], reverse=sort.startswith("-"))
+    return [row for _value, row in known] + [
+        row for value, row in valued if value is None
+    ]
+
+
+def _key(value: Any) -> Any:
+    return natural(value) if isinstance(value, str) else value
+
+
+def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
+    if not query.columns:
+        return [each for each in table.columns if each.shown or each.fixed]
+    return [each for each in table.columns if each.fixed or each.key in query.columns]
+
+
+def _choice(facet: Facet[Row], rows: list[Row], query: TableQuery) -> Choice[Row]:
+    picked = query.facets.get(facet.key, "")
+    values = {value for row in rows for value in facet.values(row)}
+    if picked:
+        values.add(picked)
+    return Choice(facet, sorted(values, key=natural), picked)

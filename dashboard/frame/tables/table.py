@@ -1,0 +1,93 @@
+"""The description of a table: its columns, its filters and its order.
+
+A row may be of any type; columns, chips and facets are functions of it. A value of None
+is unknown: it sorts last in either direction, and `unknown` says why it is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+Row = TypeVar("Row")
+
+PAGE_ROWS: Final = 50
+_DIGITS: Final = re.compile(r"(\d{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """One column. `value` is what sorts and what files get, `draw` what pages show.
+
+    `falls` makes the first click sort the largest first. A `fixed` column cannot be
+    hidden; one that is not `shown` is hidden until the reader chooses it. `narrow`
+    columns are shown on phones, too. `css` is for the cell and its heading.
+    """
+
+    key: str
+    title: str
+    value: Callable[[Row], Any]
+    draw: Callable[[Row], str]
+    css: str = ""
+    falls: bool = False
+    sorts: bool = True
+    fixed: bool = False
+    shown: bool = True
+    narrow: bool = False
+    unknown: Callable[[Row], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chip(Generic[Row]):
+    """A part of the rows with a name, which can be picked (or hidden) by one click."""
+
+    key: str
+    title: str
+    test: Callable[[Row], bool]
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet(Generic[Row]):
+    """A property by which rows can be picked; a row may have several values of it."""
+
+    key: str
+    title: str
+    values: Callable[[Row], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[Row]):
+    """A whole table.
+
+    `rank` orders the rows where no column does, worst first. `segments` exclude each
+    other; rows of a chip in `hidden` are left out until the reader asks for them.
+    `texts` are the words of a row that the filter searches in.
+    """
+
+    name: str
+    title: str
+    filter_title: str
+    columns: Sequence[Column[Row]]
+    key: Callable[[Row], str]
+    rank: Callable[[Row], Any]
+    texts: Callable[[Row], Iterable[str]]
+    segments: Sequence[Chip[Row]] = ()
+    hidden: Sequence[Chip[Row]] = ()
+    facets: Sequence[Facet[Row]] = ()
+    css: Callable[[Row], str] = field(default=lambda row: "")
+    page_rows: int = PAGE_ROWS
+
+    def column(self, key: str) -> Column[Row] | None:
+        """Return the column of that key, if there is one."""
+        return next((each for each in self.columns if each.key == key), None)
+
+
+def natural(text: str) -> tuple[tuple[int, str], ...]:
+    """Return what sorts text as people do: G2 before G10, whatever the case."""
+    parts = _DIGITS.split(text.casefold())
+    return tuple(
+        (int(part), "") if at % 2 else (-1, part) for at, part in enumerate(parts)
+    )

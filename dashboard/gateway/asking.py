@@ -1,0 +1,63 @@
+"""Questions and operations for which a page connects to a cluster by itself.
+
+What pages show at a glance is collected; this is for what is asked on request, such as
+a message. Each call opens connections of its own, works within a limit of time, and
+closes them. A cluster that is attached read-only refuses what is no question
+(`read_only`), before it is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from django.conf import settings
+
+from rmqcore.admin import Admin
+from rmqcore.errors import RmqError
+
+from .connections import open_admin
+from .settings import ClusterSettings
+
+T = TypeVar("T")
+
+SECONDS: Final = 8.0
+
+
+class ClusterAnswerError(RmqError):
+    """A cluster did not answer in time; the message says how long it was waited for."""
+
+
+def settings_of(name: str) -> ClusterSettings:
+    """Return the settings of a configured cluster; KeyError for any other name."""
+    found: ClusterSettings = settings.ROCKETSCOPE_CLUSTERS[name]
+    return found
+
+
+def ask(
+    cluster: ClusterSettings,
+    work: Callable[[Admin], Awaitable[T]],
+    *,
+    seconds: float = SECONDS,
+) -> T:
+    """Do some work with an admin client, for callers without an event loop.
+
+    Raise RmqError, whose message names the address, when the cluster refuses or does
+    not answer within `seconds`.
+    """
+    try:
+        return asyncio.run(asyncio.wait_for(_with_admin(cluster, work), seconds))
+    except TimeoutError:
+        raise ClusterAnswerError(
+            f"cluster {cluster.name!r} gave no whole answer within {seconds:g} s"
+        ) from None
+    except OSError as error:
+        raise ClusterAnswerError(f"cluster {cluster.name!r}: {error}") from error
+
+
+async def _with_admin(
+    cluster: ClusterSettings, work: Callable[[Admin], Awaitable[T]]
+) -> T:
+    async with open_admin(cluster) as admin:
+        return await work(admin)
