@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from .tables import Column, TablePage, TableQuery
 
@@ -60,9 +60,10 @@ def table_cell(column: Column[Any], row: Any) -> SafeString:
     """Draw a cell; its text is escaped unless the column made markup of it."""
     head = column.title if column.narrow and not column.fixed else ""
     return format_html(
-        '<td class="{}"{}>{}</td>',
+        '<td class="{}"{}{}>{}</td>',
         _css(column),
         format_html(' data-head="{}"', head) if head else "",
+        mark_safe(" data-flash") if column.flash else "",
         column.draw(row),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
@@ -18,11 +18,13 @@ from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
 from dashboard.frame.clusters import configured_clusters, find_cluster
 from dashboard.frame.outages import outage_of
+from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
+from dashboard.live.documents import Overview, OverviewRow
 from dashboard.live.reading import cache_refusal, read_lake_gap, read_overview
 from dashboard.models import Role
 
-from .reads import ListQuery, list_groups
+from .table import groups_table
 
 STALE_MS: Final = 15_000
 """A list older than this missed a sweep: then it is asked whether Redis took it."""
@@ -40,17 +42,25 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @requires(Role.VIEWER)
-def cluster(request: HttpRequest, cluster: str) -> HttpResponse:
+def cluster(request: HttpRequest, cluster: str) -> HttpResponseBase:
     return _list_page(request, cluster, "overview/overview")
 
 
 @require_safe
 @requires(Role.VIEWER)
-def groups(request: HttpRequest, cluster: str) -> HttpResponse:
+def groups(request: HttpRequest, cluster: str) -> HttpResponseBase:
     return _list_page(request, cluster, "overview/groups")
 
 
-def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
+def _list(
+    request: HttpRequest, cluster: str, overview: Overview
+) -> TablePage[OverviewRow]:
+    table = groups_table(cluster)
+    query = TableQuery.from_params(request.GET.dict(), table)
+    return page_of(table, overview["groups"], query)
+
+
+def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponseBase:
     found = find_cluster(name)
     reading = read_overview(found.name)
     context: dict[str, Any] = {
@@ -76,10 +86,10 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponse:
             ],
             "more_troubles": max(0, len(troubles) - BROKERS_NAMED),
             "may_operate": allows(request.user, Role.OPERATOR),
-            "list": list_groups(
-                reading.document, ListQuery.from_params(request.GET.dict())
-            ),
+            "list": _list(request, found.name, reading.document),
         }
+        if request.GET.get("format") == "csv":
+            return csv_response(context["list"], "groups")
     part = "_live" if request.headers.get("X-Fragment") else ""
     response = render(request, f"{template}{part}.html", context)
     response["Vary"] = "X-Fragment, Cookie"

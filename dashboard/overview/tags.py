@@ -1,9 +1,8 @@
-"""Filters and tags of the list of groups."""
+"""Filters and tags of the overview."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -12,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from dashboard.wording import numbers
 
-from .reads import DEFAULT_SORT, ListQuery
 from .sparkline import HEIGHT, WIDTH, sparkline
 
 register = template.Library()
@@ -44,31 +42,3 @@ def trend(points: Sequence[float | None], level: str) -> SafeString:
 @register.filter
 def need_a_look(by_level: dict[str, int]) -> int:
     return by_level.get("crit", 0) + by_level.get("warn", 0)
-
-
-@register.simple_tag
-def query_url(query: ListQuery, **changes: Any) -> str:
-    return query.url(**changes)
-
-
-@register.simple_tag
-def sort_head(query: ListQuery, sort: str, title: str, css: str = "") -> SafeString:
-    """Draw a column head that sorts; a second click reverses the order."""
-    column = sort.removeprefix("-")
-    if query.sort.removeprefix("-") != column:
-        return format_html(
-            '<th scope="col" class="{}"><a href="{}">{}</a></th>',
-            css,
-            query.url(sort=sort),
-            title,
-        )
-    falling = query.sort.startswith("-")
-    turned = column if falling else f"-{column}"
-    return format_html(
-        '<th scope="col" class="{}" aria-sort="{}"><a href="{}">{} {}</a></th>',
-        css,
-        "descending" if falling or column == DEFAULT_SORT else "ascending",
-        query.url(sort=DEFAULT_SORT if column == DEFAULT_SORT else turned),
-        title,
-        "▾" if falling or column == DEFAULT_SORT else "▴",
-    )

@@ -3,7 +3,7 @@
 | parameter | meaning |
 | --- | --- |
 | `q` | text to search for |
-| `show` | the segment |
+| `show` | the segment; some tables call it otherwise |
 | `with` | hidden chips that are shown, separated by commas |
 | `sort` | a column's key, with a minus in front for the largest first |
 | `page` | from 1 |
@@ -35,11 +35,12 @@ class TableQuery:
     page: int = 1
     columns: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    segment_name: str = "show"
 
     @classmethod
     def from_params(cls, params: Mapping[str, str], table: Table[Any]) -> TableQuery:
         """Read an address's parameters; one that cannot be read gets its default."""
-        segment, sort = params.get("show", ""), params.get("sort", "")
+        segment, sort = params.get(table.segment_name, ""), params.get("sort", "")
         page = params.get("page", "")
         column = table.column(sort.removeprefix("-"))
         return cls(
@@ -56,6 +57,7 @@ class TableQuery:
                 for each in table.facets
                 if params.get(_FACET + each.key)
             },
+            segment_name=table.segment_name,
         )
 
     def pairs(self, **changes: Any) -> list[tuple[str, str]]:
@@ -64,7 +66,7 @@ class TableQuery:
         changed = replace(changed, **changes)
         pairs = [
             ("q", changed.text),
-            ("show", changed.segment),
+            (changed.segment_name, changed.segment),
             ("with", ",".join(changed.unhidden)),
             ("sort", changed.sort),
             ("page", str(changed.page) if changed.page != 1 else ""),

@@ -23,7 +23,8 @@ class Column(Generic[Row]):
 
     `falls` makes the first click sort the largest first. A `fixed` column cannot be
     hidden; one that is not `shown` is hidden until the reader chooses it. `narrow`
-    columns are shown on phones, too. `css` is for the cell and its heading.
+    columns are shown on phones, too. `css` is for the cell and its heading; a cell with
+    `flash` flashes when its text changes.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Column(Generic[Row]):
     fixed: bool = False
     shown: bool = True
     narrow: bool = False
+    flash: bool = False
     unknown: Callable[[Row], str] | None = None
 
 
@@ -79,6 +81,8 @@ class Table(Generic[Row]):
     facets: Sequence[Facet[Row]] = ()
     css: Callable[[Row], str] = field(default=lambda row: "")
     page_rows: int = PAGE_ROWS
+    segment_name: str = "show"
+    """The parameter of the address that names the segment."""
 
     def column(self, key: str) -> Column[Row] | None:
         """Return the column of that key, if there is one."""

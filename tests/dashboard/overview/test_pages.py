@@ -227,10 +227,10 @@ def test_the_list_is_filtered_sorted_and_cut_on_the_server(
 def test_a_filter_that_finds_nothing_says_so(viewer: Client, write: Write) -> None:
     write(overview())
     page = viewer.get(HOME, {"q": '<b>"foo'}).content.decode()
-    assert "No groups match “&lt;b&gt;&quot;foo”." in page
+    assert "Nothing matches “&lt;b&gt;&quot;foo”." in page
     assert "Clear filter" in page
     empty = text_of(viewer.get(HOME, {"q": "settlement", "level": "warn"}))
-    assert "No groups match “settlement”" in empty
+    assert "Nothing matches “settlement”" in empty
 
 
 def test_a_cluster_without_groups_says_when_they_come(
@@ -345,3 +345,13 @@ def test_a_cluster_that_is_not_verified_says_so(
     assert f" {told} " in text_of(viewer.get("/settings/"))
     (row,) = viewer.get("/api/v1/clusters").json()
     assert row["tls"] == encryption
+
+
+def test_the_list_is_a_file_too(viewer: Client, write: Write) -> None:
+    write(overview(groups=[overview_row("price-feed", lag=7, rate_in=None)]))
+    answer = viewer.get(f"{HOME}groups/", {"format": "csv", "columns": "lag,in"})
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert b"".join(answer).decode().splitlines() == [  # type: ignore[arg-type]
+        "group,lag,in,unknown",
+        "price-feed,7,,",
+    ]

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from dashboard.brokers.reach import reach_of
-from dashboard.overview.reads import SORTS, ListQuery, list_groups
+from dashboard.frame.tables import TableQuery, page_of
+from dashboard.live.documents import Overview
+from dashboard.overview.table import groups_table
 from tests.dashboard.documents import NOW_MS, overview, overview_row
 from tests.dashboard.missing import (
     SINCE_MS,
@@ -17,87 +19,84 @@ from tests.dashboard.missing import (
 DOCUMENT = overview()
 
 
-def names(**asked: Any) -> list[str]:
-    return [row["group"] for row in list_groups(DOCUMENT, ListQuery(**asked)).rows]
+def listed(document: Overview = DOCUMENT, **asked: Any) -> list[str]:
+    query = TableQuery(segment_name="level", **asked)
+    page = page_of(groups_table("hangzhou"), document["groups"], query)
+    return [row["group"] for row in page.chosen]
 
 
 def test_the_documents_own_order_is_worst_first() -> None:
-    assert names()[:3] == ["order-settlement", "invoice-pdf", "payment-events"]
+    assert listed()[:3] == ["order-settlement", "invoice-pdf", "payment-events"]
 
 
 def test_groups_and_topics_are_searched_in_any_case() -> None:
-    assert names(text="INVOICE") == ["invoice-pdf"]
-    assert names(text="payments") == ["payment-events"]
-    assert names(text="no such") == []
+    assert listed(text="INVOICE") == ["invoice-pdf"]
+    assert listed(text="payments") == ["payment-events"]
+    assert listed(text="no such") == []
 
 
 def test_a_level_filters_and_every_level_stays_counted() -> None:
-    found = list_groups(DOCUMENT, ListQuery(level="crit"))
-    assert [row["group"] for row in found.rows] == ["order-settlement", "invoice-pdf"]
-    assert found.counts == {"crit": 2, "warn": 1, "unk": 3, "ok": 15}
-    assert (found.found, found.counted) == (2, 21)
+    table = groups_table("hangzhou")
+    page = page_of(table, DOCUMENT["groups"], TableQuery(segment="crit"))
+    assert [row["group"] for row in page.chosen] == ["order-settlement", "invoice-pdf"]
+    counts = {each.chip.key: each.count for each in page.segments}
+    assert counts == {"crit": 2, "warn": 1, "unk": 2, "ok": 15}
+    assert [(each.chip.key, each.count) for each in page.hidden] == [("offline", 1)]
 
 
-@pytest.mark.parametrize("sort", [*SORTS, *(f"-{name}" for name in SORTS)])
-def test_every_column_sorts_and_unknown_stands_last(sort: str) -> None:
-    rows = list_groups(DOCUMENT, ListQuery(sort=sort), page_rows=100).rows
-    values = [SORTS[sort.removeprefix("-")](row) for row in rows]
-    known = [value for value in values if value is not None]
-    assert known == sorted(known, reverse=sort.startswith("-"))
-    assert values[len(known) :] == [None] * (len(values) - len(known))
-    assert len(values) == 21
+def test_every_column_that_sorts_has_a_value_of_one_type() -> None:
+    for column in groups_table("hangzhou").columns:
+        if column.sorts:
+            assert sorted(listed(sort=column.key)) == sorted(listed())
+            assert sorted(listed(sort=f"-{column.key}")) == sorted(listed())
 
 
-def test_pages_are_cut_and_a_page_too_far_is_the_last() -> None:
-    second = list_groups(DOCUMENT, ListQuery(page=2), page_rows=10)
-    assert (second.first, second.last, second.pages) == (11, 20, 3)
-    last = list_groups(DOCUMENT, ListQuery(page=99), page_rows=10)
-    assert (last.first, last.last, last.query.page) == (21, 21, 3)
+def test_a_group_at_rest_is_hidden_until_it_is_asked_for() -> None:
+    idle = {"level": "unk", "word": "no_members"}
+    late = {"level": "crit", "word": "no_members"}
+    rows = [
+        overview_row("at-rest", kind="offline", status=idle),
+        overview_row("left-behind", kind="offline", status=late),
+        overview_row("healthy"),
+    ]
+    document = overview(groups=rows)
+    assert listed(document) == ["left-behind", "healthy"]
+    assert listed(document, unhidden=("offline",)) == [
+        "left-behind",
+        "at-rest",
+        "healthy",
+    ]
 
 
-def test_an_empty_list_is_one_empty_page() -> None:
-    empty = list_groups({**DOCUMENT, "groups": []}, ListQuery(page=3))
-    assert (empty.first, empty.last, empty.pages, list(empty.rows)) == (0, 0, 1, [])
+def test_groups_are_picked_by_their_strategy() -> None:
+    rows = [
+        overview_row("one", strategy={"name": "AVG", "source": "reported"}),
+        overview_row("two", strategy={"name": None, "source": None}),
+    ]
+    assert listed(overview(groups=rows), facets={"strategy": "AVG"}) == ["one"]
 
 
-@pytest.mark.parametrize(
-    ("params", "query"),
-    [
-        ({}, ListQuery()),
-        (
-            {"q": " a ", "level": "warn", "sort": "-lag", "page": "3"},
-            ListQuery("a", "warn", "-lag", 3),
-        ),
-        ({"level": "x", "sort": "x", "page": "-1"}, ListQuery()),
-        ({"page": "9" * 5000}, ListQuery(page=1)),
-        ({"page": "²"}, ListQuery()),
-        ({"q": "x" * 300}, ListQuery(text="x" * 255)),
-    ],
-)
-def test_what_cannot_be_read_falls_back(
-    params: dict[str, str], query: ListQuery
-) -> None:
-    assert ListQuery.from_params(params) == query
+def test_numbers_in_names_sort_as_numbers() -> None:
+    rows = [overview_row(f"G{number}") for number in (10, 2, 1)]
+    assert listed(overview(groups=rows), sort="group") == ["G1", "G2", "G10"]
 
 
-def test_an_address_names_only_what_is_not_the_default() -> None:
-    query = ListQuery("a b", "warn", "-lag", 3)
-    assert query.url(page=4) == "?q=a+b&level=warn&sort=-lag&page=4"
-    assert query.url(level="") == "?q=a+b&sort=-lag"
-    assert ListQuery().url() == "?"
+def test_an_address_of_earlier_versions_means_the_same() -> None:
+    params = {"q": " a ", "level": "warn", "sort": "-lag", "page": "3"}
+    query = TableQuery.from_params(params, groups_table("hangzhou"))
+    assert (query.text, query.segment) == ("a", "warn")
+    assert query.url(page=4) == "?q=a&level=warn&sort=-lag&page=4"
 
 
 def test_what_looks_healthy_and_is_known_in_part_stands_among_the_unknown() -> None:
     rows = [
-        overview_row("half-healthy", complete=False),
         overview_row("worst", status={"level": "crit", "word": "stalled"}),
+        overview_row("half-healthy", complete=False),
         overview_row("unsure", status={"level": "unk", "word": "unknown"}),
         overview_row("whole", complete=True),
     ]
-    found = list_groups(overview(groups=rows), ListQuery())
-    named = [row["group"] for row in found.rows]
-    assert named == ["worst", "half-healthy", "unsure", "whole"]
-    assert found.counts == {"crit": 1, "warn": 0, "unk": 1, "ok": 2}
+    order = ["worst", "half-healthy", "unsure", "whole"]
+    assert listed(overview(groups=rows)) == order
 
 
 def test_how_far_a_sweep_reached() -> None:

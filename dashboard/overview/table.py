@@ -1,0 +1,309 @@
+"""The list of groups of a cluster as a table.
+
+The document lists the worst groups first, and that order is kept where no column
+decides. A group that looks healthy but is known only in part stands among the unknown,
+above the healthy. Groups without anybody online are hidden until they are asked for,
+unless something about them needs a look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dashboard.brokers.reach import is_partial
+from dashboard.findings.tags import finding_title
+from dashboard.frame import tags
+from dashboard.frame.tables import Chip, Column, Facet, Table
+from dashboard.live.documents import OverviewRow
+from dashboard.wording.words import word
+
+from .tags import trend
+
+LEVELS: Final = ("crit", "warn", "unk", "ok")
+_TOPICS_NAMED: Final = 2
+
+
+def groups_table(cluster: str) -> Table[OverviewRow]:
+    """Return the table of a cluster's groups; words are in the reader's language."""
+    return Table(
+        name="groups",
+        title=_("Groups, worst first"),
+        filter_title=_("Filter groups"),
+        columns=[
+            *_what_it_is(cluster),
+            *_what_waits(),
+            *_how_it_is_divided(),
+        ],
+        key=lambda row: row["group"],
+        rank=doubt,
+        texts=lambda row: [row["group"], *row["topics"]],
+        segments=[
+            Chip(level, title, partial(_has_level, level), icon=level)
+            for level, title in zip(
+                LEVELS,
+                (_("Critical"), _("Warning"), _("Unknown"), _("Healthy")),
+                strict=True,
+            )
+        ],
+        hidden=[Chip("offline", _("Offline"), is_resting)],
+        facets=[
+            Facet("kind", _("Kind"), lambda row: [word("kind", row["kind"])]),
+            Facet("strategy", _("Strategy"), _strategies),
+        ],
+        css=lambda row: "striped" if row["status"]["word"] == "unknown" else "",
+        segment_name="level",
+    )
+
+
+def doubt(row: OverviewRow) -> int:
+    """Rank by level; a healthy group that is known only in part ranks as unknown."""
+    level = row["status"]["level"]
+    return LEVELS.index("unk" if level == "ok" and is_partial(row) else level)
+
+
+def is_resting(row: OverviewRow) -> bool:
+    """Tell whether nobody is online and nothing about it needs a look."""
+    return row["kind"] == "offline" and row["status"]["level"] in {"unk", "ok"}
+
+
+def _has_level(level: str, row: OverviewRow) -> bool:
+    return row["status"]["level"] == level
+
+
+def _strategies(row: OverviewRow) -> list[str]:
+    name = row["strategy"]["name"]
+    return [name] if name else []
+
+
+def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
+    return [
+        Column(
+            "state",
+            _("State"),
+            lambda row: word("status", row["status"]["word"]),
+            _state,
+            narrow=True,
+            flash=True,
+            sorts=False,
+        ),
+        Column(
+            "group",
+            _("Group"),
+            lambda row: row["group"],
+            lambda row: format_html(
+                '<a href="{}" title="{}" data-open>{}</a>',
+                reverse("group", args=[cluster, row["group"]]),
+                *(row["group"], row["group"]),
+            ),
+            css="cut strong",
+            fixed=True,
+        ),
+        Column(
+            "topics",
+            _("Topics"),
+            lambda row: row["topics"],
+            _topics,
+            css="cut",
+            sorts=False,
+        ),
+        Column(
+            "what",
+            _("What"),
+            lambda row: None,
+            partial(what, cluster),
+            css="cut dim",
+            sorts=False,
+        ),
+    ]
+
+
+def _what_waits() -> Sequence[Column[OverviewRow]]:
+    return [
+        Column(
+            "lag",
+            _("Lag"),
+            lambda row: row["lag"],
+            _lag,
+            css="num strong",
+            falls=True,
+            narrow=True,
+            unknown=_why_no_lag,
+        ),
+        Column(
+            "oldest",
+            _("Oldest"),
+            lambda row: row["oldest_ms"],
+            lambda row: _at_least(
+                row["oldest_ms"],
+                tags.duration(row["oldest_ms"]),
+                partial=row.get("oldest_partial", False),
+            ),
+            css="num",
+            falls=True,
+            narrow=True,
+        ),
+        Column(
+            "trend",
+            _("1 h"),
+            lambda row: None,
+            lambda row: trend(row["lag_trend"], row["status"]["level"]),
+            sorts=False,
+        ),
+        Column(
+            "in",
+            _("In/s"),
+            lambda row: row["rate_in"],
+            lambda row: _rate(row, row["rate_in"]),
+            css="num",
+            falls=True,
+        ),
+        Column(
+            "out",
+            _("Out/s"),
+            lambda row: row["rate_out"],
+            lambda row: _rate(row, row["rate_out"]),
+            css="num",
+            falls=True,
+        ),
+    ]
+
+
+def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
+    return [
+        Column(
+            "members",
+            _("Members"),
+            lambda row: row["members"],
+            lambda row: tags.count(row["members"]),
+            css="num",
+            falls=True,
+            narrow=True,
+            flash=True,
+        ),
+        Column(
+            "queues",
+            _("Queues"),
+            lambda row: row["queues"],
+            lambda row: tags.count(row["queues"]),
+            css="num",
+            falls=True,
+        ),
+        Column(
+            "skew", _("Skew"), lambda row: row["skew"], _skew, css="num", falls=True
+        ),
+        Column(
+            "strategy",
+            _("Strategy"),
+            lambda row: row["strategy"]["name"],
+            _strategy,
+            css="cut",
+        ),
+    ]
+
+
+def _state(row: OverviewRow) -> SafeString:
+    status = row["status"]
+    icon = tags.icon(tags.state_icon(status["level"], status["word"]))
+    held = row.get("as_of")
+    return format_html(
+        '<span class="state {}">{}{}</span>{}',
+        *(status["level"], icon, word("status", status["word"])),
+        "" if held is None else tags.as_of(held),
+    )
+
+
+def _topics(row: OverviewRow) -> SafeString:
+    topics = row["topics"]
+    text = ", ".join(topics)
+    if len(topics) > _TOPICS_NAMED:
+        return format_html(
+            '<span title="{}">{}</span>', text, _("%(n)s topics") % {"n": len(topics)}
+        )
+    return format_html('<span title="{}">{}</span>', text, text)
+
+
+def what(cluster: str, row: OverviewRow) -> str:
+    """Say the most important thing about a group: a finding, or what it is."""
+    findings = row["findings"]
+    if findings and findings[0]["level"] != "info":
+        worst = findings[0]
+        return format_html(
+            '<a href="{}#findings"><span class="badge{}">{}</span> {}</a>',
+            reverse("group", args=[cluster, row["group"]]),
+            " badge-crit" if worst["level"] == "crit" else "",
+            len(findings),
+            finding_title(worst["key"]),
+        )
+    return _kind_said(row) or _extra_said(row)
+
+
+def _kind_said(row: OverviewRow) -> str:
+    kind = row["kind"]
+    if kind == "broadcasting":
+        return "BROADCASTING"
+    if kind in {"shared_pop", "assigned_by_hand", "mixed"}:
+        return word("kind", kind)
+    if kind == "offline":
+        return _("nobody online")
+    if row["unowned"] and kind == "owned":
+        found = {"n": row["unowned"], "all": row["queues"]}
+        return _("%(n)s of %(all)s queues without owner") % found
+    return ""
+
+
+def _extra_said(row: OverviewRow) -> str:
+    if row["idle"]:
+        return ngettext("%(n)s idle member", "%(n)s idle members", row["idle"]) % {
+            "n": row["idle"]
+        }
+    if row["managed"]:
+        return _("hosted here")
+    return _("orderly") if row["orderly"] else ""
+
+
+def _lag(row: OverviewRow) -> str:
+    if row["lag"] is None and row["kind"] == "broadcasting":
+        return tags.unknown("broadcasting")
+    return _at_least(row["lag"], tags.count(row["lag"]), partial=row["lag_partial"])
+
+
+def _why_no_lag(row: OverviewRow) -> str:
+    if row["kind"] == "broadcasting":
+        return word("unknown", "broadcasting")
+    return _("Not known")
+
+
+def _rate(row: OverviewRow, value: float | None) -> str:
+    return _at_least(value, tags.rate(value), partial=row.get("complete") is False)
+
+
+def _at_least(value: float | None, drawn: str, *, partial: bool) -> str:
+    """Mark a sum to which something may be missing."""
+    return format_html("≥ {}", drawn) if partial and value is not None else drawn
+
+
+def _skew(row: OverviewRow) -> str:
+    if row["kind"] != "owned":
+        return mark_safe('<span class="dim">—</span>')
+    if row["skew"] is None and row.get("complete") is False:
+        return tags.unknown("not_every_queue")
+    return tags.ratio(row["skew"])
+
+
+def _strategy(row: OverviewRow) -> str:
+    if row["kind"] == "broadcasting":
+        return format_html('<span class="dim">{}</span>', _("all queues to all"))
+    name, source = row["strategy"]["name"], row["strategy"]["source"]
+    if not name:
+        return tags.unknown("not_asked")
+    if source == "assumed":
+        return format_html('{} <span class="dim">{}</span>', name, _("assumed"))
+    return name
