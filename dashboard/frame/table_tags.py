@@ -58,7 +58,8 @@ def table_head(page: TablePage[Any], column: Column[Any]) -> SafeString:
 @register.simple_tag
 def table_cell(column: Column[Any], row: Any) -> SafeString:
     """Draw a cell; its text is escaped unless the column made markup of it."""
-    head = column.title if column.narrow and not column.fixed else ""
+    told = column.narrow and not column.fixed and "beside" not in column.css
+    head = column.title if told else ""
     return format_html(
         '<td class="{}"{}{}>{}</td>',
         _css(column),
@@ -91,8 +92,7 @@ def kept_fields(query: TableQuery, without: str) -> list[tuple[str, str]]:
 
 
 def _css(column: Column[Any]) -> str:
-    return (
-        column.css
-        if column.narrow or column.fixed
-        else f"{column.css} wide-only".strip()
-    )
+    """Return the classes of a column; on phones a fixed one leads its row."""
+    if column.fixed:
+        return f"{column.css} lead".strip()
+    return column.css if column.narrow else f"{column.css} wide-only".strip()

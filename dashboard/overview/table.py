@@ -90,6 +90,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
             _("State"),
             lambda row: word("status", row["status"]["word"]),
             _state,
+            css="beside",
             narrow=True,
             flash=True,
             sorts=False,

@@ -23,7 +23,8 @@ class Column(Generic[Row]):
 
     `falls` makes the first click sort the largest first. A `fixed` column cannot be
     hidden; one that is not `shown` is hidden until the reader chooses it. `narrow`
-    columns are shown on phones, too. `css` is for the cell and its heading; a cell with
+    columns are shown on phones, too, where a fixed one leads its row and one of the
+    class `beside` stands next to it. `css` is for the cell and its heading; a cell with
     `flash` flashes when its text changes.
     """
 
