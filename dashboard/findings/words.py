@@ -58,7 +58,7 @@ FINDINGS: Final[dict[str, Word]] = {
     "seen.done_beyond": _("Done beyond it"),
     "seen.in_hand_ms": _("In hand for"),
     "seen.lag": _("Lag"),
-    "seen.growth_rate": _("Grows by /s"),
+    "seen.growth_rate": _("Growth per second"),
     "seen.in_rate": _("In/s"),
     "seen.out_rate": _("Out/s"),
     "seen.others_mean_lag": _("Mean lag of the others"),

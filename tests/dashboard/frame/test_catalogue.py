@@ -41,7 +41,7 @@ def rooms(language: str) -> Any:
 
 def test_the_words_follow_the_language() -> None:
     assert rooms("en")["status"]["no_owner"] == "No owner"
-    assert rooms("zh-hans")["status"]["no_owner"] == "无消费者"
+    assert rooms("zh-hans")["status"]["no_owner"] == "无持有者"
 
 
 def test_counted_phrases_have_the_forms_of_the_language() -> None:
