@@ -32,6 +32,14 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
         database.setdefault("TEST", {})["NAME"] = str(path)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def passwords_are_hashed_cheaply() -> None:
+    """Spare each test that signs in the time and memory that a real hash takes."""
+    from tests.support.hashing import hash_cheaply
+
+    hash_cheaply()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip `interop` tests where no real Apache RocketMQ can be started."""
     reason = missing_tool()

@@ -1,11 +1,14 @@
-"""Every check and test of the project, in order; what `./rocketscope test` runs.
+"""Every check and test of the project; what `./rocketscope test` runs.
 
     ./rocketscope test             everything
     ./rocketscope test -- ARGS     pytest alone, with ARGS
     ./rocketscope test --quick     without what starts clusters, browsers or Spark
 
-Goes on after a failure, so that one run shows all there is, and exits with the code of
-the first one. Cheap checks come first.
+The large pytest run shows what it does as it goes. It mostly waits for the processes
+that it starts, so that all other steps run beside it, one after another and the cheap
+ones first; the output of each is printed whole when it ends. Goes on after a failure,
+so that one run shows all there is, and exits with the code of the first step that
+failed, in the order in which they stand here.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.support.sharing import HEAVY
@@ -27,12 +31,12 @@ TOOLS = Path(PYTHON).parent
 WORKERS = str(min(8, 2 * (os.cpu_count() or 1)))
 
 CHECKS: dict[str, list[str]] = {
-    "locks are fresh": [PYTHON, "tests/locks.py"],
     "format": [str(TOOLS / "ruff"), "format", "--check", "."],
     "lint": [str(TOOLS / "ruff"), "check", "."],
-    "types": [PYTHON, "-m", "mypy"],
     "import contracts": [str(TOOLS / "lint-imports")],
+    "locks are fresh": [PYTHON, "tests/locks.py"],
     "scripts of the pages": [PYTHON, "tests/scripts.py"],
+    "types": [PYTHON, "-m", "mypy"],
 }
 # Rooms whose own tests take every branch, and where those tests are.
 COVERED: dict[str, list[str]] = {
@@ -50,7 +54,7 @@ PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", WORKERS)
 
 ROOMS_COVERED: dict[str, list[str]] = {
     "rooms whose every branch is tested": [
-        *(*PYTEST, "--dist", "worksteal", *COVERED_TESTS),
+        *(PYTHON, "-m", "pytest", *COVERED_TESTS),
         *(f"--cov={module}" for module in COVERED),
         *("--cov-branch", "--cov-fail-under=100"),
         "--cov-report=term-missing:skip-covered",
@@ -76,19 +80,44 @@ ALL_TESTS: dict[str, list[str]] = {
 }
 
 
-def run(steps: dict[str, list[str]]) -> int:
-    """Run every step in order; return the first exit code that is not 0."""
-    failed: dict[str, int] = {}
+def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
+    """Run steps, and others beside them; return the first exit code that is not 0.
+
+    Those `beside` run one after another. An interrupt ends all.
+    """
+    codes = dict.fromkeys(beside, 1)  # what cannot be started has failed
+    others = threading.Thread(target=run_whole, args=(beside, codes), daemon=True)
+    others.start()
     for name, command in steps.items():
         print(f"── {name}", flush=True)
         began = time.monotonic()
-        code = subprocess.call(command, cwd=ROOT)
+        codes[name] = subprocess.call(command, cwd=ROOT)
         print(f"   {name}: {time.monotonic() - began:.0f} s", flush=True)
-        if code != 0:
-            failed[name] = code
+    others.join()
+    failed = {name: code for name, code in codes.items() if code}
     for name, code in failed.items():
         print(f"failed with exit code {code}: {name}", flush=True)
     return next(iter(failed.values()), 0)
+
+
+def run_whole(steps: Mapping[str, list[str]], codes: dict[str, int]) -> None:
+    """Run steps one after another, print what each says at its end, and set `codes`."""
+    for name, command in steps.items():
+        began = time.monotonic()
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        codes[name] = done.returncode
+        took = f"{time.monotonic() - began:.0f} s"
+        # The line before may be pytest's, and without an end.
+        print(f"\n── {name}\n{done.stdout}   {name}: {took}", flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -99,8 +128,8 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     if arguments:
-        return run(CHECKS | ROOMS_COVERED | QUICK_TESTS)
-    return run(CHECKS | ROOMS_COVERED | ON_POSTGRESQL | ALL_TESTS)
+        return run(QUICK_TESTS, beside=CHECKS | ROOMS_COVERED)
+    return run(ALL_TESTS, beside=CHECKS | ROOMS_COVERED | ON_POSTGRESQL)
 
 
 if __name__ == "__main__":

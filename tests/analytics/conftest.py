@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.apache import BRIEF
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -21,8 +23,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         # Java ends when the heap is full, and all tests share it, in any order.
         memory="3g",
         extra={
-            # Tests are short: the second compiler would cost more than it gives.
-            "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+            "spark.driver.defaultJavaOptions": " ".join(BRIEF),
             "spark.sql.shuffle.partitions": "2",
             # What jobs set for lakes as small as those of tests: compiling a plan
             # takes longer than interpreting it.

@@ -23,7 +23,11 @@ HEAVY: Final = ("embedded", "browser", "interop", "spark")
 _LONGEST: Final = ("spark-", "apache-", "e2e", "tests/dashboard/")
 """How the names of the groups that take longest begin: they start in this order."""
 
-_LADDER_TESTS: Final = ("tests/analytics/test_rollup.py", "tests/analytics/lake/")
+_LADDER_TESTS: Final = (
+    "tests/analytics/lake/",
+    "tests/analytics/test_rollup.py",
+    "tests/analytics/test_time.py",
+)
 """Where the tests of roll-ups are: half of the time that Spark's tests take."""
 
 

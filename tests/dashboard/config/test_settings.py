@@ -7,6 +7,7 @@ from django.test import Client
 
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn
+from tests.support.hashing import COST_IN_THE_PROGRAM
 
 
 def test_no_migration_is_missing(db: None) -> None:
@@ -48,6 +49,11 @@ def test_passwords_are_kept_with_argon2(db: None) -> None:
 
     user = User.objects.create_user("vera", password="correct horse battery")
     assert user.password.startswith("argon2")
+
+
+def test_a_password_costs_whoever_guesses_100_mib() -> None:
+    rounds, kib, _threads = COST_IN_THE_PROGRAM
+    assert (rounds, kib) == (2, 100 * 1024)
 
 
 def test_cookies_are_not_given_to_other_sites(db: None) -> None:
