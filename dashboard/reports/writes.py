@@ -27,6 +27,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import SYSTEM, record
+from dashboard.models.counting import count_alone
 from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS
 from dashboard.reports.data.output import delete_output
 from dashboard.reports.request.comparisons import (
@@ -270,6 +271,7 @@ def check_group(cluster: str, group: str) -> None:
 
 
 def _check_room(by: User | None) -> None:
+    count_alone("reports")
     active = JobRun.objects.filter(state__in=JobRun.ACTIVE)
     if active.count() >= MOST_ACTIVE:
         raise TooManyReportsError(
