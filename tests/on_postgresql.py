@@ -24,6 +24,7 @@ from tests.support.postgresql import programs, running_server  # noqa: E402
 TESTS: Final = (
     "tests/attacks/test_stored_names.py",
     "tests/attacks/test_audit.py",
+    "tests/attacks/test_counted_at_once.py",
     "tests/dashboard/audit",
     "tests/dashboard/collector/test_records.py",
     "tests/dashboard/fleet/test_claims.py",

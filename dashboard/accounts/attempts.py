@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from dashboard.models import AuditEntry
 from dashboard.models.audit import STRANGER, record
+from dashboard.models.counting import count_alone
 
 from .permissions import user_of
 from .throttle import PAUSE_SECONDS
@@ -40,6 +41,7 @@ def record_sign(action: str, request: HttpRequest) -> None:
 @transaction.atomic
 def record_refusal(action: str, name: str, address: str) -> None:
     """Count an attempt that was refused, under the name as typed, cut to 150."""
+    count_alone("refused attempts")
     recent = AuditEntry.objects.filter(
         actor_name=STRANGER, action=action, at__gt=timezone.now() - PAUSE
     )

@@ -25,6 +25,7 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
@@ -53,7 +54,6 @@ GARBAGE_AFTER: Final = (50_000, 10, 10)
 groups makes it traverse everything that the collector holds, once or more, for up to
 0.7 s during which no thread runs; there are hardly any cycles to find."""
 START_SECONDS: Final = 30.0
-STOP_SECONDS: Final = 10.0
 
 
 @dataclass(slots=True)
@@ -105,8 +105,8 @@ class CollectorService:
         if self._renewals is not None:
             self._renewals.stop()
         with suppress(TimeoutError):
-            self._thread.call(self._close(), STOP_SECONDS)
-        self._thread.stop()
+            self._thread.call(self._close(), HAND_BACK_SECONDS)
+        self._thread.stop(LOOP_SECONDS)
 
     def receive(self, tick: Tick) -> None:
         """Take a tick from the worker's main thread."""

@@ -15,12 +15,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.security import django_auth
-from redis import RedisError, ResponseError
+from redis import RedisError
 
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
+from dashboard.frame.outages import outage_of
 from dashboard.groups.api import router as groups
 from dashboard.hosting.api import router as hosting
 from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
@@ -95,9 +96,7 @@ for each in (
 @api.exception_handler(RedisError)
 def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
     """Say that the current state cannot be read, or not be written."""
-    does = "refuses" if isinstance(error, ResponseError) else "does not answer"
-    detail = f"the cache {does}: {error}"
-    return api.create_response(request, {"detail": detail}, status=503)
+    return api.create_response(request, {"detail": outage_of(error)}, status=503)
 
 
 def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:

@@ -112,6 +112,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "dashboard.config.assets.StaticFilesMiddleware",
     "dashboard.accounts.middleware.PrivateMiddleware",
+    "dashboard.frame.charsets.Utf8Middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -10,6 +10,7 @@ process: `start`, `stop` (waits for a graceful end) and `receive` for ticks.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -38,7 +39,10 @@ class Role(Protocol):
         """Begin; returns once the service runs."""
 
     def stop(self) -> None:
-        """End gracefully; returns once everything is handed back."""
+        """End gracefully; returns once everything is handed back, or it is too late.
+
+        Called in a thread of its own; `clock.ending` says how long it may take.
+        """
 
     def receive(self, tick: Tick) -> None:
         """Hand a tick over to the service's loop, without waiting."""
@@ -101,14 +105,23 @@ class Roles(bootsteps.StartStopStep):
             logger.info("worker=%s role=%s started", parent.hostname, name)
 
     def stop(self, parent: Any) -> None:
-        """Stop the roles, the last started first."""
+        """Stop the roles side by side: one that takes long keeps no other waiting."""
+        ending = []
         while self._running:
             role = self._running.pop()
             remove_receiver(role.receive)
-            role.stop()
-            logger.info("worker=%s %s stopped", parent.hostname, type(role).__name__)
+            thread = threading.Thread(target=_stop, args=(role, parent.hostname))
+            thread.start()
+            ending.append(thread)
+        for thread in ending:
+            thread.join()
 
     terminate = stop
+
+
+def _stop(role: Role, worker: object) -> None:
+    role.stop()
+    logger.info("worker=%s %s stopped", worker, type(role).__name__)
 
 
 @control_command(

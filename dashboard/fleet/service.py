@@ -20,6 +20,7 @@ from typing import Any, Final
 import redis.asyncio
 from django.conf import settings
 
+from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import Tick
 from dashboard.gateway.database_thread import DatabaseThread
 from dashboard.live.hearing import hear
@@ -35,7 +36,6 @@ from .planning import WorkerName
 logger = logging.getLogger(__name__)
 
 START_SECONDS: Final = 30.0
-STOP_SECONDS: Final = 20.0
 
 
 class FleetService:
@@ -59,8 +59,8 @@ class FleetService:
     def stop(self) -> None:
         """Leave all groups cleanly and give the members back."""
         with suppress(TimeoutError):
-            self._thread.call(self._close(), STOP_SECONDS)
-        self._thread.stop()
+            self._thread.call(self._close(), HAND_BACK_SECONDS)
+        self._thread.stop(LOOP_SECONDS)
         self._database.close()
 
     def receive(self, tick: Tick) -> None:

@@ -6,9 +6,17 @@ has room, the memory is freed, or the server is there again.
 
 from __future__ import annotations
 
+import time
+from typing import Final
+
 import redis
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils.translation import gettext as _
+
+from dashboard.live.reading import cache_refusal
+
+STALE_MS: Final = 15_000
+"""A document older than this missed a sweep: then it is asked whether Redis took it."""
 
 _FULL = ("disk is full", "no space left")
 _READ_ONLY = ("readonly database", "read-only")
@@ -32,3 +40,11 @@ def outage_of(error: Exception) -> str | None:
     if isinstance(error, (OperationalError, InterfaceError)):
         return _("The database does not answer.")
     return None
+
+
+def refusal_behind(taken_at_ms: int) -> str | None:
+    """Return why Redis takes nothing new, where a document is old because of that."""
+    if time.time() * 1000 - taken_at_ms <= STALE_MS:
+        return None
+    refusal = cache_refusal()
+    return None if refusal is None else outage_of(refusal)

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.outages import refusal_behind
 from dashboard.live.documents import GroupState, NameServerState
 from dashboard.live.reading import read_group, read_overview
 from dashboard.models import ManagedGroup, Role
@@ -73,6 +74,7 @@ def group_context(
         hosted = ManagedGroup.objects.filter(cluster=found, name=group)
         context["kept_out"] = why if hosted.exists() else ""
     if state := reading.document:
+        context["refusal"] = refusal_behind(state["taken_at"])
         context["may_change"] = (
             state["managed"]
             and allows(request.user, Role.OPERATOR)

@@ -28,6 +28,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import record
+from dashboard.models.counting import count_alone
 from dashboard.wording.names import member_number
 from rmqcore.errors import ArgumentError
 
@@ -378,6 +379,7 @@ def _differing(group: ManagedGroup, fields: Mapping[str, Any]) -> list[str]:
 
 def _check_groups(actor: User | None) -> None:
     """Refuse a group beyond the limits; it is counted already, and is rolled back."""
+    count_alone("hosted groups")
     if ManagedGroup.objects.count() > MAX_GROUPS:
         raise FleetFullError(
             f"{MAX_GROUPS} groups are hosted here, and no more are: remove one first"
@@ -396,8 +398,11 @@ def check_room(more: int) -> None:
 
     Those that are leaving count until a worker has let them go.
     """
+    if more <= 0:
+        return
+    count_alone("hosted members")
     most, there = settings.ROCKETSCOPE_MAX_MEMBERS, ManagedMember.objects.count()
-    if more > 0 and there + more > most:
+    if there + more > most:
         raise FleetFullError(
             f"{there} members are hosted here, {more} more would exceed the limit of "
             f"{most} (ROCKETSCOPE_MAX_MEMBERS)"

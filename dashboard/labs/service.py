@@ -21,6 +21,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError
 
+from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import Tick
 from dashboard.gateway.database_thread import DatabaseThread
 from dashboard.live.hearing import hear
@@ -41,7 +42,6 @@ LOOK_EVERY_SECONDS: Final = 5.0
 AT_ONCE: Final = 4
 """Labs that one worker plays at the same time; further ones wait."""
 START_SECONDS: Final = 30.0
-STOP_SECONDS: Final = 15.0
 
 
 class LabService:
@@ -72,8 +72,8 @@ class LabService:
         """End the labs that are being played, and delete their topics."""
         if self._thread.running:
             with suppress(TimeoutError):
-                self._thread.call(self._close(), STOP_SECONDS)
-            self._thread.stop()
+                self._thread.call(self._close(), HAND_BACK_SECONDS)
+            self._thread.stop(LOOP_SECONDS)
         self._database.close()
 
     def receive(self, tick: Tick) -> None:

@@ -5,6 +5,7 @@ reader that missed the update finds at least its state in the document. Nothing 
 once the lead is lost. While the cache answers but takes no writes, as at its limit of
 memory, nothing is stored or sent, and the lead goes on: what it keeps in database and
 lake does not depend on the cache, and readers see a gap in the numbers and ask again.
+A single document that the cache refuses keeps back no other of the same call.
 
 Cost: encoding once, one round trip for all documents of a call, one more per update. An
 overview of 2,300 groups (1.3 MB) is encoded in 5 ms; another thread would hold the loop
@@ -47,15 +48,30 @@ class Publisher:
         self._leader = leader
         self._layer = layer
         self._refusal = ""
+        self._full = False
 
     async def groups(self, updates: Sequence[GroupUpdate]) -> bool:
         """Store and send the updates of groups; False when the lead was lost."""
         for start in range(0, len(updates), DOCUMENTS_PER_CALL):
             part = updates[start : start + DOCUMENTS_PER_CALL]
-            done = await self._unless_refused(self._some_groups(part))
-            if not done:
-                return done is None
+            if await self._as_many_as_go(part) is False:
+                return False
         return True
+
+    async def _as_many_as_go(self, updates: Sequence[GroupUpdate]) -> bool | None:
+        """Publish what the cache takes; None when it refused something.
+
+        What it refuses together is tried in halves, unless it is full: each half has
+        fewer documents, so that a single bad one is found in a few calls.
+        """
+        done = await self._unless_refused(self._some_groups(updates))
+        if done is not None or self._full or len(updates) == 1:
+            return done
+        middle = len(updates) // 2
+        for half in (updates[:middle], updates[middle:]):
+            if await self._as_many_as_go(half) is False:
+                return False
+        return None
 
     async def overview(self, document: Overview) -> bool:
         """Store an overview and send its digest; False when the lead was lost."""
@@ -83,6 +99,7 @@ class Publisher:
         try:
             done = await work
         except redis.ResponseError as error:
+            self._full = isinstance(error, redis.exceptions.OutOfMemoryError)
             if str(error) != self._refusal:
                 logger.warning("nothing is published, the cache refuses: %s", error)
             self._refusal = str(error)

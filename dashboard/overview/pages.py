@@ -7,7 +7,7 @@ when a digest arrives over the socket: only the server filters, sorts and writes
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -17,17 +17,14 @@ from dashboard.accounts.permissions import allows, requires
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
 from dashboard.frame.clusters import configured_clusters, find_cluster
-from dashboard.frame.outages import outage_of
+from dashboard.frame.outages import refusal_behind
 from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.documents import Overview, OverviewRow
-from dashboard.live.reading import cache_refusal, read_lake_gap, read_overview
+from dashboard.live.reading import read_lake_gap, read_overview
 from dashboard.models import Role
 
 from .table import groups_table
-
-STALE_MS: Final = 15_000
-"""A list older than this missed a sweep: then it is asked whether Redis took it."""
 
 
 @require_safe
@@ -73,12 +70,10 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponseBa
     }
     if reading.document is not None:
         now_ms = int(time.time() * 1000)
-        if now_ms - reading.document["taken_at"] > STALE_MS:
-            refusal = cache_refusal()
-            context["refusal"] = None if refusal is None else outage_of(refusal)
         reach = reach_of(reading.document)
         troubles = reach.troubles
         context |= {
+            "refusal": refusal_behind(reading.document["taken_at"]),
             "reach": reach,
             "troubles": [
                 say_broker(each.name, each.state, each.since, now_ms)

@@ -17,6 +17,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import record
+from dashboard.models.counting import count_alone
 from dashboard.models.report import KEEP_DAYS
 from dashboard.reports.request.periods import DEFAULT, span_of
 from dashboard.reports.request.refusals import ReportRefusedError
@@ -110,12 +111,6 @@ def save_definition(
     if not is_same:
         check_group(wish.cluster, wish.group)
     if definition is None:
-        if ReportDefinition.objects.count() >= MOST_DEFINITIONS:
-            raise ReportRefusedError(
-                _("There are already %(limit)s reports by name, which is the limit.")
-                % {"limit": MOST_DEFINITIONS},
-                "name",
-            )
         definition = ReportDefinition(made_by=by, made_by_name=by.get_username())
     values = asdict(wish) | wish.content.values()
     del values["content"]
@@ -124,6 +119,8 @@ def save_definition(
     definition.next_at = next_time(plan_of(definition), timezone.now())
     try:
         with transaction.atomic():
+            if is_new:
+                _check_room()
             definition.save()
             record(
                 by,
@@ -139,6 +136,16 @@ def save_definition(
             "name",
         ) from None
     return definition
+
+
+def _check_room() -> None:
+    count_alone("report definitions")
+    if ReportDefinition.objects.count() >= MOST_DEFINITIONS:
+        raise ReportRefusedError(
+            _("There are already %(limit)s reports by name, which is the limit.")
+            % {"limit": MOST_DEFINITIONS},
+            "name",
+        )
 
 
 @transaction.atomic

@@ -52,7 +52,7 @@ def claim(pk: int) -> JobRun | None:
     moment = timezone.now()
     claimed = JobRun.objects.filter(
         pk=pk, state=JobRun.State.QUEUED, cancel_asked=False
-    ).update(state=JobRun.State.RUNNING, started_at=moment, seen_at=moment)
+    ).update(state=JobRun.State.RUNNING, started_at=moment, seen_at=moment, error="")
     return JobRun.objects.get(pk=pk) if claimed else None
 
 

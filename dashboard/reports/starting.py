@@ -17,6 +17,7 @@ from typing import Final
 from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
 
+from dashboard.clock.ending import HAND_BACK_SECONDS
 from dashboard.clock.ticks import START_REPORTS, START_REPORTS_PERIOD_S, Tick
 
 from .definitions import start_due_reports
@@ -24,7 +25,6 @@ from .lost import LostRuns
 
 logger = logging.getLogger(__name__)
 
-STOP_SECONDS: Final = 10.0
 PATIENCE_S: Final = 1.5 * START_REPORTS_PERIOD_S
 """After this long without a tick, the thread asks by itself."""
 
@@ -48,7 +48,7 @@ class ReportSchedules:
     def stop(self) -> None:
         """End after the check that is under way."""
         self._ticks.put(False)
-        self._thread.join(STOP_SECONDS)
+        self._thread.join(HAND_BACK_SECONDS)
 
     def receive(self, tick: Tick) -> None:
         """Take a tick; if one is waiting already, it stands for this one too."""

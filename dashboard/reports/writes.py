@@ -16,7 +16,9 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
+from redis.exceptions import OutOfMemoryError, RedisError
 
+from dashboard.frame.outages import outage_of
 from dashboard.live.reading import read_overview
 from dashboard.models import (
     Epoch,
@@ -27,6 +29,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import SYSTEM, record
+from dashboard.models.counting import count_alone
 from dashboard.models.report import FORMAT_KEYS, KEEP_DAYS
 from dashboard.reports.data.output import delete_output
 from dashboard.reports.request.comparisons import (
@@ -188,15 +191,25 @@ def send(run: JobRun) -> None:
     def hand_over() -> None:
         try:
             app.send_task(RUN_TASK, args=(run.pk,))
-        except OperationalError as error:
+        except (OperationalError, RedisError) as error:
             logger.warning("run=%s not sent: %s", run.pk, error)
-            JobRun.objects.filter(pk=run.pk).update(
-                state=JobRun.State.FAILED,
-                error=_("The work queue cannot be reached."),
-                finished_at=timezone.now(),
-            )
+            _not_sent(run, error)
 
     transaction.on_commit(hand_over)
+
+
+def _not_sent(run: JobRun, error: Exception) -> None:
+    """Say why on the run's page; a full queue is asked again for it, as beat does."""
+    cause = error.__cause__ if isinstance(error.__cause__, RedisError) else error
+    row = JobRun.objects.filter(pk=run.pk)
+    if isinstance(cause, OutOfMemoryError):
+        row.update(error=outage_of(cause) or "")
+        return
+    row.update(
+        state=JobRun.State.FAILED,
+        error=_("The work queue cannot be reached."),
+        finished_at=timezone.now(),
+    )
 
 
 @transaction.atomic
@@ -270,6 +283,7 @@ def check_group(cluster: str, group: str) -> None:
 
 
 def _check_room(by: User | None) -> None:
+    count_alone("reports")
     active = JobRun.objects.filter(state__in=JobRun.ACTIVE)
     if active.count() >= MOST_ACTIVE:
         raise TooManyReportsError(

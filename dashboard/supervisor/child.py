@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from dashboard.clock.ending import KILL_AFTER_SECONDS
+
 from .inheritance import inherited
 from .logs import earlier, rotate
 
@@ -35,7 +37,6 @@ _PR_SET_PDEATHSIG: Final = 1
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 10.0
 _STABLE_AFTER_S: Final = 60.0
-KILL_AFTER_S: Final = 12.0
 _LOG_LOOK_S: Final = 5.0
 MOST_LOG_BYTES: Final = 20 * 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -114,10 +115,12 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         try:
-            async with asyncio.timeout(KILL_AFTER_S):
+            async with asyncio.timeout(KILL_AFTER_SECONDS):
                 await process.wait()
         except TimeoutError:
-            self._on_event(self.spec.name, f"did not end in {KILL_AFTER_S:g} s: killed")
+            self._on_event(
+                self.spec.name, f"did not end in {KILL_AFTER_SECONDS:g} s: killed"
+            )
         _end_group(process.pid)
         await process.wait()
 

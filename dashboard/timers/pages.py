@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
+from dashboard.frame.outages import refusal_behind
 from dashboard.models import Role
 
 from .reads import (
@@ -34,7 +35,7 @@ DEFAULT_SPAN: Final = 10
 @requires(Role.VIEWER)
 def timers(request: HttpRequest) -> HttpResponse:
     """Show beat's pulse, the strips of every worker, and the newest runs."""
-    now = timezone.now()
+    now, taken_ms = timezone.now(), int(time.time() * 1000)
     minutes = _span(request.GET.get("minutes", ""))
     timer = request.GET.get("timer", "")
     worker = request.GET.get("worker", "")[:255]
@@ -43,10 +44,13 @@ def timers(request: HttpRequest) -> HttpResponse:
         worker=worker, timer=timer if timer in PERIODS else "", trouble=trouble
     )
     workers = read_workers(now, minutes)
+    beat = read_beat(now)
+    # At its limit of memory, Redis takes no pulse either: then beat only looks dead.
     context: dict[str, Any] = {
+        "refusal": refusal_behind(taken_ms - (beat.age_ms or 0)),
         "live": True,
-        "taken_ms": int(time.time() * 1000),
-        "beat": read_beat(now),
+        "taken_ms": taken_ms,
+        "beat": beat,
         "workers": workers,
         "minutes": minutes,
         "spans": SPANS,

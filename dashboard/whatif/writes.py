@@ -19,6 +19,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.models.audit import record
+from dashboard.models.counting import count_alone
 from rmqcore.errors import ArgumentError
 
 from .reads import canonical_query, read_scenario
@@ -58,6 +59,7 @@ def save_scenario(
         raise ScenarioError(str(error)) from error
     mine = SavedScenario.objects.filter(cluster=cluster, group=group, owner=actor)
     known = mine.select_for_update().filter(name=name).first()
+    count_alone("scenarios")
     if known is None and mine.count() >= MAX_SCENARIOS:
         raise ScenarioError(
             _("You already keep %(limit)s scenarios of this group, which is the limit.")

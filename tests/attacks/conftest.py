@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
+from django.core.cache import cache
+from django.utils import timezone
 
 from dashboard.config.asgi import application
 from dashboard.config.web import server_settings
-from tests.dashboard.conftest import files_are_made_here, hangzhou, sign_in, write
+from dashboard.models import (
+    Cluster,
+    GroupChange,
+    LabRun,
+    ManagedGroup,
+    ReportDefinition,
+    SavedScenario,
+    User,
+)
+from tests.attacks.routes import SAMPLES
+from tests.dashboard.conftest import (
+    Write,
+    files_are_made_here,
+    hangzhou,
+    sign_in,
+    write,
+)
+from tests.dashboard.documents import overview, waiting_for_locks
+from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.support.valkey import valkey, valkey_server
 
 __all__ = [
@@ -52,3 +74,27 @@ async def port_behind_a_proxy() -> AsyncIterator[int]:
     """Our pages where whoever asks is a trusted proxy."""
     async with served(["127.0.0.0/8"]) as port:
         yield port
+
+
+@pytest.fixture
+def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
+    """One of everything, with the number 1 where numbers are in addresses."""
+    cache.clear()
+    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
+    write(overview(), waiting_for_locks())
+    owner = User.objects.create_user("one", pk=1)
+    two_epochs()
+    finished_run(tmp_path)
+    cluster = Cluster.objects.get(name="hangzhou")
+    asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
+    LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
+    ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
+    name = {"cluster": cluster, "group": SAMPLES["group"]}
+    SavedScenario.objects.create(pk=1, name="x", shared=True, owner=owner, **name)
+    group = ManagedGroup.objects.create(pk=1, cluster=cluster, name=SAMPLES["group"])
+    state = {"strategy": "AVG", "strategy_options": {}, "members": []}
+    GroupChange.objects.create(
+        pk=1, group=group, before=state, after=state, revision=1, at=timezone.now()
+    )
+    yield
+    cache.clear()

@@ -13,8 +13,11 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
+from dashboard.accounts.links import make_sign_in_token
 from dashboard.config.api import api
+from dashboard.models import User
 from tests.dashboard.reports.test_pages import gathered
 
 ANYONE: Final = "anyone"
@@ -165,6 +168,14 @@ def rest() -> list[tuple[str, Route]]:
     ]
 
 
+def path_of(route: Route) -> str:
+    """Return a page's address, with the token of an unspent link where it needs one."""
+    if "token" not in route.places:
+        return route.path()
+    user = User.objects.get(username="one")
+    return route.path(token=make_sign_in_token(user, timezone.now()))
+
+
 def rest_role(method: str, route: Route) -> str:
     """Return the role that an operation needs; KeyError if a write declares none."""
     if method == "GET":
@@ -237,3 +248,9 @@ def let_go(answer: Any) -> None:
     """Read a download, so that its file is closed; `close()` would end the database."""
     if answer.streaming:
         gathered(answer)
+
+
+def is_turned_away(answer: Any) -> bool:
+    """Tell whether an answer says that somebody else may have it, or only sends on."""
+    location = answer.headers.get("Location", "")
+    return answer.status_code in {401, 403} or location.startswith("/sign-in/?")

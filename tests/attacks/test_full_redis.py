@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 import redis
 from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
 from django.test import Client
 from django.urls import reverse
 
 from dashboard.config.cached import redis_cache
 from dashboard.fleet.claims import RENEW_SECONDS
-from dashboard.live.state import live_state
+from dashboard.live.names import group_key, lease_key
+from dashboard.live.publishing import GroupUpdate, Publisher
+from dashboard.live.state import LeaderState, live_state, make_async_client
 from dashboard.models import Epoch, ManagedMember, Role, User
 from tests.dashboard.collector.test_cluster_collector import (
     Make,
@@ -25,7 +28,7 @@ from tests.dashboard.collector.test_cluster_collector import (
     make,
 )
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import overview
+from tests.dashboard.documents import group_state, overview, waiting_for_locks
 from tests.dashboard.fleet.test_host import Make as MakeHost
 from tests.dashboard.fleet.test_host import Now, cluster, followed, in_thread
 from tests.dashboard.fleet.test_host import make as make_host
@@ -128,19 +131,42 @@ def test_people_sign_in_and_stay_signed_in(cached: None, valkey: Valkey) -> None
     User.objects.create_user("olga", password="correct horse battery")
     browser = Client()
     with full(valkey):
-        for password in ("wrong", "correct horse battery"):
+        for password, status in (("wrong", 200), ("correct horse battery", 302)):
             form = {"username": "olga", "password": password}
-            answer = browser.post(reverse("sign_in"), form)
-        assert answer.status_code == 302
+            assert browser.post(reverse("sign_in"), form).status_code == status
         assert browser.get("/reports/").status_code == 200
 
 
-def test_the_list_says_what_is_the_matter_until_it_is_over(
-    write: Write, sign_in: SignIn, valkey: Valkey, hangzhou: object
+@pytest.mark.parametrize("page", ["", "groups/order-settlement/"])
+def test_pages_say_what_is_the_matter_until_it_is_over(
+    write: Write, sign_in: SignIn, valkey: Valkey, page: str
 ) -> None:
-    write(overview())
+    write(overview(), waiting_for_locks())
     browser = sign_in(Role.VIEWER)
     said = "Redis has reached its memory limit"
     with full(valkey):
-        assert said in browser.get("/clusters/hangzhou/").content.decode()
-    assert said not in browser.get("/clusters/hangzhou/").content.decode()
+        assert said in browser.get(f"/clusters/hangzhou/{page}").content.decode()
+    assert said not in browser.get(f"/clusters/hangzhou/{page}").content.decode()
+
+
+async def test_a_document_that_redis_refuses_keeps_no_other_back(
+    valkey: Valkey,
+) -> None:
+    lease, names = lease_key("east"), [f"g{number}" for number in range(7)]
+    client = make_async_client(valkey.url)
+    await client.set(lease, "t")
+    taken = [group_key("east", name) for name in names if name != "g3"]
+    await client.acl_setuser("default", reset_keys=True, keys=[lease, *taken])
+    try:
+        publisher = Publisher(LeaderState(client, "east", "t"), get_channel_layer())
+        assert await publisher.groups(
+            [
+                GroupUpdate({**group_state([], []), "cluster": "east", "group": name})
+                for name in names
+            ]
+        )
+        stored = await client.mget(taken)
+    finally:
+        await client.acl_setuser("default", keys=["*"])
+        await client.aclose()
+    assert all(stored)

@@ -78,13 +78,18 @@ async def test_who_asks_without_reading_fills_no_memory(
     monkeypatch.setattr(channel, "MOST_UNREAD_BYTES", 1 << 20)
     request = encode_frame(RemotingCommand.request(105))
     peer = HostilePeer(request * 100, 300)
+    answered, is_over = 0, asyncio.Event()
 
     def answer(_channel: object, command: RemotingCommand) -> RemotingCommand:
+        nonlocal answered
+        answered += 1
+        if answered == 100 * 300:
+            is_over.set()
         return command.response(body=bytes(1000))
 
     async for address in served(peer):
         asked = await connect(address, handler=answer)
-        await peer.has_said.wait()
+        await is_over.wait()
         transport = asked._transport
         assert transport is not None
         assert transport.get_write_buffer_size() < 4 << 20

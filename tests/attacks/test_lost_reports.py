@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,8 +23,11 @@ from dashboard.config.celery import app as real_app
 from dashboard.models import JobRun, Role, User
 from dashboard.reports import tasks
 from dashboard.reports.writes import start_report
+from tests.attacks.test_full_redis import full
+from tests.dashboard.conftest import SignIn
 from tests.dashboard.jobs.conftest import MakeChild, make_child
 from tests.support.valkey import Valkey
+from tests.support.waiting import PATIENCE_SECONDS
 
 __all__ = ["make_child"]
 
@@ -142,3 +147,35 @@ def test_a_report_whose_task_was_not_lost_is_made_once(
     )
     assert work(child, monkeypatch) == 3
     assert made == [str(run.pk)]
+
+
+def test_a_report_asked_for_while_redis_is_full_waits_for_room(
+    valkey: Valkey,
+    make_child: MakeChild,
+    monkeypatch: pytest.MonkeyPatch,
+    sign_in: SignIn,
+) -> None:
+    reader, said = sign_in(Role.VIEWER), "Redis has reached its memory limit"
+    with full(valkey):
+        run = queued()
+        beat_asks()
+        assert said in reader.get(f"/reports/{run.pk}/").content.decode()
+    run.refresh_from_db()
+    assert (run.state, waiting_tasks()) == (State.QUEUED, 0)
+    beat_asks()
+    assert work(child_for(run, make_child), monkeypatch) == 1
+    run.refresh_from_db()
+    assert (run.state, run.error) == (State.DONE, "")
+
+
+def test_ticks_reach_workers_while_redis_is_full(valkey: Valkey) -> None:
+    with redis.Redis(port=valkey.port) as client, client.pubsub() as worker:
+        worker.psubscribe("*pidbox*")
+        assert worker.get_message(timeout=PATIENCE_SECONDS)
+        with full(valkey):
+            scheduler = TickScheduler(work_queue)
+            scheduler.apply_entry(scheduler.schedule["tick.rebalance"])
+            heard = worker.get_message(timeout=PATIENCE_SECONDS)
+    assert heard is not None
+    body = json.loads(b64decode(json.loads(heard["data"])["body"]))
+    assert body["arguments"]["timer"] == "rebalance"

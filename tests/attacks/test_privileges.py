@@ -2,72 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from django.apps import apps
-from django.core.cache import cache
 from django.test import Client
-from django.utils import timezone
 
-from dashboard.accounts.links import make_sign_in_token
-from dashboard.models import (
-    Cluster,
-    GroupChange,
-    LabRun,
-    ManagedGroup,
-    ReportDefinition,
-    Role,
-    SavedScenario,
-    User,
-)
+from dashboard.models import Role, SavedScenario, User
 from tests.attacks.routes import (
     ADMIN,
     ANYONE,
     PAGES,
     REST,
-    SAMPLES,
     WHO,
     Route,
+    is_turned_away,
     let_go,
     pages,
+    path_of,
     rest,
     rest_role,
     sample_body,
 )
-from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import overview, waiting_for_locks
-from tests.dashboard.reports.finished import finished_run, two_epochs
+from tests.dashboard.conftest import SignIn
 
 METHODS = ("GET", "POST", "DELETE")
 NOT_FOR_YOU = {401, 403}
 
 
-@pytest.fixture(autouse=True)
-def things(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
-    """One of everything, with the number 1 where numbers are in addresses."""
-    cache.clear()
-    settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
-    write(overview(), waiting_for_locks())
-    owner = User.objects.create_user("one", pk=1)
-    two_epochs()
-    finished_run(tmp_path)
-    cluster = Cluster.objects.get(name="hangzhou")
-    asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
-    LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
-    ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
-    name = {"cluster": cluster, "group": SAMPLES["group"]}
-    SavedScenario.objects.create(pk=1, name="x", shared=True, owner=owner, **name)
-    group = ManagedGroup.objects.create(pk=1, cluster=cluster, name=SAMPLES["group"])
-    state = {"strategy": "AVG", "strategy_options": {}, "members": []}
-    GroupChange.objects.create(
-        pk=1, group=group, before=state, after=state, revision=1, at=timezone.now()
-    )
-    yield
-    cache.clear()
+pytestmark = pytest.mark.usefixtures("one_of_each")
 
 
 def client_of(who: str, sign_in: SignIn, **options: Any) -> Client:
@@ -78,20 +42,8 @@ def client_of(who: str, sign_in: SignIn, **options: Any) -> Client:
     return client
 
 
-def path_of(route: Route) -> str:
-    if "token" not in route.places:
-        return route.path()
-    user = User.objects.get(username="one")
-    return route.path(token=make_sign_in_token(user, timezone.now()))
-
-
 def may(who: str, role: str) -> bool:
     return role == ANYONE or WHO.index(who) >= WHO.index(role)
-
-
-def is_turned_away(answer: Any) -> bool:
-    location = answer.headers.get("Location", "")
-    return answer.status_code in NOT_FOR_YOU or location.startswith("/sign-in/?")
 
 
 def test_every_page_has_a_declared_role_and_no_role_is_left_over() -> None:

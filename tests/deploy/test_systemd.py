@@ -11,8 +11,9 @@ from typing import Final
 
 import pytest
 
+from dashboard.clock.ending import KILL_AFTER_SECONDS
 from dashboard.supervisor import plan
-from dashboard.supervisor.child import KILL_AFTER_S, ChildSpec
+from dashboard.supervisor.child import ChildSpec
 from dashboard.supervisor.inheritance import inherited
 from dashboard.supervisor.plan import Surroundings
 
@@ -121,7 +122,7 @@ def test_a_unit_is_hardened(path: Path) -> None:
 def test_a_stop_waits_as_long_as_the_supervisor() -> None:
 
     waits = {unit_of(spec)["TimeoutStopSec"][0] for spec in PLANNED}
-    assert waits == {f"{KILL_AFTER_S:g}"}
+    assert waits == {f"{KILL_AFTER_SECONDS:g}"}
 
 
 def systemd_analyze(*arguments: str, folder: Path) -> str:

@@ -11,3 +11,12 @@ for (const [name, cases] of Object.entries(JSON.parse(readFileSync(listed, "utf8
     for (const [value, text] of cases) assert.equal(format[name](value), text);
   });
 }
+
+test("a moment of another day has its date in front", () => {
+  const at = Date.UTC(2026, 2, 13, 20, 1, 9);
+  document.documentElement.dataset.zone = "UTC";
+  assert.equal(format.moment(at, at + 3_600_000), "20:01:09");
+  assert.equal(format.moment(at, at + 4 * 3_600_000), "2026-03-13 20:01:09");
+  document.documentElement.dataset.zone = "Asia/Shanghai";
+  assert.equal(format.moment(at, at + 4 * 3_600_000), "04:01:09");
+});

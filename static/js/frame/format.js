@@ -67,4 +67,17 @@ export function clock(milliseconds) {
   }).format(milliseconds);
 }
 
+/** Time of day, with the date in front where it is another day than `now`. */
+export function moment(milliseconds, now) {
+  const day = new Intl.DateTimeFormat("en-CA", {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    timeZone: document.documentElement.dataset.zone || undefined,
+  });
+  const date = day.format(milliseconds);
+  const time = clock(milliseconds);
+  return date === day.format(now) ? time : `${date} ${time}`;
+}
+
 const two = (value) => String(value).padStart(2, "0");

@@ -3,7 +3,8 @@
 import { atLeast, known, numberCell, ownerBadge } from "./cells.js";
 import { hasHues } from "./document.js";
 import { find, h, icon } from "../frame/dom.js";
-import { clock, compact, count, rate } from "../frame/format.js";
+import { serverNow } from "../frame/clock.js";
+import { compact, count, moment, rate } from "../frame/format.js";
 import { morph } from "../frame/morph.js";
 import { compareText } from "./status.js";
 import { ui, word } from "../frame/words.js";
@@ -119,7 +120,7 @@ function idle(member) {
 /** A call of its listener that takes long: it may never return. */
 function busy({ busy_since: since }) {
   if (!since) return [];
-  const text = ui("listener_busy", { time: clock(since) });
+  const text = ui("listener_busy", { time: moment(since, serverNow()) });
   return [" ", h("span", { class: "state warn" }, icon("warn"), text)];
 }
 

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 from celery.worker.control import Panel
 
+from dashboard.clock.ending import (
+    HAND_BACK_SECONDS,
+    KILL_AFTER_SECONDS,
+    LOOP_SECONDS,
+)
 from dashboard.clock.ticks import TICK_COMMAND, Tick, deliver
 from dashboard.config import worker as worker_module
 from dashboard.config.celery import ROLES, app
 from dashboard.config.worker import ROLE_MAKERS, Roles
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 class Recorder:
@@ -47,17 +54,32 @@ def test_every_role_can_be_made() -> None:
     assert set(ROLE_MAKERS) == set(ROLES)
 
 
-def test_roles_start_in_order_and_stop_in_reverse(story: list[object]) -> None:
+def test_roles_start_in_order_and_stop_once(story: list[object]) -> None:
     step, worker = roles_of("collector", "fleet")
     step.start(worker)
     step.stop(worker)
     step.stop(worker)
-    assert story == [
-        "collector started",
-        "fleet started",
-        "fleet stopped",
-        "collector stopped",
-    ]
+    assert story[:2] == ["collector started", "fleet started"]
+    assert sorted(map(str, story[2:])) == ["collector stopped", "fleet stopped"]
+
+
+def test_no_role_waits_for_another_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(2, timeout=PATIENCE_SECONDS)
+
+    class Meeting(Recorder):
+        def stop(self) -> None:
+            together.wait()
+
+    for name in ("fleet", "labs"):
+        monkeypatch.setitem(ROLE_MAKERS, name, lambda _worker: Meeting("x", []))
+    step, worker = roles_of("fleet", "labs")
+    step.start(worker)
+    step.stop(worker)
+    assert not together.broken
+
+
+def test_a_worker_has_ended_before_it_is_killed() -> None:
+    assert HAND_BACK_SECONDS + LOOP_SECONDS < KILL_AFTER_SECONDS
 
 
 def test_the_tick_command_reaches_every_role(story: list[object]) -> None:

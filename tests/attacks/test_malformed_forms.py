@@ -1,0 +1,176 @@
+"""Fields that no browser would send, to every address that takes a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+
+from dashboard.live import arrival
+from dashboard.models import Cluster, Role, User
+from tests.attacks.forms import (
+    FORMS,
+    URLENCODED,
+    fields_of,
+    posted,
+    posted_bytes,
+    sender,
+    sent_by_pages,
+)
+from tests.attacks.routes import Route, is_turned_away, path_of
+from tests.attacks.test_malformed import HUGE, MARKUP, assert_safe
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.missing import broker_missing, overview_missing
+
+ALONE = (
+    "a\0b",
+    HUGE,
+    '{"\\ud800": "\\u0000\\ud800"}',
+    "[" * 50_000,
+    "9999-12-31T23:59",
+)
+"""What one field gets while all others fit."""
+TOGETHER = (
+    *ALONE,
+    "x" * 10_000,
+    "NaN",
+    "",
+    "\0",
+    MARKUP,
+    "-1",
+    "1e999",
+    "1" * 5_000,
+    "null",
+    "[]",
+    '"x"',
+    '{"a": {"b": NaN}}',
+    "0000-00-00T99:99",
+    "\r\nSet-Cookie: a=b",
+    ["1", "\0", "x"],
+)
+"""What all fields get at once."""
+ENCODED = ("%ED%A0%80", "%FF%FE", "%", "%00%D8")
+CHARSETS = {
+    "utf-7": b"+2AA-",
+    "unicode_escape": b"\\ud800",
+    "utf-16": b"\x00\xd8",
+    "hex": b"zz",
+    "rot13": b"x",
+    "idna": b"\xff",
+}
+PARTS = "multipart/form-data; boundary=x"
+BODIES = {
+    "nothing": (b"", "multipart/form-data"),
+    "no boundary": (b"--x\r\n", "multipart/form-data; boundary="),
+    "half": (b"--x\r\nContent-Disposition: form-data; name=", PARTS),
+    "base64": (
+        b"--x\r\nContent-Disposition: form-data; name=a\r\n"
+        b"Content-Transfer-Encoding: base64\r\n\r\n!\r\n--x--\r\n",
+        PARTS,
+    ),
+    "a file": (
+        b'--x\r\nContent-Disposition: form-data; name="name"; filename="../../x\0"\r\n'
+        b"\r\n\xff\r\n--x--\r\n",
+        PARTS,
+    ),
+    "many": (b"a=&" * 5_000, URLENCODED),
+    "large": (b"a=" + b"x" * 3_000_000, URLENCODED),
+    "JSON": (b'{"a":', "application/json"),
+    "no kind": (b"\xff\x00", ""),
+    "a strange kind": (b"x", "\xff/\xff; charset=\xff"),
+}
+Form: TypeAlias = tuple[Client, str, dict[str, str]]
+
+_sent: dict[str, dict[str, str]] = {}
+"""What the forms of pages send; they are read once."""
+
+
+@pytest.fixture
+def admin(one_of_each: None, sign_in: SignIn, write: Write) -> Client:
+    """An admin where each form has something to act on."""
+    write(overview_missing(), broker_missing())
+    Cluster.objects.update(embedded=True)
+    Client().force_login(User.objects.get(username="one"))
+    sign_in(Role.ADMIN)
+    return sign_in(Role.ADMIN)
+
+
+@pytest.fixture
+def form(
+    admin: Client,
+    settings: Any,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Form:
+    """Who sends a form, where to, and with which fields."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    monkeypatch.setattr(arrival, "WAIT_SECONDS", 0)  # no collector runs
+    _sent.update(_sent or sent_by_pages(admin))
+    route: Route = request.param
+    client, path = sender(route, admin), path_of(route)
+    sent = _sent.get(route.name, {})
+    return client, path, fields_of(client, path, sent, monkeypatch)
+
+
+each_form = pytest.mark.parametrize(
+    "form", FORMS, indirect=True, ids=lambda route: route.name
+)
+
+
+def judge(answers: Iterator[tuple[str, Any]]) -> None:
+    """Fail unless each answer is a refusal, the form again, or that it was taken."""
+    wrong = []
+    for what, answer in answers:
+        if answer.status_code not in {200, 302} and answer.status_code // 100 != 4:
+            wrong.append((what, answer.status_code))
+        assert_safe(answer)
+    assert wrong == []
+
+
+@each_form
+def test_no_field_of_a_form_is_an_error_of_ours(form: Form) -> None:
+    client, path, fields = form
+    first = posted(client, path, fields)
+    assert first.status_code not in {403, 404, 405}, "the view is not reached"
+    assert not is_turned_away(first)
+    judge(
+        (f"{name}={value[:40]!r}", posted(client, path, {**fields, name: value}))
+        for name in fields
+        for value in ALONE
+    )
+    judge(
+        (f"all={value[:40]!r}", posted(client, path, dict.fromkeys(fields, value)))
+        for value in TOGETHER
+    )
+    judge(missing(form))
+    judge(bytes_of_any_kind(form))
+
+
+def missing(form: Form) -> Iterator[tuple[str, Any]]:
+    client, path, fields = form
+    for name in fields:
+        others = {key: value for key, value in fields.items() if key != name}
+        yield f"no {name}", posted(client, path, others)
+    for value in ENCODED:
+        body = f"{'&'.join(f'{name}={value}' for name in fields)}&{value}={value}"
+        yield value, posted_bytes(client, path, body, URLENCODED)
+
+
+def bytes_of_any_kind(form: Form) -> Iterator[tuple[str, Any]]:
+    client, path, fields = form
+    for name, (body, kind) in BODIES.items():
+        yield name, posted_bytes(client, path, body, kind)
+    for charset, value in CHARSETS.items():
+        head = '--x\r\nContent-Disposition: form-data; name="{}"\r\n\r\n'
+        parts = [head.format(name).encode() + value + b"\r\n" for name in fields]
+        whole = b"".join([*parts, b"--x--\r\n"])
+        for kind in (PARTS, URLENCODED):
+            named = f"{kind}; charset={charset}"
+            yield named, posted_bytes(client, path, whole, named)
+    query = urlencode({"next": "+2AA-", "q": "+2AA-"})
+    for charset in CHARSETS:
+        kind = f"text/plain; charset={charset}"
+        yield f"{kind} ?{query}", posted_bytes(client, f"{path}?{query}", b"", kind)
