@@ -17,6 +17,7 @@ from rmqcore.errors import BodyError, RmqError
 from rmqcore.model.route import TopicRoute
 from rmqcore.model.topic import AUTO_CREATE_TOPIC, TopicConfig
 from rmqcore.protocol.bodies import (
+    decode_group_list,
     decode_topic_config,
     decode_topic_config_table,
     decode_topic_route,
@@ -34,6 +35,7 @@ from rmqcore.protocol.headers import (
     GetRouteInfoRequestHeader,
     GetTopicConfigRequestHeader,
     GetTopicStatsInfoRequestHeader,
+    QueryTopicConsumeByWhoRequestHeader,
     WipeWritePermOfBrokerRequestHeader,
     encode_header,
 )
@@ -137,6 +139,16 @@ class ConfigurationCalls(Caller):
             return None
         stats = decode_topic_stats(answer.body).by_queue().values()
         return sum(max(0, each.max_offset - each.min_offset) for each in stats)
+
+    async def groups_reading(self, topic: str, broker_address: str) -> list[str]:
+        """Return the groups that read a topic on one broker, or have offsets there."""
+        answer = await self._ask(
+            broker_address,
+            RequestCode.QUERY_TOPIC_CONSUME_BY_WHO,
+            QueryTopicConsumeByWhoRequestHeader(topic=topic),
+            ok=_OR_ABSENT,
+        )
+        return sorted(decode_group_list(answer.body)) if answer.body else []
 
     async def group_documents(self, broker_address: str) -> dict[str, dict[str, Any]]:
         """Return every group's configuration on one broker, as the broker wrote it."""
