@@ -235,7 +235,7 @@ SETTINGS: Final = (
     ),
     Field(
         "diskMaxUsedSpaceRatio",
-        _("Disk use that starts deleting, in %"),
+        _("Disk use that starts deleting, in percent"),
         "75",
         _("Above it files are deleted before their time."),
         10,

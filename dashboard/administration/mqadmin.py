@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from .fields import MESSAGE_TYPE
+from .fields import MESSAGE_TYPE, PASSWORD
 from .plans import Plan, Step
 
 _TOPIC: Final = {
@@ -26,6 +26,8 @@ _GROUP: Final = {
     "whichBrokerWhenConsumeSlowly": "-w",
     "notifyConsumerIdsChangedEnable": "-a",
 }
+
+_USER: Final = {"userType": "-t", "userStatus": "-s", PASSWORD: "-p"}
 
 
 def lines_of(plan: Plan, nameservers: Sequence[str]) -> list[str]:
@@ -103,8 +105,9 @@ def _user(step: Step, name: str, at: list[str]) -> Iterator[tuple[str, list[str]
         yield "createUser", [*at, "-u", name, "-p", "PASSWORD", *kind]
     else:
         for change in step.changes:
-            option = "-t" if change.key == "userType" else "-s"
-            yield "updateUser", [*at, "-u", name, option, change.after or ""]
+            option, value = _USER[change.key], change.after or ""
+            given = "PASSWORD" if change.key == PASSWORD else value
+            yield "updateUser", [*at, "-u", name, option, given]
 
 
 def _rules(step: Step, name: str, at: list[str]) -> Iterator[tuple[str, list[str]]]:

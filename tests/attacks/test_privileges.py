@@ -47,7 +47,9 @@ NOT_FOR_YOU = {401, 403}
 
 
 @pytest.fixture(autouse=True)
-def things(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
+def things(
+    write: Write, nobody_there: None, settings: Any, tmp_path: Path
+) -> Iterator[None]:
     """One of everything, with the number 1 where numbers are in addresses."""
     cache.clear()
     settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
