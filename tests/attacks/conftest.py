@@ -11,12 +11,19 @@ import uvicorn
 
 from dashboard.config.asgi import application
 from dashboard.config.web import server_settings
-from tests.dashboard.conftest import files_are_made_here, hangzhou, sign_in, write
+from tests.dashboard.conftest import (
+    files_are_made_here,
+    hangzhou,
+    nobody_there,
+    sign_in,
+    write,
+)
 from tests.support.valkey import valkey, valkey_server
 
 __all__ = [
     "files_are_made_here",
     "hangzhou",
+    "nobody_there",
     "sign_in",
     "valkey",
     "valkey_server",

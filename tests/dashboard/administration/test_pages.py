@@ -35,7 +35,7 @@ def test_a_topic_is_made_changed_and_its_change_undone(operator: Client) -> None
     shown = text_of(operator.get(page))
     assert "is created" in shown
     assert "mqadmin updateTopic" in shown
-    assert "New topic, in 2 places" in shown
+    assert "Create in 2 places" in shown
     answer = operator.post(f"{BASE}new/topic/", hidden(operator, page))
     entry = AuditEntry.objects.get(target="paged")
     assert answer["Location"] == f"{BASE}changed/topic/{entry.pk}/"
