@@ -15,7 +15,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.gateway.configured import MASKED, Kind
+from dashboard.gateway.configured import Kind
+from dashboard.gateway.configuring import is_secret
 
 from .refusals import AdministrationError
 
@@ -353,8 +354,10 @@ def _checked_text(key: str, value: str) -> str:
             _now("The value of %(key)s has to be one line of at most 1,000 characters.")
             % {"key": key}
         )
-    if value.strip() == MASKED:
+    if is_secret(key):
+        # It would stand in addresses and in the audit log.
         raise AdministrationError(
-            _now("%(key)s is a secret; its new value is needed in full.") % {"key": key}
+            _now("%(key)s is a secret; it is changed in the broker's own file.")
+            % {"key": key}
         )
     return value.strip()

@@ -70,9 +70,9 @@ def _undone(cluster: Cluster, undo: str) -> Wish:
 def _changes(kind: Kind, fields: QueryDict) -> dict[str, str]:
     """Return the values to set. A field left empty stays as it is on each broker."""
     found = {
-        field.key: fields[field.key]
+        field.key: entered
         for field in FIELDS[kind]
-        if fields.get(field.key, "").strip()
+        if (entered := fields.get(field.key, "").strip())
     }
     if kind == "broker" and (setting := fields.get("setting", "").strip()):
         found[setting] = fields.get("value", "")
@@ -108,7 +108,7 @@ def _form_field(
     values = list(dict.fromkeys(table.get(field.key, "") for table in tables))
     differing = ", ".join(v or "—" for v in values) if len(values) > 1 else ""
     if field.key in fields:
-        return FormField(field, fields[field.key], differing)
+        return FormField(field, fields.get(field.key, ""), differing)
     if not tables:
         return FormField(field, field.default, "")
     value = values[0] if len(values) == 1 and values[0] != MASKED else ""

@@ -206,15 +206,15 @@ def _context(request: HttpRequest, kind: Kind, fields: QueryDict) -> dict[str, A
 
 def _back(cluster: Cluster, kind: Kind, name: str, action: Action) -> str:
     """Return the address of the page that shows the thing, else of the cluster."""
-    places = {
+    known: dict[Kind, list[tuple[str, ...]]] = {
         "topic": [("topic", name), ("topics",)],
         "group": [("group", name), ("groups",)],
         "broker": [("broker", name), ("brokers",)],
         "writing": [("broker", name), ("brokers",)],
         "user": [("broker_access",)],
         "rule": [("broker_access",)],
-    }[kind]
-    for place, *words in places:
+    }
+    for place, *words in known[kind]:
         if words and (action == "create" or not name):
             continue
         try:

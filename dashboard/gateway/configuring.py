@@ -57,6 +57,12 @@ def is_system(kind: Kind, name: str, places: Sequence[Place]) -> bool:
     return kind == "group" and is_system_group(name)
 
 
+def is_secret(setting: str) -> bool:
+    """Tell whether a broker's setting holds a secret, by its name."""
+    lower = setting.lower()
+    return setting in _SECRET_NAMES or any(word in lower for word in _SECRETS)
+
+
 async def read_standings(admin: Admin, kind: Kind, name: str) -> tuple[Standing, ...]:
     """Return the configuration of a thing at every place that may have it.
 
@@ -263,14 +269,9 @@ def _altered(before: Any, after: Any) -> dict[str, str]:
 async def _read_broker(admin: Admin, name: str, address: str) -> Values:
     settings = await admin.broker_settings(address)
     return {
-        key: MASKED if value and _is_secret(key) else value
+        key: MASKED if value and is_secret(key) else value
         for key, value in sorted(settings.items())
     }
-
-
-def _is_secret(name: str) -> bool:
-    lower = name.lower()
-    return name in _SECRET_NAMES or any(word in lower for word in _SECRETS)
 
 
 async def _read_user(admin: Admin, name: str, address: str) -> Values | None:

@@ -254,6 +254,10 @@ def test_a_broker_is_drained_and_filled_again(east: East, admin_user: User) -> N
         ),
         (Wish("topic", "t", "create", changes={"colour": "red"}), "not one of"),
         (Wish("topic", "TBW102", "delete"), "RocketMQ's own"),
+        (
+            Wish("broker", "broker-a", "change", changes={"aclSecretKey": "x"}),
+            "aclSecretKey is a secret",
+        ),
         (Wish("topic", "t", "create", scope="west", changes=FIFO), "none of the"),
         (
             Wish("topic", "t", "create", places=frozenset({"b"}), changes=FIFO),
