@@ -203,6 +203,10 @@ WRITING: Final = (
         "writing",
         _("Writing to this broker"),
         "allowed",
+        _(
+            "Name servers forget this when they restart, or when the broker registers "
+            "a changed topic. To last, set the permission of the whole broker."
+        ),
         choices=(("allowed", _("allowed")), ("stopped", _("stopped"))),
     ),
 )
