@@ -17,6 +17,15 @@ from ninja import NinjaAPI
 from ninja.security import django_auth
 from redis import RedisError
 
+from dashboard.administration.api import router as administration
+from dashboard.administration.refusals import (
+    AdministrationError,
+    SilentClusterError,
+    UnknownThingError,
+)
+from dashboard.administration.refusals import (
+    ReadOnlyError as ReadOnlyAdministrationError,
+)
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.findings.api import router as findings
@@ -46,10 +55,13 @@ from rmqcore.errors import ArgumentError
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
     ReadOnlyError: 403,
+    ReadOnlyAdministrationError: 403,
     Http404: 404,
     UnknownBrokerError: 404,
     UnknownGroupError: 404,
     UnknownLabError: 404,
+    UnknownThingError: 404,
+    AdministrationError: 409,
     BrokerError: 409,
     FleetError: 409,
     LabBusyError: 409,
@@ -63,6 +75,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     NotMadeError: 500,
     BusyError: 503,
     NoStateError: 503,
+    SilentClusterError: 503,
 }
 """The status for each refusal; an error without an entry has that of its base class."""
 
@@ -80,6 +93,7 @@ api = NinjaAPI(
 for each in (
     overview,
     brokers,
+    administration,
     groups,
     findings,
     timeline,

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 READS: Final = frozenset(
     {
+        RequestCode.AUTH_LIST_ACL,
+        RequestCode.AUTH_LIST_USER,
         RequestCode.GET_ALL_CONSUMER_OFFSET,
         RequestCode.GET_ALL_PRODUCER_INFO,
         RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
         RequestCode.GET_ALL_TOPIC_CONFIG,
         RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
         RequestCode.GET_BROKER_CLUSTER_INFO,
+        RequestCode.GET_BROKER_CONFIG,
         RequestCode.GET_BROKER_CONSUME_STATS,
         RequestCode.GET_BROKER_RUNTIME_INFO,
         RequestCode.GET_CONSUMER_CONNECTION_LIST,

@@ -2,8 +2,16 @@
 
 from rmqcore.protocol.acl import AclCredentials
 
+from .access import AccessRule, AccessUser
 from .admin import Admin
 from .offsets import END_OF_QUEUE
 from .snapshot import Patience
 
-__all__ = ["END_OF_QUEUE", "AclCredentials", "Admin", "Patience"]
+__all__ = [
+    "END_OF_QUEUE",
+    "AccessRule",
+    "AccessUser",
+    "AclCredentials",
+    "Admin",
+    "Patience",
+]

@@ -16,13 +16,15 @@ from rmqcore.protocol.bodies.stats import BrokerStatsData
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.headers import ViewBrokerStatsDataRequestHeader
 
+from .access import AccessCalls
 from .ages import GroupAges
+from .configuration import ConfigurationCalls
 from .groups import GroupCalls
 from .offsets import OffsetCalls
 from .sweep import Question
 
 
-class Admin(OffsetCalls, GroupCalls):
+class Admin(OffsetCalls, GroupCalls, ConfigurationCalls, AccessCalls):
     """Typed calls to one cluster; see `Caller` for how it is made."""
 
     async def snapshot(

@@ -29,6 +29,7 @@ from tests.dashboard.conftest import (
     Write,
     files_are_made_here,
     hangzhou,
+    nobody_there,
     sign_in,
     write,
 )
@@ -39,6 +40,7 @@ from tests.support.valkey import valkey, valkey_server
 __all__ = [
     "files_are_made_here",
     "hangzhou",
+    "nobody_there",
     "sign_in",
     "valkey",
     "valkey_server",

@@ -31,7 +31,7 @@ METHODS = ("GET", "POST", "DELETE")
 NOT_FOR_YOU = {401, 403}
 
 
-pytestmark = pytest.mark.usefixtures("one_of_each")
+pytestmark = pytest.mark.usefixtures("nobody_there", "one_of_each")
 
 
 def client_of(who: str, sign_in: SignIn, **options: Any) -> Client:

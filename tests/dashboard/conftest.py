@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -68,6 +69,13 @@ def hangzhou(db: None, settings: Any) -> ClusterSettings:
     settings.ROCKETSCOPE_CLUSTERS = {cluster.name: cluster}
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
     return cluster
+
+
+@pytest.fixture
+def nobody_there(hangzhou: ClusterSettings, settings: Any) -> None:
+    """Let connections to the cluster be refused at once, wherever the tests run."""
+    away = replace(hangzhou, name_servers=("127.0.0.1:1",))
+    settings.ROCKETSCOPE_CLUSTERS = {away.name: away}
 
 
 @pytest.fixture

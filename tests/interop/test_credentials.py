@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from rmqcore.admin import AclCredentials, Admin
+from dashboard.gateway.access import read_rules, write_rules
+from rmqcore.admin import AccessRule, AccessUser, AclCredentials, Admin
 from rmqcore.client import Producer
 from rmqcore.errors import AccessDeniedError
 from rmqcore.model import Message
@@ -39,6 +40,8 @@ pytestmark = [
     ),
 ]
 
+ROW: Final = "Custom Topic:{}"
+ALLOW: Final = "ALLOW Pub,Sub from 10.0.0.1"
 KEYS: Final = AclCredentials("root", "sk-12345678")
 LIMITED: Final = AclCredentials("limited", "sk-87654321")
 _PROVIDER: Final = "org.apache.rocketmq.auth.authentication.provider"
@@ -140,6 +143,34 @@ async def test_the_right_credentials_open_the_door(guarded: ApacheCluster) -> No
         snapshot = await admin.snapshot()
         assert snapshot.complete
         assert len(snapshot.topics["T"].keys) == 2
+
+
+async def test_users_and_rules_are_added_changed_and_removed(
+    guarded: ApacheCluster, name: str
+) -> None:
+    (address,) = guarded.brokers.values()
+    user, subject = AccessUser(name, "Normal", "enable"), f"User:{name}"
+    rule = AccessRule(subject, f"Topic:{name}", ("Pub", "Sub"), "Allow", ("10.0.0.1",))
+    async with attach(guarded, KEYS) as admin:
+        await admin.put_user(user, address, password="sk-12345678", new=True)
+        assert user in await admin.users(address)
+        disabled = AccessUser(name, "Normal", "disable")
+        await admin.put_user(disabled, address, password="", new=False)
+        assert disabled in await admin.users(address)
+
+        await write_rules(admin, subject, address, None, {ROW.format(name): ALLOW})
+        assert rule in await admin.rules(address)
+        more = {ROW.format(name): "DENY Sub", "Custom Group:*": "ALLOW Sub"}
+        await write_rules(admin, subject, address, {ROW.format(name): ALLOW}, more)
+        assert await read_rules(admin, subject, address) == more
+        less = {"Custom Group:*": "ALLOW Sub"}
+        await write_rules(admin, subject, address, more, less)
+        assert await read_rules(admin, subject, address) == less
+
+        await admin.drop_user(name, address)
+        assert disabled not in await admin.users(address)
+        # A broker deletes what a user may do together with the user.
+        assert await read_rules(admin, subject, address) is None
 
 
 async def test_signed_and_encrypted_our_clients_and_javas_exchange_messages(

@@ -228,6 +228,7 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     document = answer.json()
     rooms = ("/labs", "/reports", "/timers", "/timeline")
     rooms += ("/hosted", "/switch", "/changes", "/scenarios", "/brokers")
+    rooms += ("/configuration",)
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}
     assert paths == {
         f"/api/v1/clusters{rest}"

@@ -1,0 +1,258 @@
+"""Calls that read and change configuration on one broker, or at every name server.
+
+A cluster's brokers keep their configuration each for itself. So these calls go to one
+address, and the caller sees which of several was reached. What is written is the whole
+configuration of a topic or group: members that this program does not know are kept by
+passing on the document that the broker itself has sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, Final
+
+from rmqcore.errors import BodyError, RmqError
+from rmqcore.model.route import TopicRoute
+from rmqcore.model.topic import AUTO_CREATE_TOPIC, TopicConfig
+from rmqcore.protocol.bodies import (
+    decode_group_list,
+    decode_topic_config,
+    decode_topic_config_table,
+    decode_topic_route,
+    decode_topic_stats,
+)
+from rmqcore.protocol.codes import RequestCode, ResponseCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.protocol.fastjson import dumps, loads
+from rmqcore.protocol.headers import (
+    AddWritePermOfBrokerRequestHeader,
+    CreateTopicRequestHeader,
+    DeleteSubscriptionGroupRequestHeader,
+    DeleteTopicFromNamesrvRequestHeader,
+    DeleteTopicRequestHeader,
+    GetRouteInfoRequestHeader,
+    GetTopicConfigRequestHeader,
+    GetTopicStatsInfoRequestHeader,
+    QueryTopicConsumeByWhoRequestHeader,
+    WipeWritePermOfBrokerRequestHeader,
+    encode_header,
+)
+from rmqcore.protocol.headers.codec import Header
+from rmqcore.transport.responses import raise_for_code
+
+from .caller import Caller
+
+_TOPIC_OR_NONE: Final = (
+    ResponseCode.SUCCESS,
+    ResponseCode.TOPIC_NOT_EXIST,
+    ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+)
+_OR_ABSENT: Final = (ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST)
+
+Told = Mapping[str, RmqError | None]
+"""By name server: None where it did as asked, else why not."""
+
+
+class ConfigurationCalls(Caller):
+    """Reads and changes the configuration of topics, groups and brokers."""
+
+    @property
+    def nameservers(self) -> tuple[str, ...]:
+        """Every name server of this client, in the order given."""
+        return tuple(self._nameservers.addresses)
+
+    async def find_topic(self, topic: str, broker_address: str) -> TopicConfig | None:
+        """Return a topic's configuration on one broker, or None if it has none.
+
+        A broker that does not know the request for one topic is asked for all.
+        """
+        answer = await self._ask(
+            broker_address,
+            RequestCode.GET_TOPIC_CONFIG,
+            GetTopicConfigRequestHeader(topic=topic),
+            ok=_TOPIC_OR_NONE,
+        )
+        if answer.code == ResponseCode.SUCCESS:
+            return decode_topic_config(answer.body)
+        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+            return None
+        table = await self._ask(broker_address, RequestCode.GET_ALL_TOPIC_CONFIG)
+        return decode_topic_config_table(table.body).topics.get(topic)
+
+    async def put_topic(
+        self,
+        config: TopicConfig,
+        broker_address: str,
+        *,
+        removed: tuple[str, ...] = (),
+    ) -> None:
+        """Create a topic on one broker, or replace its configuration there.
+
+        Its attributes are set; others that the topic has stay, except for those
+        `removed`. Brokers before 5.0 ignore attributes.
+        """
+        changes = [f"+{key}={value}" for key, value in config.attributes.items()]
+        changes += [f"-{key}" for key in removed]
+        await self._ask(
+            broker_address,
+            RequestCode.UPDATE_AND_CREATE_TOPIC,
+            CreateTopicRequestHeader(
+                topic=config.topic,
+                default_topic=AUTO_CREATE_TOPIC,
+                read_queue_nums=config.read_queue_nums,
+                write_queue_nums=config.write_queue_nums,
+                perm=int(config.perm),
+                topic_filter_type=config.topic_filter_type,
+                topic_sys_flag=config.topic_sys_flag,
+                order=config.order,
+                attributes=",".join(changes) or None,
+            ),
+        )
+
+    async def drop_topic(self, topic: str, broker_address: str) -> None:
+        """Delete a topic with its queues on one broker."""
+        await self._ask(
+            broker_address,
+            RequestCode.DELETE_TOPIC_IN_BROKER,
+            DeleteTopicRequestHeader(topic=topic),
+        )
+
+    async def drop_routes(self, topic: str, cluster: str) -> Told:
+        """Make every name server forget the routes of a topic to one cluster."""
+        header = DeleteTopicFromNamesrvRequestHeader(topic=topic, cluster_name=cluster)
+        return await self._tell_nameservers(RequestCode.DELETE_TOPIC_IN_NAMESRV, header)
+
+    async def stored_messages(self, topic: str, broker_address: str) -> int | None:
+        """Return how many messages a broker holds of a topic; None without the topic.
+
+        Messages that compaction or a static topic hides are counted too.
+        """
+        answer = await self._ask(
+            broker_address,
+            RequestCode.GET_TOPIC_STATS_INFO,
+            GetTopicStatsInfoRequestHeader(topic=topic),
+            ok=(*_OR_ABSENT, ResponseCode.SYSTEM_ERROR),
+        )
+        if answer.code != ResponseCode.SUCCESS:
+            return None
+        stats = decode_topic_stats(answer.body).by_queue().values()
+        return sum(max(0, each.max_offset - each.min_offset) for each in stats)
+
+    async def groups_reading(self, topic: str, broker_address: str) -> list[str]:
+        """Return the groups that read a topic on one broker, or have offsets there."""
+        answer = await self._ask(
+            broker_address,
+            RequestCode.QUERY_TOPIC_CONSUME_BY_WHO,
+            QueryTopicConsumeByWhoRequestHeader(topic=topic),
+            ok=_OR_ABSENT,
+        )
+        return sorted(decode_group_list(answer.body)) if answer.body else []
+
+    async def group_documents(self, broker_address: str) -> dict[str, dict[str, Any]]:
+        """Return every group's configuration on one broker, as the broker wrote it."""
+        answer = await self._ask(
+            broker_address, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
+        )
+        body = loads(answer.body)
+        table = body.get("subscriptionGroupTable") if isinstance(body, dict) else None
+        if not isinstance(table, dict):
+            raise BodyError(f"{broker_address} sent no table of groups")
+        return table
+
+    async def put_group_document(
+        self, document: Mapping[str, Any], broker_address: str
+    ) -> None:
+        """Create a group on one broker, or replace its configuration there.
+
+        `attributes` in the document are changes, `{"+key": "value"}`: a broker keeps
+        those that are not named.
+        """
+        await self._ask(
+            broker_address,
+            RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+            body=dumps(dict(document)),
+        )
+
+    async def drop_group(
+        self, group: str, broker_address: str, *, clean_offset: bool
+    ) -> None:
+        """Delete a group on one broker, its committed offsets too if wanted."""
+        await self._ask(
+            broker_address,
+            RequestCode.DELETE_SUBSCRIPTIONGROUP,
+            DeleteSubscriptionGroupRequestHeader(
+                group_name=group, clean_offset=clean_offset
+            ),
+        )
+
+    async def broker_settings(self, broker_address: str) -> dict[str, str]:
+        """Return a broker's settings by name. Some of them may be secrets."""
+        answer = await self._ask(broker_address, RequestCode.GET_BROKER_CONFIG)
+        lines = answer.body.decode("utf-8", "replace").splitlines()
+        pairs = (line.partition("=") for line in lines if "=" in line)
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+    async def change_broker_settings(
+        self, values: Mapping[str, str], broker_address: str
+    ) -> None:
+        """Change settings of a running broker, which keeps them in its own file.
+
+        A broker accepts names and values that it makes no use of before its next
+        start, or at all.
+        """
+        text = "\n".join(f"{name}={value}" for name, value in values.items())
+        await self._ask(
+            broker_address, RequestCode.UPDATE_BROKER_CONFIG, body=text.encode()
+        )
+
+    async def set_writing(self, broker_name: str, *, allowed: bool) -> Told:
+        """Stop producers from choosing a broker's queues, or allow it again.
+
+        Name servers take the permission to write out of the routes that they give, or
+        put it back; they forget it when they restart, or when the broker registers a
+        changed topic.
+        """
+        if allowed:
+            return await self._tell_nameservers(
+                RequestCode.ADD_WRITE_PERM_OF_BROKER,
+                AddWritePermOfBrokerRequestHeader(broker_name=broker_name),
+            )
+        return await self._tell_nameservers(
+            RequestCode.WIPE_WRITE_PERM_OF_BROKER,
+            WipeWritePermOfBrokerRequestHeader(broker_name=broker_name),
+        )
+
+    async def route_at(self, nameserver: str, topic: str) -> TopicRoute | None:
+        """Return what one name server says of a topic, or None if it has no route."""
+        answer = await self._ask(
+            nameserver,
+            RequestCode.GET_ROUTEINFO_BY_TOPIC,
+            GetRouteInfoRequestHeader(topic=topic, accept_standard_json_only=True),
+            ok=_OR_ABSENT,
+        )
+        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+            return None
+        return decode_topic_route(answer.body)
+
+    async def topics_on(self, broker_address: str) -> Mapping[str, TopicConfig]:
+        """Return every topic of one broker, RocketMQ's own included."""
+        answer = await self._ask(broker_address, RequestCode.GET_ALL_TOPIC_CONFIG)
+        return decode_topic_config_table(answer.body).topics
+
+    async def _tell_nameservers(self, code: RequestCode, header: Header) -> Told:
+        """Tell all of them side by side; one that fails does not spare the others."""
+        command = RemotingCommand.request(code, encode_header(header))
+
+        async def tell(address: str) -> RmqError | None:
+            try:
+                answer = await self._pool.request(address, copy(command), self._timeout)
+                raise_for_code(answer, request_code=code, address=address)
+            except RmqError as error:
+                return error
+            return None
+
+        addresses = self.nameservers
+        outcomes = await asyncio.gather(*map(tell, addresses))
+        return dict(zip(addresses, outcomes, strict=True))
