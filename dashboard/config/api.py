@@ -19,6 +19,12 @@ from redis import RedisError, ResponseError
 
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
+from dashboard.clusters.api import router as clusters
+from dashboard.clusters.writes import (
+    BusyTestingError,
+    ClusterError,
+    UnknownClusterError,
+)
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
 from dashboard.groups.api import router as groups
@@ -47,6 +53,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ReadOnlyError: 403,
     Http404: 404,
     UnknownBrokerError: 404,
+    UnknownClusterError: 404,
     UnknownGroupError: 404,
     UnknownLabError: 404,
     BrokerError: 409,
@@ -54,8 +61,10 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     LabBusyError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
+    ClusterError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    BusyTestingError: 429,
     TooManyReportsError: 429,
     ViewError: 422,
     WindowError: 422,
@@ -78,6 +87,7 @@ api = NinjaAPI(
 )
 for each in (
     overview,
+    clusters,
     brokers,
     groups,
     findings,

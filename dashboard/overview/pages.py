@@ -10,13 +10,13 @@ import time
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
-from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.frame.clusters import find_cluster
 from dashboard.frame.outages import outage_of
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.reading import cache_refusal, read_lake_gap, read_overview
@@ -26,16 +26,6 @@ from .reads import ListQuery, list_groups
 
 STALE_MS: Final = 15_000
 """A list older than this missed a sweep: then it is asked whether Redis took it."""
-
-
-@require_safe
-@requires(Role.VIEWER)
-def home(request: HttpRequest) -> HttpResponse:
-    """Go to the first cluster; if there is none, say how to configure one."""
-    clusters = configured_clusters()
-    if clusters:
-        return redirect("cluster", clusters[0].name)
-    return render(request, "overview/none.html")
 
 
 @require_safe

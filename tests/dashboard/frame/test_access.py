@@ -15,6 +15,7 @@ from tests.dashboard.documents import overview, waiting_for_locks
 
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 PAGES = [
+    "/clusters/",
     "/clusters/hangzhou/",
     "/clusters/hangzhou/groups/",
     GROUP,
@@ -28,7 +29,12 @@ PAGES = [
     "/account/",
     "/account/sessions/",
 ]
-ADMIN_PAGES = ["/account/users/", "/audit/"]
+ADMIN_PAGES = [
+    "/account/users/",
+    "/audit/",
+    "/attach/",
+    "/clusters/hangzhou/remove/",
+]
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.
 OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}
