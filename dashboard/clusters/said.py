@@ -71,7 +71,7 @@ def _brokers(summary: Summary, now_ms: int) -> list[str]:
 
 
 def _unreachable(summary: Summary, *, stale: bool) -> str:
-    time = clock(summary.taken_at)
+    time = clock(summary.as_of)
     if summary.error:
         if not summary.ever:
             return summary.error
@@ -84,7 +84,10 @@ def _unreachable(summary: Summary, *, stale: bool) -> str:
             "time": time
         }
     errors = [each.told for each in summary.troubles if each.told]
-    return _("no broker answers; %(error)s") % {"error": "; ".join(errors[:_NAMED])}
+    return _("no broker answers since %(time)s; %(error)s") % {
+        "time": time,
+        "error": "; ".join(errors[:_NAMED]),
+    }
 
 
 def say_probe(probe: Probe, tls_key: str) -> str:

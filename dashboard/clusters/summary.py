@@ -52,6 +52,14 @@ class Summary:
         """Whether everything about the cluster is known."""
         return not (self.error or self.troubles or self.partial_groups)
 
+    @property
+    def as_of(self) -> int:
+        """When the cluster was last heard, ms: while no broker answers, before now."""
+        since = [each.since for each in self.troubles if each.since is not None]
+        if self.error or self.answering or not since:
+            return self.taken_at
+        return max(since)
+
 
 def summary_of(overview: Overview) -> Summary:
     """Return the summary of an overview."""

@@ -155,7 +155,7 @@ def _groups(row: ClusterRow) -> str:
         return _number(row, row.fresh.groups, partial=not row.whole)
     if row.summary is None or not row.summary.ever:
         return _dash(row)
-    mark, groups = as_of(row.summary.taken_at), numbers.count(row.summary.groups)
+    mark, groups = as_of(row.summary.as_of), numbers.count(row.summary.groups)
     return format_html("{} {}", mark, groups)
 
 
@@ -196,7 +196,7 @@ def _why(row: ClusterRow) -> str:
         return _("It has never answered.")
     if row.fresh is not None:
         return _("No broker or group has told it.")
-    time = numbers.clock(row.summary.taken_at)
+    time = numbers.clock(row.summary.as_of)
     return _("Nothing is known since %(time)s.") % {"time": time}
 
 

@@ -79,6 +79,8 @@ def test_a_cluster_without_an_answering_broker_is_not_reachable() -> None:
     (broker,) = [each for each in overview()["brokers"] if not each["answered"]]
     found = row("mute", looked_at(groups=CALM, brokers=[broker]))
     assert found.state == "unreachable"
+    assert found.summary is not None
+    assert found.summary.as_of < found.summary.taken_at
     assert "10.20.6.9:10911 did not answer" in say_what(found, now_ms())
 
 
