@@ -96,8 +96,14 @@ def summed(trends: Iterable[Sequence[int | None]]) -> list[int | None]:
     if not given:
         return []
     length = max(len(trend) for trend in given)
-    aligned = [[None] * (length - len(trend)) + list(trend) for trend in given]
+    aligned = [_padded(trend, length) for trend in given]
     return [_sum(points) for points in zip(*aligned, strict=True)]
+
+
+def _padded(trend: Sequence[int | None], length: int) -> list[int | None]:
+    """Put unknown points in front of a trend that is younger than others."""
+    missing: list[int | None] = [None] * (length - len(trend))
+    return [*missing, *trend]
 
 
 def _sum(points: Iterable[int | None]) -> int | None:
