@@ -221,7 +221,8 @@ class Renewals:
         """Renew every lease that is held, unless the loop is dead."""
         if not self._alive():
             return
-        for lease in self._leases:
+        # A copy: leases come and go with clusters, on another thread.
+        for lease in tuple(self._leases):
             try:
                 lease.renew(self._client)
             except (redis.RedisError, OSError) as error:

@@ -1,10 +1,11 @@
 """The collector as a role of a Celery worker: clusters, ticks, notices, one loop.
 
 Everything runs on one asyncio loop in a thread of the worker's main process, so that
-connections and previous snapshots are kept between sweeps. Ticks come from beat; a slot
-whose tick is late is run without it. One collector leads a cluster and others stand by:
-start more than one to have a spare. The leases are renewed by a thread beside the loop,
-for as long as the loop does anything at all.
+connections and previous snapshots are kept between sweeps. Which clusters there are is
+asked every two seconds: they may be attached and removed on a page. Ticks come from
+beat; a slot whose tick is late is run without it. One collector leads a cluster and
+others stand by: start more than one to have a spare. The leases are renewed by a thread
+beside the loop, for as long as the loop does anything at all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from random import SystemRandom
@@ -24,14 +25,17 @@ import redis
 import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.db import DatabaseError
 
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
-from dashboard.live.hearing import hear
+from dashboard.gateway.database_thread import DatabaseThread
+from dashboard.gateway.present import clusters_now
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.metrics import METRICS_KEPT_SECONDS
-from dashboard.live.names import allocation_channel, metrics_key
+from dashboard.live.names import metrics_key
 from dashboard.live.state import make_async_client
 from dashboard.live.tasks import end_tasks
 from dashboard.models import Cluster
@@ -39,15 +43,17 @@ from rmqcore.loop_thread import LoopThread
 from rmqcore.timers import Schedule
 
 from .cluster_collector import ClusterCollector
+from .collected import Collected
 from .epochs import WantedStrategy
 from .keeping import Keeper
 from .lateness import lateness
-from .lease import LOOP_DEAD_SECONDS, Renewals
+from .lease import LOOP_DEAD_SECONDS, Lease, Renewals
 from .loop_watch import LoopWatch
 from .records import load_wanted_strategies
 
 logger = logging.getLogger(__name__)
 
+LOOK_FOR_CLUSTERS_SECONDS: Final = 2.0
 LOOK_FOR_LATE_SECONDS: Final = 0.25
 GARBAGE_AFTER: Final = (50_000, 10, 10)
 """Thresholds of Python's cyclic garbage collector. With the defaults, a sweep of 2,300
@@ -70,16 +76,25 @@ class Timing:
     loop_held_ms: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A cluster to be collected, and the number of its row."""
+
+    cluster: ClusterSettings
+    row: int
+
+
 class CollectorService:
-    """All clusters of the settings, collected by one worker."""
+    """All clusters there are, collected by one worker."""
 
     def __init__(self, worker_name: str) -> None:
         self._name = worker_name
         self._thread = LoopThread("collector")
         self._chance = SystemRandom()
         self._schedule = Schedule(time.time(), COLLECTOR_PERIOD_S)
-        self._collectors: dict[str, ClusterCollector] = {}
-        self._connections: list[ClusterConnection] = []
+        self._collected: dict[str, Collected] = {}
+        self._leases: list[Lease] = []
+        self._database = DatabaseThread("collector-clusters")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._client: redis.asyncio.Redis | None = None
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
@@ -90,12 +105,11 @@ class CollectorService:
         """Begin to collect; returns when the loop runs."""
         gc.set_threshold(*GARBAGE_AFTER)
         sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
-        rows = {row.name: row.pk for row in Cluster.objects.all()}
         self._thread.start()
-        self._thread.call(self._open(rows), START_SECONDS)
+        self._thread.call(self._open(), START_SECONDS)
         self._renewals = Renewals(
             settings.ROCKETSCOPE_REDIS_URL,
-            [collector.lease for collector in self._collectors.values()],
+            self._leases,
             alive=lambda: self._loop_watch.silent_s < LOOP_DEAD_SECONDS,
         )
         self._renewals.start()
@@ -107,6 +121,7 @@ class CollectorService:
         with suppress(TimeoutError):
             self._thread.call(self._close(), HAND_BACK_SECONDS)
         self._thread.stop(LOOP_SECONDS)
+        self._database.close()
 
     def receive(self, tick: Tick) -> None:
         """Take a tick from the worker's main thread."""
@@ -114,41 +129,58 @@ class CollectorService:
 
     # On the loop
 
-    async def _open(self, rows: dict[str, int]) -> None:
+    async def _open(self) -> None:
         self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
-        for name, cluster in settings.ROCKETSCOPE_CLUSTERS.items():
-            connection = ClusterConnection(cluster)
-            self._connections.append(connection)
-            self._collectors[name] = ClusterCollector(
-                name,
-                connection,
-                client=self._client,
-                layer=get_channel_layer(),
-                keeper=Keeper(
-                    name,
-                    rows[name],
-                    settings.ROCKETSCOPE_LAKE_URL,
-                    f"{time.time_ns():x}",
-                ),
-                holder=self._name,
-                wanted_strategies=_wanted_strategies_of(rows[name]),
-                now_ms=lambda: round(time.time() * 1000),
-                chance=self._chance,
-            )
-        for collector in self._collectors.values():
-            self._spawn(collector.follow_notices())
-            self._spawn(collector.sweep_all())
+        await self._take_clusters(await self._database.run(_clusters))
+        self._spawn(self._follow_clusters())
         self._spawn(self._run_late_slots())
-        self._spawn(self._hear_holdings(self._client))
 
     async def _close(self) -> None:
         await end_tasks(*self._tasks)
-        for collector in self._collectors.values():
-            await collector.close()
-        for connection in self._connections:
-            await connection.close()
+        await self._take_clusters({})
         if self._client is not None:
             await self._client.aclose()
+
+    async def _follow_clusters(self) -> None:
+        """Take clusters that came and drop those that went, forever."""
+        while True:
+            await asyncio.sleep(LOOK_FOR_CLUSTERS_SECONDS)
+            try:
+                await self._take_clusters(await self._database.run(_clusters))
+            except DatabaseError as error:
+                # Those known are collected on.
+                logger.warning("which clusters there are was not read: %s", error)
+
+    async def _take_clusters(self, wanted: Mapping[str, Wanted]) -> None:
+        for name, collected in list(self._collected.items()):
+            found = wanted.get(name)
+            if found is None or found.cluster != collected.connection.cluster:
+                del self._collected[name]
+                self._leases.remove(collected.collector.lease)
+                await collected.close()
+        for name, found in wanted.items():
+            if name not in self._collected:
+                self._collected[name] = collected = self._make(found)
+                self._leases.append(collected.collector.lease)
+                collected.start()
+
+    def _make(self, wanted: Wanted) -> Collected:
+        assert self._client is not None  # noqa: S101 - opened before any cluster
+        name = wanted.cluster.name
+        lake, unique = settings.ROCKETSCOPE_LAKE_URL, f"{time.time_ns():x}"
+        connection = ClusterConnection(wanted.cluster)
+        collector = ClusterCollector(
+            name,
+            connection,
+            client=self._client,
+            layer=get_channel_layer(),
+            keeper=Keeper(name, wanted.row, lake, unique),
+            holder=self._name,
+            wanted_strategies=_wanted_strategies_of(wanted.row),
+            now_ms=lambda: round(time.time() * 1000),
+            chance=self._chance,
+        )
+        return Collected(connection, collector, self._client)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -163,8 +195,8 @@ class CollectorService:
         if tick.timer == SWEEP_ALL:
             self._sweep_all(round((now - tick.due) * 1000), missed)
         else:
-            for collector in self._collectors.values():
-                self._spawn(collector.sweep_watched())
+            for each in self._collected.values():
+                each.spawn(each.collector.sweep_watched())
 
     def _sweep_all(self, late_ms: int, missed: int) -> None:
         held_ms = self._loop_watch.take_held_ms()
@@ -176,8 +208,8 @@ class CollectorService:
                 "out, nothing ran for %d ms",
                 *(late_ms, missed, held_ms),
             )
-        for collector in self._collectors.values():
-            self._spawn(collector.sweep_all(late))
+        for each in self._collected.values():
+            each.spawn(each.collector.sweep_all(late))
         self._spawn(self._publish_metrics())
 
     async def _run_late_slots(self) -> None:
@@ -187,24 +219,15 @@ class CollectorService:
             for slot in self._schedule.overdue(time.time()):
                 self._take(asked(slot, FALLBACK))
 
-    async def _hear_holdings(self, client: redis.asyncio.Redis) -> None:
-        """Pass fleet members' reports on to their cluster's collector, forever."""
-        by_channel = {
-            allocation_channel(name): collector
-            for name, collector in self._collectors.items()
-        }
-        async for channel, message in hear(client, *by_channel):
-            by_channel[channel].take_holding(message)
-
     async def _publish_metrics(self) -> None:
         figures = {
             name: {
-                **asdict(collector.figures),
-                "pending_rows": collector.keeper.pending_rows,
-                "dropped_rows": collector.keeper.dropped,
-                "lake_failing": int(collector.keeper.lake_error is not None),
+                **asdict(each.collector.figures),
+                "pending_rows": each.collector.keeper.pending_rows,
+                "dropped_rows": each.collector.keeper.dropped,
+                "lake_failing": int(each.collector.keeper.lake_error is not None),
             }
-            for name, collector in self._collectors.items()
+            for name, each in self._collected.items()
         }
         text = orjson.dumps(
             {"role": "collector", "clusters": figures, "worker": asdict(self._timing)}
@@ -219,3 +242,12 @@ class CollectorService:
 
 def _wanted_strategies_of(cluster_id: int) -> Callable[[], dict[str, WantedStrategy]]:
     return lambda: load_wanted_strategies(cluster_id)
+
+
+def _clusters() -> dict[str, Wanted]:
+    rows = dict(Cluster.objects.values_list("name", "pk"))
+    return {
+        name: Wanted(cluster, rows[name])
+        for name, cluster in clusters_now().items()
+        if name in rows
+    }

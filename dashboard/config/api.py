@@ -28,6 +28,12 @@ from dashboard.administration.refusals import (
 )
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
+from dashboard.clusters.api import router as clusters
+from dashboard.clusters.writes import (
+    BusyTestingError,
+    ClusterError,
+    UnknownClusterError,
+)
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
 from dashboard.frame.outages import outage_of
@@ -58,6 +64,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ReadOnlyAdministrationError: 403,
     Http404: 404,
     UnknownBrokerError: 404,
+    UnknownClusterError: 404,
     UnknownGroupError: 404,
     UnknownLabError: 404,
     UnknownThingError: 404,
@@ -67,8 +74,10 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     LabBusyError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
+    ClusterError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    BusyTestingError: 429,
     TooManyReportsError: 429,
     ViewError: 422,
     WindowError: 422,
@@ -92,6 +101,7 @@ api = NinjaAPI(
 )
 for each in (
     overview,
+    clusters,
     brokers,
     administration,
     groups,

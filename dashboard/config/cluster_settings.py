@@ -8,7 +8,7 @@ take its place by bearing its name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,12 +33,15 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
 
     The keys of cluster `eu-1` are `ROCKETSCOPE_CLUSTER_EU_1_ACCESS_KEY`,
     `…_SECRET_KEY`, `…_TLS`, `…_TLS_…` and `…_WRITES`. `embedded_key` holds the name
-    servers of the embedded cluster.
+    servers of the embedded cluster. The word `embedded` alone names no address: it asks
+    for that cluster (`wants_embedded`).
     """
     found: dict[str, ClusterSettings] = {}
     if servers := text(embedded_key):
         found[EMBEDDED] = _cluster(embedded_key, EMBEDDED, servers)
     for part in words(key):
+        if part == EMBEDDED:
+            continue
         name, equals, servers = part.partition("=")
         name = name.strip()
         if not equals or not _CLUSTER_NAME.fullmatch(name):
@@ -64,7 +67,35 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
     return found
 
 
-def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
+def wants_embedded(key: str) -> bool:
+    """Tell whether the embedded cluster is asked for: by its name, or as the only one.
+
+    `./rocketscope up` starts it then.
+    """
+    named = words(key)
+    return not named or EMBEDDED in named
+
+
+def attached_cluster(
+    name: str, name_servers: Sequence[str], *, writes: bool
+) -> ClusterSettings:
+    """Return the settings of a cluster that was attached on a page.
+
+    Its keys and its encryption are those of the environment, as for any other cluster;
+    so is whether it is open to writing, where the environment says so. Raise
+    ImproperlyConfigured, which names the value, for a name or an address that is none.
+    """
+    if not _CLUSTER_NAME.fullmatch(name):
+        raise ImproperlyConfigured(
+            f"{name!r} is not a name of 1 to 63 letters, digits, dots, dashes or "
+            "underscores"
+        )
+    return _cluster(name, name, ";".join(name_servers), writes=writes)
+
+
+def _cluster(
+    key: str, name: str, servers: str, *, writes: bool = False
+) -> ClusterSettings:
     addresses = tuple(part.strip() for part in servers.split(";") if part.strip())
     if not addresses:
         raise ImproperlyConfigured(f"{key}: cluster {name!r} has no name server")
@@ -76,7 +107,7 @@ def _cluster(key: str, name: str, servers: str) -> ClusterSettings:
         raise ImproperlyConfigured(
             f"{prefix}_ACCESS_KEY and {prefix}_SECRET_KEY: set both or none"
         )
-    writes = flag(f"{prefix}_WRITES", name == EMBEDDED)
+    writes = flag(f"{prefix}_WRITES", writes or name == EMBEDDED)
     if name == EMBEDDED and not writes:
         raise ImproperlyConfigured(
             f"{prefix}_WRITES: RocketScope's own cluster cannot be read-only"

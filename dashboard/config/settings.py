@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from . import environment
 from .assets import digest
 from .cached import redis_cache
-from .cluster_settings import clusters
+from .cluster_settings import attached_cluster, clusters, wants_embedded
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 PREFIX: Final = "ROCKETSCOPE_"
@@ -34,6 +34,11 @@ ROCKETSCOPE_VAR_DIR = Path(
     environment.text(f"{PREFIX}VAR_DIR", str(ROOT / "var"))
 ).resolve()
 ROCKETSCOPE_CLUSTERS = clusters(f"{PREFIX}CLUSTERS", f"{PREFIX}EMBEDDED_CLUSTER")
+ROCKETSCOPE_WANTS_EMBEDDED = wants_embedded(f"{PREFIX}CLUSTERS")
+# What makes settings of a cluster that was attached on a page; see `gateway.present`.
+ROCKETSCOPE_ATTACHED_CLUSTER = attached_cluster
+# A file by which the embedded cluster is asked for, set where something looks for it.
+ROCKETSCOPE_EMBEDDED_REQUEST = environment.text(f"{PREFIX}EMBEDDED_REQUEST")
 ROCKETSCOPE_REDIS_URL = environment.redis_url(f"{PREFIX}REDIS_URL")
 ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
 ROCKETSCOPE_LAKE_URL = environment.lake(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from dashboard.frame.catalogue import catalogue
-from dashboard.overview.pages import home
 
 from .addresses import GroupName
 from .api import api
@@ -27,7 +26,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", home, name="home"),
+    path("", include("dashboard.clusters.urls")),
     path("clusters/<str:cluster>/", include(cluster_urls)),
     path("words/<str:language>.<str:digest>.js", catalogue, name="catalogue"),
     path("timers/", include("dashboard.timers.urls")),

@@ -60,14 +60,15 @@ MOST_UNSAVED: Final = 10_000
 class FleetHost:
     """The members of one worker; see the module docstring.
 
-    `database` runs blocking work in the worker's database thread.
+    `database` runs blocking work in the worker's database thread, where `clusters` is
+    asked with each plan: clusters come and go while the worker runs.
     """
 
     def __init__(
         self,
         worker: WorkerName,
         *,
-        clusters: Mapping[str, ClusterSettings],
+        clusters: Callable[[], Mapping[str, ClusterSettings]],
         announcer: Announcer,
         client: redis.asyncio.Redis,
         database: Callable[[Callable[[], Any]], Awaitable[Any]],
@@ -76,7 +77,8 @@ class FleetHost:
     ) -> None:
         self.worker = worker
         self.hosted: dict[int, HostedMember] = {}
-        self._clusters = clusters
+        self._read_clusters = clusters
+        self._clusters: Mapping[str, ClusterSettings] = {}
         self._announcer = announcer
         self._heartbeats = Heartbeats(client, worker.name, steady)
         self._database = database
@@ -122,8 +124,11 @@ class FleetHost:
         if self._jumps.lately(now_s - asked, asked):
             alive = None
         try:
-            plan = await self._database(
-                lambda: make_plan(self.worker, hosted, now, alive)
+            plan, self._clusters = await self._database(
+                lambda: (
+                    make_plan(self.worker, hosted, now, alive),
+                    self._read_clusters(),
+                )
             )
         except DatabaseError as error:
             self._no_plan(error)
@@ -380,7 +385,7 @@ class FleetHost:
     def _cluster(self, spec: MemberSpec) -> ClusterSettings:
         cluster = self._clusters.get(spec.cluster)
         if cluster is None:
-            raise RmqError(f"cluster {spec.cluster!r} is not in ROCKETSCOPE_CLUSTERS")
+            raise RmqError(f"no cluster {spec.cluster!r} is configured")
         check_writable(cluster)
         return cluster
 

@@ -23,6 +23,7 @@ from django.conf import settings
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import Tick
 from dashboard.gateway.database_thread import DatabaseThread
+from dashboard.gateway.present import clusters_now
 from dashboard.live.hearing import hear
 from dashboard.live.names import FLEET_WAKE_CHANNEL
 from dashboard.live.state import make_async_client
@@ -74,7 +75,7 @@ class FleetService:
         self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
         self._host = FleetHost(
             self._worker,
-            clusters=settings.ROCKETSCOPE_CLUSTERS,
+            clusters=clusters_now,
             announcer=Announcer(self._client),
             client=self._client,
             database=self._database.run,

@@ -12,12 +12,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from django.conf import settings
-
 from rmqcore.admin import Admin
 from rmqcore.errors import RmqError
 
 from .connections import open_admin
+from .present import cluster_now
 from .settings import ClusterSettings
 
 T = TypeVar("T")
@@ -30,8 +29,10 @@ class ClusterAnswerError(RmqError):
 
 
 def settings_of(name: str) -> ClusterSettings:
-    """Return the settings of a configured cluster; KeyError for any other name."""
-    found: ClusterSettings = settings.ROCKETSCOPE_CLUSTERS[name]
+    """Return the settings of a cluster there is now; KeyError for any other name."""
+    found = cluster_now(name)
+    if found is None:
+        raise KeyError(name)
     return found
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.db import transaction
 
 from dashboard.models import Cluster
 
-from .settings import ClusterSettings, Encryption
+from .present import cluster_now
+from .settings import EMBEDDED, ClusterSettings, Encryption
 
 logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
 def sync_clusters(configured: Mapping[str, ClusterSettings]) -> None:
-    """Add and update the clusters named, mark the others as no longer configured."""
+    """Add and update the clusters named, mark the others as no longer configured.
+
+    Those attached on a page stay; one that the settings name is theirs from then on.
+    """
     for cluster in configured.values():
         Cluster.objects.update_or_create(
             name=cluster.name,
@@ -25,9 +29,31 @@ def sync_clusters(configured: Mapping[str, ClusterSettings]) -> None:
                 "name_servers": list(cluster.name_servers),
                 "embedded": cluster.embedded,
                 "configured": True,
+                "attached": False,
+                "writes": False,
             },
         )
-    Cluster.objects.exclude(name__in=configured).update(configured=False)
+    others = Cluster.objects.exclude(name__in=configured).exclude(attached=True)
+    others.update(configured=False)
+
+
+def announce_embedded(name_servers: Sequence[str]) -> None:
+    """Let every process know of the embedded cluster, which was started on request."""
+    Cluster.objects.update_or_create(
+        name=EMBEDDED,
+        defaults={
+            "name_servers": list(name_servers),
+            "embedded": True,
+            "configured": True,
+            "attached": True,
+        },
+    )
+
+
+def forget_embedded() -> None:
+    """Drop the embedded cluster that an earlier run of the program had started."""
+    left = Cluster.objects.filter(embedded=True, attached=True)
+    left.update(attached=False, configured=False)
 
 
 def sync_clusters_after_migrate(**_signal: object) -> None:
@@ -36,7 +62,7 @@ def sync_clusters_after_migrate(**_signal: object) -> None:
 
 def encryption_of(name: str) -> Encryption:
     """Return how a cluster is spoken to now; one no longer configured is not at all."""
-    given: ClusterSettings | None = settings.ROCKETSCOPE_CLUSTERS.get(name)
+    given = cluster_now(name)
     return "off" if given is None else given.encryption
 
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.gateway.embedded import embedded_state
 from dashboard.models import LabRun, Role
 
 from .reads import embedded_cluster, lab_rows, shown_run
@@ -38,6 +39,8 @@ def labs(request: HttpRequest) -> HttpResponse:
             "cluster": cluster,
             "labs": lab_rows(cluster, timezone.now()),
             "may_run": cluster is not None and allows(request.user, Role.OPERATOR),
+            "may_operate": allows(request.user, Role.OPERATOR),
+            "embedded": embedded_state(),
         },
     )
 

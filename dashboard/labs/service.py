@@ -1,9 +1,10 @@
 """The role of a worker that plays labs: waits for runs, claims them, plays them.
 
-Labs are played only on the embedded cluster; if the settings name none, the role does
-nothing. It has a loop of its own, so that a lab's members never delay the fleet's,
-which live in the same process. New runs are announced through the cache; now and then
-the role also looks by itself, for runs requested while the cache was unavailable.
+Labs are played only on the embedded cluster, which may be started while the role
+already waits; without it, no run is claimed. It has a loop of its own, so that a lab's
+members never delay the fleet's, which live in the same process. New runs are announced
+through the cache; now and then the role also looks by itself, for runs requested while
+the cache was unavailable.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from django.db import DatabaseError
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import Tick
 from dashboard.gateway.database_thread import DatabaseThread
+from dashboard.gateway.present import clusters_now
 from dashboard.live.hearing import hear
 from dashboard.live.names import LABS_WAKE_CHANNEL, live_labs_name
 from dashboard.live.state import make_async_client
@@ -49,11 +51,7 @@ class LabService:
 
     def __init__(self, worker_name: str) -> None:
         self._worker = worker_name
-        self._nameservers = {
-            name: ";".join(cluster.name_servers)
-            for name, cluster in settings.ROCKETSCOPE_CLUSTERS.items()
-            if cluster.embedded
-        }
+        self._nameservers: dict[str, str] = {}
         self._thread = LoopThread("labs")
         self._database = DatabaseThread("labs-database")
         self._tasks: list[asyncio.Task[None]] = []
@@ -63,8 +61,6 @@ class LabService:
 
     def start(self) -> None:
         """Begin to wait for runs; return once the loop is running."""
-        if not self._nameservers:
-            return
         self._thread.start()
         self._thread.call(self._open(), START_SECONDS)
 
@@ -105,6 +101,7 @@ class LabService:
             for playing in self._playing.values():
                 playing.look()
             try:
+                self._nameservers = await self._database.run(_embedded_name_servers)
                 await self._claim_some()
                 await self._sweep()
             except DatabaseError as error:
@@ -167,3 +164,11 @@ class LabService:
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))
+
+
+def _embedded_name_servers() -> dict[str, str]:
+    return {
+        name: ";".join(cluster.name_servers)
+        for name, cluster in clusters_now().items()
+        if cluster.embedded
+    }

@@ -27,6 +27,10 @@ class MessageError(ValueError):
     """A socket message that cannot be followed; the text says why."""
 
 
+class UnknownClusterError(MessageError):
+    """A message names a cluster that may not be watched."""
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """Begin to send changes; without group and labs, those of the overview."""
@@ -76,7 +80,9 @@ def _cluster(message: dict[str, Any], clusters: Collection[str]) -> str:
     name = message.get("cluster")
     if not isinstance(name, str) or name not in clusters:
         known = ", ".join(sorted(clusters)) or "none"
-        raise MessageError(f"unknown cluster {_shown(name)}; configured: {known}")
+        raise UnknownClusterError(
+            f"unknown cluster {_shown(name)}; configured: {known}"
+        )
     return name
 
 

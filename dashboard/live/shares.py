@@ -18,8 +18,8 @@ from .messages import MessageError
 
 MOST_SOCKETS: Final = 32
 """Open pages of one user: windows and tabs, on all their machines."""
-MOST_WATCHES: Final = 64
-"""Of all sockets of one user; a page watches one thing."""
+MOST_WATCHES: Final = 128
+"""Of all sockets of one user; a page watches one thing, or all clusters."""
 MESSAGES_AT_ONCE: Final = 200
 MESSAGES_A_SECOND: Final = 20.0
 """Refill the allowance. When a server returns, each of 32 pages says two or three."""

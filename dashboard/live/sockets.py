@@ -12,11 +12,22 @@ from typing import Any, Final
 
 import orjson
 import redis
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.db import DatabaseError
+
+from dashboard.gateway.present import clusters_now
 
 from .admission import admission_of, admissions
-from .messages import MessageError, Ping, Unwatch, Watch, parse_message
+from .messages import (
+    MessageError,
+    Ping,
+    UnknownClusterError,
+    Unwatch,
+    Watch,
+    parse_message,
+)
 from .metrics import SOCKETS
 from .names import live_group_name, live_labs_name, live_overview_name
 from .relay import Outbox, relay
@@ -87,11 +98,14 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             self._share.take_message()
             text = _text_of(text_data, bytes_data)
-            await self._follow(parse_message(text, settings.ROCKETSCOPE_CLUSTERS))
+            await self._follow(await _parsed(text))
         except ShareError as error:
             await self.close(CLOSE_REFUSED, str(error))
         except MessageError as error:
             await self._answer({"type": "error", "message": str(error)})
+        except DatabaseError as error:
+            logger.warning("live socket closed, the database is away: %s", error)
+            await self.close(CLOSE_TRY_AGAIN)
 
     async def _follow(self, message: Watch | Unwatch | Ping) -> None:
         match message:
@@ -145,6 +159,14 @@ def _text_of(text_data: str | None, bytes_data: bytes | None) -> str:
         size = len(bytes_data or b"")
         raise MessageError(f"binary message of {size} bytes, expected text")
     return text_data
+
+
+async def _parsed(text: str) -> Watch | Unwatch | Ping:
+    """Read a message; the database is asked only for clusters not in the settings."""
+    try:
+        return parse_message(text, settings.ROCKETSCOPE_CLUSTERS)
+    except UnknownClusterError:
+        return parse_message(text, await database_sync_to_async(clusters_now)())
 
 
 def _layer_name(watch: Watch) -> str:

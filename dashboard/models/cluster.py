@@ -1,27 +1,39 @@
-"""The clusters that the settings name, kept so that other rows can point at them."""
+"""The clusters there are, kept so that other rows can point at them.
+
+Most are named by the settings; others were attached on a page, and are named here
+alone.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import logging
+from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.utils.translation import gettext as _
 
 from .fields import NameField, StorableJSONField
 
+logger = logging.getLogger(__name__)
+
 
 class Cluster(models.Model):
-    """One cluster; `configured` turns false when the settings no longer name it.
+    """One cluster; `configured` turns false when nothing names it any more.
 
-    Rows are never deleted, so that audit entries, epochs and reports keep their
-    meaning. Access keys are not here; they exist only in the environment.
+    `attached` says that this row names it, not the settings: it was attached on a page,
+    with or without `writes`, or it is the embedded cluster, started on request. Rows
+    are never deleted, so that audit entries, epochs and reports keep their meaning.
+    Access keys are not here; they exist only in the environment.
     """
 
     name = NameField(max_length=63, unique=True)
     name_servers = StorableJSONField(default=list)
     embedded = models.BooleanField(default=False)
     configured = models.BooleanField(default=True)
+    attached = models.BooleanField(default=False)
+    writes = models.BooleanField(default=False)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -31,9 +43,26 @@ class Cluster(models.Model):
         return self.name
 
     @property
+    def settings_now(self) -> Any:
+        """The `ClusterSettings` in force; None where nothing names the cluster.
+
+        The settings of the environment win over what this row says.
+        """
+        given = settings.ROCKETSCOPE_CLUSTERS.get(self.name)
+        if given is not None or not (self.attached and self.configured):
+            return given
+        try:
+            return settings.ROCKETSCOPE_ATTACHED_CLUSTER(
+                self.name, self.name_servers, writes=self.writes
+            )
+        except ImproperlyConfigured as error:
+            logger.warning("cluster=%s is left out: %s", self.name, error)
+            return None
+
+    @property
     def why_read_only(self) -> str:
         """Why nothing of ours writes to the cluster; empty where it may."""
-        given = settings.ROCKETSCOPE_CLUSTERS.get(self.name)
+        given = self.settings_now
         if given is None:
             return _("Cluster “%(name)s” is no longer configured.") % {
                 "name": self.name

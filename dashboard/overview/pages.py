@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
-from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.frame.clusters import find_cluster
 from dashboard.frame.outages import refusal_behind
 from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
@@ -25,16 +25,6 @@ from dashboard.live.reading import read_lake_gap, read_overview
 from dashboard.models import Role
 
 from .table import groups_table
-
-
-@require_safe
-@requires(Role.VIEWER)
-def home(request: HttpRequest) -> HttpResponse:
-    """Go to the first cluster; if there is none, say how to configure one."""
-    clusters = configured_clusters()
-    if clusters:
-        return redirect("cluster", clusters[0].name)
-    return render(request, "overview/none.html")
 
 
 @require_safe

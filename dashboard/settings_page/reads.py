@@ -134,7 +134,7 @@ def without_password(url: str) -> str:
 
 
 def _cluster(cluster: Cluster) -> ShownCluster:
-    given = settings.ROCKETSCOPE_CLUSTERS.get(cluster.name)
+    given = cluster.settings_now
     return ShownCluster(
         name=cluster.name,
         name_servers=cluster.name_servers,

@@ -1,8 +1,8 @@
 """The processes that the settings call for, as values; nothing is started here.
 
-Without ROCKETSCOPE_CLUSTERS the embedded cluster is part of the plan, with traffic on
-its demo topic. Processes that others need start first; they are stopped in reverse
-order.
+Without ROCKETSCOPE_CLUSTERS, or where it names `embedded`, the embedded cluster is part
+of the plan, with traffic on its demo topic; otherwise it may be asked for later.
+Processes that others need start first; they are stopped in reverse order.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ class Surroundings:
     var_dir: Path
     redis_url: str
     embedded_name_server_port: int | None
-    """None when clusters are given by settings."""
+    """None while the embedded cluster is not to run."""
     embedded_log_mb: int
+    embedded_request: Path | None = None
+    """The file by which pages ask for the embedded cluster, None if they may not."""
 
     @property
     def embedded_name_server(self) -> str | None:
@@ -59,11 +61,13 @@ def environment(surroundings: Surroundings) -> dict[str, str]:
     }
     if surroundings.embedded_name_server is not None:
         settings["ROCKETSCOPE_EMBEDDED_CLUSTER"] = surroundings.embedded_name_server
+    if surroundings.embedded_request is not None:
+        settings["ROCKETSCOPE_EMBEDDED_REQUEST"] = str(surroundings.embedded_request)
     return settings
 
 
 def embedded_cluster(surroundings: Surroundings) -> ChildSpec | None:
-    """Return the embedded cluster's process, None when clusters are given."""
+    """Return the embedded cluster's process, None while it is not to run."""
     port = surroundings.embedded_name_server_port
     if port is None:
         return None
@@ -86,7 +90,7 @@ def embedded_cluster(surroundings: Surroundings) -> ChildSpec | None:
 
 
 def demo_traffic(surroundings: Surroundings) -> ChildSpec | None:
-    """Return the producer of the demo topic, None when clusters are given."""
+    """Return the producer of the demo topic, None without the embedded cluster."""
     name_server = surroundings.embedded_name_server
     if name_server is None:
         return None

@@ -2,7 +2,8 @@
 
 Start: lock the var directory; volatile state; embedded cluster beside migrations; web,
 collector, fleet, beat; traffic. The address is printed when, and only when, the page
-answers; the analytics worker starts after that. If a process keeps ending before the
+answers; the analytics worker starts after that. An embedded cluster that was not
+planned is started when a page asks for it. If a process keeps ending before the
 page answers, the start is abandoned and the end of its log is shown.
 
 Stop: everything in reverse order, on Ctrl-C, SIGTERM or SIGHUP.
@@ -13,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import json
 import os
 import signal
 import stat
@@ -25,9 +25,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from dashboard.gateway import embedded_request
+from dashboard.gateway.settings import EMBEDDED
+
 from . import plan
 from .child import Child, ChildSpec
 from .inheritance import inherited
+from .on_request import is_ready, start_on_request
 from .plan import Surroundings
 from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
@@ -57,18 +61,16 @@ async def run() -> int:
             )
         async with _stack(var_dir, settings.ROCKETSCOPE_LOG_MB * _MB) as stack:
             stopped = _stop_signal()
-            starting = asyncio.ensure_future(
-                _start(stack, settings, host=host, port=port)
-            )
+            work = asyncio.ensure_future(_start(stack, settings, host=host, port=port))
             done, _ = await asyncio.wait(
-                {starting, stopped}, return_when=asyncio.FIRST_COMPLETED
+                {work, stopped}, return_when=asyncio.FIRST_COMPLETED
             )
-            if starting in done:
-                starting.result()
+            if work in done:
+                work.result()
                 await stopped
             else:
-                starting.cancel()
-                await asyncio.gather(starting, return_exceptions=True)
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
             say("stopping …")
         say("stopped.")
     return 0
@@ -96,6 +98,11 @@ class Stack:
         self.children.append(child)
         await child.start()
         return child
+
+    async def drop(self, child: Child) -> None:
+        """Stop one child, as if it had never been started."""
+        await child.stop()
+        self.children.remove(child)
 
     async def stop(self) -> None:
         """Stop the children in reverse order; workers end in parallel."""
@@ -163,6 +170,14 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     sys.stdout.flush()
     say(f"the page is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
     await stack.start(plan.analytics())
+    if surroundings.embedded_name_server is None and surroundings.embedded_request:
+        await start_on_request(
+            stack,
+            surroundings,
+            request=surroundings.embedded_request,
+            manage=_manage,
+            say=say,
+        )
 
 
 async def _servers(
@@ -185,7 +200,10 @@ async def _servers(
         say("starting Valkey for volatile state …")
         await stack.start(ChildSpec("state", server.argv))
         redis_url, redis_port = server.url, server.port
-    embedded = not settings.ROCKETSCOPE_CLUSTERS  # type: ignore[attr-defined]
+    request = var_dir / embedded_request.NAME
+    given = settings.ROCKETSCOPE_CLUSTERS  # type: ignore[attr-defined]
+    wanted = settings.ROCKETSCOPE_WANTS_EMBEDDED  # type: ignore[attr-defined]
+    embedded = EMBEDDED not in given and (wanted or request.exists())
     surroundings = Surroundings(
         listen_host=host,
         listen_port=port,
@@ -195,6 +213,7 @@ async def _servers(
             free_port(prefer=plan.NAME_SERVER_PORT) if embedded else None
         ),
         embedded_log_mb=settings.ROCKETSCOPE_EMBEDDED_LOG_MB,  # type: ignore[attr-defined]
+        embedded_request=None if EMBEDDED in given else request,
     )
     os.environ.update(plan.environment(surroundings))
     if redis_port:
@@ -218,7 +237,7 @@ async def _cluster_and_database(stack: Stack, surroundings: Surroundings) -> Non
     preparing = asyncio.ensure_future(_manage("prepare", "--demo"))
     try:
         await stack.until(
-            lambda: _cluster_is_ready(child),
+            lambda: is_ready(child),
             "the embedded cluster did not answer",
             timeout=_SERVER_TIMEOUT_S,
         )
@@ -227,15 +246,6 @@ async def _cluster_and_database(stack: Stack, surroundings: Surroundings) -> Non
         preparing.cancel()
         await asyncio.gather(preparing, return_exceptions=True)
     say(f"name server of the embedded cluster: {surroundings.embedded_name_server}")
-
-
-def _cluster_is_ready(child: Child) -> bool:
-    """The cluster prints one JSON line once its brokers are registered."""
-    for line in child.last_lines(50):
-        with contextlib.suppress(ValueError):
-            if "nameserver" in json.loads(line):
-                return True
-    return False
 
 
 async def _manage(*arguments: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from dashboard.gateway.assignments import NoDivisionError, ask_division
+from dashboard.gateway.present import cluster_now
 from dashboard.live.documents import GroupState
 from rmqcore.errors import ArgumentError
 from rmqcore.model import MessageQueue, sorted_queues
@@ -41,7 +41,7 @@ class Verification:
 
 def verify(state: GroupState, strategy: str) -> Verification:
     """Ask a broker for its division of a group as it is, and compare it with ours."""
-    cluster = settings.ROCKETSCOPE_CLUSTERS.get(state["cluster"])
+    cluster = cluster_now(state["cluster"])
     if cluster is None:
         return Verification(strategy, problem=_("This cluster is not configured."))
     try:

@@ -191,6 +191,9 @@ INTERFACE: Final[dict[str, Word]] = {
     ),
     "broker_only": _("{name} only"),
     "of_brokers": Counted(ngettext_lazy("{n} of {all} broker", "{n} of {all} brokers")),
+    "of_clusters": Counted(
+        ngettext_lazy("{n} of {all} cluster", "{n} of {all} clusters")
+    ),
     "epoch": _("Epoch"),
     "epoch_since": _("{number}, since {time}, {span}"),
     "epoch_held": _("{number}, since {time}, held"),

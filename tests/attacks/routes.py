@@ -32,6 +32,10 @@ _ADMINISTER: Final = {"POST": ADMIN}
 
 PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "home": _READ,
+    "clusters": _READ,
+    "cluster_remove": {"GET": ADMIN, "POST": ADMIN},
+    "cluster_attach": {"GET": ADMIN, "POST": ADMIN},
+    "cluster_embedded": _OPERATE,
     "cluster": _READ,
     "groups": _READ,
     "broker-gone": {"GET": OPERATOR, "POST": OPERATOR},
@@ -111,6 +115,9 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 REST: Final[Mapping[tuple[str, str], str]] = {
+    ("POST", "/clusters"): ADMIN,
+    ("POST", "/name-servers/test"): ADMIN,
+    ("DELETE", "/clusters/{cluster}"): ADMIN,
     ("POST", "/clusters/{cluster}/brokers/{broker}/gone"): OPERATOR,
     ("POST", "/clusters/{cluster}/configuration/preview"): OPERATOR,
     ("POST", "/clusters/{cluster}/configuration"): OPERATOR,

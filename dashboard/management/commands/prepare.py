@@ -1,7 +1,8 @@
 """`manage.py prepare`: bring the database to the state that the programs expect.
 
-Safe to run at every start and by several processes one after another: it migrates
-and, with `--demo`, registers the demo's group. Before migrations change a database that
+Safe to run at every start and by several processes one after another: it migrates,
+forgets an embedded cluster that an earlier run had started on request and, with
+`--demo`, registers the demo's group. Before migrations change a database that
 is in use, it makes a backup, with which the earlier version of the program can go back.
 """
 
@@ -15,6 +16,7 @@ from django.db import connection
 
 from dashboard.backup.errors import BackupError
 from dashboard.backup.service import backup_before_upgrade
+from dashboard.gateway.clusters import forget_embedded
 from dashboard.jobs.shrinking import make_shrinkable
 
 
@@ -38,6 +40,7 @@ class Command(BaseCommand):
             self._back_up()
         make_shrinkable(connection)
         call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
+        forget_embedded()
         if options["demo"]:
             call_command("prepare_demo", stdout=self.stdout)
 

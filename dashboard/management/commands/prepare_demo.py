@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.present import clusters_now
 from dashboard.hosting.writes import GroupWish, save_group
 from dashboard.models import ManagedGroup
 
@@ -32,10 +33,9 @@ class Command(BaseCommand):
     help = "Register the hosted group demo-consumers on the embedded cluster."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        if CLUSTER not in settings.ROCKETSCOPE_CLUSTERS:
+        if CLUSTER not in clusters_now():
             raise CommandError(
-                f"ROCKETSCOPE_CLUSTERS names no cluster {CLUSTER!r}, so there is no "
-                "demo to prepare"
+                f"there is no cluster {CLUSTER!r}, so there is no demo to prepare"
             )
         sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
         known = ManagedGroup.objects.filter(cluster__name=CLUSTER, name=DEMO.name)

@@ -1,7 +1,7 @@
 /**
- * Keeps lists of a cluster fresh: each digest over the socket makes the page fetch its
- * own list again as a fragment, filtered and sorted by the server, at most once a
- * second. The order does not change under the pointer or with a marked row.
+ * Keeps lists of a cluster, or of all clusters, fresh: each digest over the socket makes
+ * the page fetch its own list again as a fragment, filtered and sorted by the server, at
+ * most once a second. The order does not change under the pointer or with a marked row.
  */
 
 import { find, findAll, note } from "./dom.js";
@@ -10,6 +10,10 @@ import { Feed } from "./live.js";
 import { morph } from "./morph.js";
 import { Pill } from "./pill.js";
 import { scheduler } from "./schedule.js";
+import { LiveSocket } from "./socket.js";
+
+const ASK_MS = 10_000;
+const ASK_SOON_MS = 2000;
 
 const list = find("[data-live-list]");
 const pill = new Pill((paused) => paused || refresh());
@@ -27,11 +31,12 @@ async function fetchList({ hold = isHeld() } = {}) {
 function meta() {
   const element = find("[data-meta]", list);
   if (!element) return null;
-  const { run, seq, takenAt, answered, brokers } = element.dataset;
+  const { run, seq, takenAt, answered, brokers, of } = element.dataset;
   pill.show({
     takenAt: Number(takenAt),
     answered: Number(answered),
     brokers: Number(brokers),
+    of,
   });
   return { run, seq: Number(seq) };
 }
@@ -68,11 +73,45 @@ list.addEventListener("change", (event) => {
   form.submit();
 });
 
-const feed = new Feed({
-  watch: { cluster: list.dataset.cluster },
-  load: async () => (pill.paused ? null : fetchList()),
-  replace: () => {},
-  apply: () => refresh(),
-  connection: (...state) => pill.setConnected(...state),
-});
-feed.start(meta());
+/** A list of one cluster follows its numbered digests. */
+function followOne() {
+  const feed = new Feed({
+    watch: { cluster: list.dataset.cluster },
+    load: async () => (pill.paused ? null : fetchList()),
+    replace: () => {},
+    apply: () => refresh(),
+    connection: (...state) => pill.setConnected(...state),
+  });
+  feed.start(meta());
+}
+
+/**
+ * A list over all clusters is woken by the digests of each of them. It also asks by
+ * itself: a cluster that is attached meanwhile, or not collected, has nobody to wake it.
+ */
+function followAll() {
+  const names = () => (find("[data-meta]", list)?.dataset.names ?? "").split(" ");
+  const watched = new Set(names().filter(Boolean));
+  const socket = new LiveSocket({
+    watch: [...watched].map((cluster) => ({ cluster })),
+    ready: refresh,
+    hear: refresh,
+    connection: (...state) => pill.setConnected(...state),
+  });
+  meta();
+  socket.start();
+  setInterval(() => find("[data-soon]", list) && refresh(), ASK_SOON_MS);
+  setInterval(async () => {
+    if (pill.paused) return;
+    await fetchList().catch(() => {});
+    for (const cluster of names()) {
+      if (!cluster || watched.has(cluster)) continue;
+      watched.add(cluster);
+      socket.options.watch = [...watched].map((each) => ({ cluster: each }));
+      socket.watch({ cluster });
+    }
+  }, ASK_MS);
+}
+
+if (list.dataset.cluster) followOne();
+else followAll();

@@ -18,6 +18,7 @@ export class Pill {
   answered;
   /** @type {number|undefined} */
   brokers;
+  of = "of_brokers";
 
   /** @param {(paused: boolean) => unknown} onPause called when the button is pressed */
   constructor(onPause) {
@@ -35,10 +36,11 @@ export class Pill {
 
   /**
    * Take what is known of the data: when it was taken, and how many brokers answered.
-   * @param {{takenAt: number, answered?: number, brokers?: number}} known
+   * Where `of` is the word for clusters, those are counted instead.
+   * @param {{takenAt: number, answered?: number, brokers?: number, of?: string}} known
    */
-  show({ takenAt, answered, brokers }) {
-    Object.assign(this, { takenAt, answered, brokers });
+  show({ takenAt, answered, brokers, of = "of_brokers" }) {
+    Object.assign(this, { takenAt, answered, brokers, of });
     this.tick();
   }
 
@@ -87,7 +89,7 @@ export class Pill {
     if (!this.connected) return ["reconnecting", ui("reconnecting", { time })];
     if (age > STALE_AFTER_MS) return ["stale", ui("stale", { time })];
     if (this.brokers && (this.answered ?? 0) < this.brokers) {
-      return ["partial", plural("of_brokers", this.brokers, { n: this.answered, all: this.brokers })];
+      return ["partial", plural(this.of, this.brokers, { n: this.answered, all: this.brokers })];
     }
     return ["live", ui("live")];
   }

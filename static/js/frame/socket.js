@@ -24,7 +24,8 @@ export class LiveSocket {
 
   /**
    * @param {object} options
-   * @param {object} options.watch what to watch: a cluster, a group of it, its labs
+   * @param {object|object[]} options.watch what to watch: a cluster, a group of it, its
+   *   labs, or several of these
    * @param {() => void} options.ready called whenever the server has begun to watch
    * @param {(message: any) => void} options.hear takes each message that follows
    * @param {(connected: boolean, refusal?: string) => void} options.connection
@@ -52,7 +53,7 @@ export class LiveSocket {
     let refused = true;
     socket.addEventListener("open", () => {
       refused = false;
-      this.send({ op: "watch", ...this.options.watch });
+      for (const each of [this.options.watch].flat()) this.watch(each);
     });
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
     socket.addEventListener("close", async (event) => {
@@ -64,6 +65,11 @@ export class LiveSocket {
     });
     clearInterval(this.pinger);
     this.pinger = setInterval(() => this.ping(), PING_MS);
+  }
+
+  /** @param {object} what to watch beside what is watched */
+  watch(what) {
+    this.send({ op: "watch", ...what });
   }
 
   send(message) {

@@ -75,7 +75,7 @@ async def test_an_epoch_of_members_with_lists_is_divided_as_they_hold(
         client = make_async_client(valkey.url)
         host = FleetHost(
             WorkerName("w1", "here", 1, datetime.now(UTC)),
-            clusters={"east": settings},
+            clusters=lambda: {"east": settings},
             announcer=Announcer(client),
             client=client,
             database=lambda work: sync_to_async(work)(),

@@ -18,6 +18,7 @@ from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.metrics import worker_metrics
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
+from dashboard.models import Cluster
 from rmqcore.timers import Schedule
 from tests.support.valkey import Valkey
 from tests.support.waiting import PATIENCE_SECONDS, until_seen
@@ -65,8 +66,8 @@ def service(valkey: Valkey, settings: Any) -> Iterator[CollectorService]:
         yield service
 
 
-def leader() -> bytes | None:
-    found: Any = live_state().client.get(lease_key("east"))
+def leader(cluster: str = "east") -> bytes | None:
+    found: Any = live_state().client.get(lease_key(cluster))
     return found if found is None else bytes(found)
 
 
@@ -121,3 +122,20 @@ def test_tells_how_late_it_is_and_what_it_missed(service: CollectorService) -> N
     assert told["worker"]["missed"] >= 2
     assert told["worker"]["late_ms"] >= 0
     assert told["clusters"]["east"]["lapses"] == 0
+
+
+def test_clusters_that_come_and_go_are_collected_without_a_restart(
+    service: CollectorService,
+) -> None:
+    west = Cluster.objects.create(name="west", name_servers=["127.0.0.1:1"])
+    wait_for_the_lead()
+    assert leader("west") is None
+
+    async def lead() -> bytes | None:
+        return leader("west")
+
+    Cluster.objects.filter(pk=west.pk).update(attached=True, configured=True)
+    async_to_sync(until_seen)(lead, lambda token: token is not None)
+    Cluster.objects.filter(pk=west.pk).update(attached=False, configured=False)
+    async_to_sync(until_seen)(lead, lambda token: token is None)
+    assert leader() is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config.cluster_settings import clusters
+from dashboard.config.cluster_settings import clusters, wants_embedded
 from dashboard.gateway.settings import ClientTls
 from tests.support.certificates import loopback_certificate
 
@@ -37,6 +37,17 @@ class TestClusters:
         found = clusters(KEY, EMBEDDED)
         assert found["embedded"].name_servers == ("127.0.0.1:9876",)
         assert [found[name].embedded for name in ("prod", "embedded")] == [False, True]
+
+    def test_the_word_alone_asks_for_the_embedded_one_beside_others(
+        self, given: Set
+    ) -> None:
+        given("prod=10.0.0.1:9876,embedded")
+        assert list(clusters(KEY, EMBEDDED)) == ["prod"]
+        assert wants_embedded(KEY)
+        given("prod=10.0.0.1:9876")
+        assert not wants_embedded(KEY)
+        given("")
+        assert wants_embedded(KEY)
 
     def test_each_cluster_has_keys_of_its_own(
         self, given: Set, monkeypatch: pytest.MonkeyPatch

@@ -76,6 +76,11 @@ async def make(
     async def database(work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
 
+    known = {
+        "east": settings_of(cluster),
+        "prod": ClusterSettings("prod", (cluster.nameserver_address,)),
+    }
+
     def make(
         name: str = "w1",
         now: Callable[[], float] = time.time,
@@ -83,10 +88,7 @@ async def make(
     ) -> FleetHost:
         host = FleetHost(
             WorkerName(name, "h", 1, datetime.now(UTC)),
-            clusters={
-                "east": settings_of(cluster),
-                "prod": ClusterSettings("prod", (cluster.nameserver_address,)),
-            },
+            clusters=lambda: known,
             announcer=Announcer(client),
             client=client,
             database=database,
@@ -390,7 +392,7 @@ async def test_listeners_wait_while_the_claim_is_over(
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"cluster": "west"}, "cluster 'west' is not in ROCKETSCOPE_CLUSTERS"),
+        ({"cluster": "west"}, "no cluster 'west' is configured"),
         ({"cluster": "prod"}, "cluster 'prod' is attached read-only"),
         ({"listener": "sing"}, "unknown listener 'sing'"),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),

@@ -26,6 +26,7 @@ FORMS = [
 ]
 ACCESS = "/clusters/hangzhou/access/"
 PAGES = [
+    "/clusters/",
     "/clusters/hangzhou/",
     "/clusters/hangzhou/groups/",
     GROUP,
@@ -48,6 +49,8 @@ ADMIN_PAGES = [
     f"{ACCESS}user/",
     f"{ACCESS}user/delete/",
     f"{ACCESS}rules/",
+    "/attach/",
+    "/clusters/hangzhou/remove/",
 ]
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.

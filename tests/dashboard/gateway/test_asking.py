@@ -47,6 +47,7 @@ def test_an_answer_is_not_waited_for_longer_than_said() -> None:
         ask(cluster, sleep, seconds=0.01)
 
 
+@pytest.mark.django_db
 def test_settings_are_found_by_name(settings: Any) -> None:
     east = ClusterSettings("east", ("127.0.0.1:1",))
     settings.ROCKETSCOPE_CLUSTERS = {"east": east}

@@ -72,6 +72,7 @@ async def test_brokers_divide_as_we_compute(
     assert other.differences
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_what_cannot_be_asked_is_said(
     cluster: LocalCluster, settings: Any
 ) -> None:

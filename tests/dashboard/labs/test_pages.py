@@ -69,7 +69,7 @@ def test_without_the_embedded_cluster_the_page_says_why(sign_in: SignIn) -> None
     Cluster.objects.create(name="production")
     operator = sign_in(Role.OPERATOR)
     page = operator.get("/labs/").content.decode()
-    assert "on the embedded cluster only, and none is configured here" in page
+    assert "on the embedded cluster only, which does not run yet" in page
     assert "data-start" not in page
     assert operator.post("/labs/F5/start/").status_code == 404
 

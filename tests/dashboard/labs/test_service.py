@@ -155,7 +155,9 @@ async def test_two_labs_run_side_by_side_and_failures_are_told(
     assert ended.error
 
 
-def test_without_an_embedded_cluster_the_role_does_nothing(settings: object) -> None:
+def test_without_an_embedded_cluster_no_run_is_claimed(
+    valkey: Valkey, settings: object
+) -> None:
     settings.ROCKETSCOPE_CLUSTERS = {  # type: ignore[attr-defined]
         "east": ClusterSettings("east", ("127.0.0.1:1",))
     }

@@ -42,5 +42,5 @@ def test_running_it_again_keeps_what_was_changed(embedded: None) -> None:
 
 def test_without_the_embedded_cluster_there_is_no_demo(settings: Any) -> None:
     settings.ROCKETSCOPE_CLUSTERS = {}
-    with pytest.raises(CommandError, match="names no cluster 'embedded'"):
+    with pytest.raises(CommandError, match="there is no cluster 'embedded'"):
         prepare()

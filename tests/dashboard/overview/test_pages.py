@@ -261,12 +261,6 @@ def test_a_cache_that_is_away(viewer: Client, hangzhou: object) -> None:
     assert "cannot be read" in text_of(viewer.get(HOME))
 
 
-def test_no_cluster_yet_says_how_to_name_one(viewer: Client) -> None:
-    answer = viewer.get("/")
-    assert "ROCKETSCOPE_CLUSTERS=" in text_of(answer)
-    assert "./rocketscope up" in text_of(answer)
-
-
 def test_an_unknown_cluster_is_named(viewer: Client, hangzhou: object) -> None:
     answer = viewer.get("/clusters/nowhere/")
     assert answer.status_code == 404

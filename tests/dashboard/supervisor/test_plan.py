@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from dashboard.supervisor import plan
@@ -25,6 +26,13 @@ def test_with_clusters_given_nothing_is_embedded() -> None:
     assert "ROCKETSCOPE_EMBEDDED_CLUSTER" not in plan.environment(found)
     assert plan.embedded_cluster(found) is None
     assert plan.demo_traffic(found) is None
+
+
+def test_pages_are_told_where_to_ask_for_the_embedded_cluster() -> None:
+    assert "ROCKETSCOPE_EMBEDDED_REQUEST" not in plan.environment(surroundings(None))
+    found = replace(surroundings(None), embedded_request=Path("/v/embedded.wanted"))
+    settings = plan.environment(found)
+    assert settings["ROCKETSCOPE_EMBEDDED_REQUEST"] == "/v/embedded.wanted"
 
 
 def test_every_process_has_few_heaps_and_gives_back_what_it_freed() -> None:

@@ -1,0 +1,1 @@
+"""All clusters on one page, worst first; attaching clusters and removing them."""
