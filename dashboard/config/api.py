@@ -38,6 +38,7 @@ from dashboard.reports.request.refusals import (
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
+from dashboard.topics.api import router as topics
 from dashboard.whatif.api import router as whatif
 from dashboard.whatif.writes import ScenarioError
 from rmqcore.errors import ArgumentError
@@ -79,6 +80,7 @@ api = NinjaAPI(
 for each in (
     overview,
     brokers,
+    topics,
     groups,
     findings,
     timeline,

@@ -143,6 +143,7 @@ TEMPLATES = [
             "libraries": {
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",
+                "topics": "dashboard.topics.tags",
             },
         },
     }

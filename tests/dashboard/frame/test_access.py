@@ -17,6 +17,8 @@ GROUP = "/clusters/hangzhou/groups/order-settlement/"
 PAGES = [
     "/clusters/hangzhou/",
     "/clusters/hangzhou/groups/",
+    "/clusters/hangzhou/topics/",
+    "/clusters/hangzhou/topics/orders/",
     GROUP,
     f"{GROUP}members/",
     f"{GROUP}whatif/",
