@@ -22,7 +22,7 @@ from dashboard.models import Role
 from rmqcore.errors import RmqError
 
 from .configuration import compared, route_lines
-from .reads import COLUMNS, line_of, losses, queues_of
+from .reads import COLUMNS, line_of, losses, queues_of, type_label, type_of
 from .table import topics_table
 
 LINES: Final = 12
@@ -87,7 +87,8 @@ def _topic_context(cluster: str, topic: str, tab: str) -> dict[str, Any]:
     context = _context(cluster)
     rows = context["topics"]["topics"] if context["topics"] else []
     row = next((each for each in rows if each["topic"] == topic), None)
-    return context | {"topic": topic, "tab": tab, "row": row}
+    label = type_label(type_of(row)) if row else ""
+    return context | {"topic": topic, "tab": tab, "row": row, "type": label}
 
 
 def _context(cluster: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Final
 from dashboard.live.documents import GroupState
 from dashboard.live.topic_documents import TopicBroker, TopicGroup, TopicRow
 from dashboard.wording.numbers import DAY
+from dashboard.wording.words import word
 
 ORDER: Final = (
     "no_consumer",
@@ -20,10 +21,11 @@ ORDER: Final = (
     "healthy",
 )
 LEVELS: Final = (1, 100, 1_000, 10_000, 100_000)
+HOT_TIMES: Final = 3
 COLUMNS: Final = 64
 """More queues than this do not fit side by side; the table has them all."""
 
-READ: Final = 4
+KINDS: Final = frozenset({"retry", "dlq", "system"})
 WRITE: Final = 2
 
 
@@ -37,6 +39,11 @@ def type_of(row: TopicRow) -> str:
     if row["kind"] != "normal":
         return row["kind"]
     return row["message_type"] or "mixed_types"
+
+
+def type_label(key: str) -> str:
+    """Return a type as people read it; RocketMQ's own words are not translated."""
+    return key.upper() if key in KINDS else word("topic_kind", key)
 
 
 def is_idle(row: TopicRow, now_ms: int) -> bool:
@@ -92,7 +99,8 @@ def queues_of(row: TopicRow) -> list[QueueSeen]:
     """Return the queues that the document lists, in the order of brokers and ids."""
     total = None if row["rate_partial"] else row["rate_in"]
     rates = [rate or 0 for broker in row["brokers"] for rate in broker["rate"]]
-    most = max(rates, default=0)
+    # An even spread fills a third: a bar at the top is hot, or close to it.
+    most = max(max(rates, default=0), HOT_TIMES * sum(rates) / max(1, len(rates)))
     hot = {(each["broker"], each["queue_id"]) for each in row["hot"]}
     found = []
     for broker in row["brokers"]:

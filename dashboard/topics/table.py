@@ -18,7 +18,7 @@ from dashboard.live.topic_documents import TopicRow
 from dashboard.wording import numbers
 from dashboard.wording.words import word
 
-from .reads import is_idle, queues_text, rank_of, type_of
+from .reads import is_idle, queues_text, rank_of, type_label, type_of
 
 TYPES: Final = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "retry", "dlq")
 Draw = Callable[[TopicRow], str]
@@ -135,7 +135,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
 
 
 def _type_chip(key: str) -> Chip[TopicRow]:
-    return Chip(key, word("topic_kind", key), lambda row: type_of(row) == key)
+    return Chip(key, type_label(key), lambda row: type_of(row) == key)
 
 
 def _state(row: TopicRow) -> str:
@@ -151,7 +151,7 @@ def _draw_state(row: TopicRow) -> str:
 
 
 def _draw_type(row: TopicRow) -> SafeString:
-    return format_html('<span class="tag">{}</span>', word("topic_kind", type_of(row)))
+    return format_html('<span class="tag">{}</span>', type_label(type_of(row)))
 
 
 def _no_rate(row: TopicRow) -> str:

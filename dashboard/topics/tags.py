@@ -16,6 +16,8 @@ register = template.Library()
 
 WIDTH: Final = 10
 HEIGHT: Final = 80
+_BAR: Final = SafeString(' class="bar"')
+_GAP: Final = SafeString(' fill="url(#hour-gap)"')
 
 
 @register.simple_tag
@@ -27,7 +29,7 @@ def hour_chart(points: Sequence[float | None]) -> SafeString:
     top = max(known) or 1.0
     bars = format_html_join(
         "",
-        '<rect class="{}" x="{}" width="{}" y="{}" height="{}"/>',
+        '<rect{} x="{}" width="{}" y="{}" height="{}"/>',
         (_bar(at, point, top) for at, point in enumerate(points)),
     )
     told = _("peak %(rate)s/s, now %(now)s/s") % {
@@ -37,13 +39,17 @@ def hour_chart(points: Sequence[float | None]) -> SafeString:
     box = f"0 0 {WIDTH * len(points)} {HEIGHT}"
     return format_html(
         '<svg class="hour" viewBox="{}" preserveAspectRatio="none" role="img">'
-        '<title>{}</title>{}</svg><p class="small dim">{}</p>',
+        '<title>{}</title><pattern id="hour-gap" width="5" height="5" '
+        'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        '<line y2="5" stroke-width="2"/></pattern>{}</svg><p class="small dim">{}</p>',
         *(box, told, bars, told),
     )
 
 
-def _bar(at: int, point: float | None, top: float) -> tuple[str, int, int, str, str]:
+def _bar(
+    at: int, point: float | None, top: float
+) -> tuple[SafeString, int, int, str, str]:
     if point is None:
-        return "gap", at * WIDTH, WIDTH, "0", str(HEIGHT)
+        return _GAP, at * WIDTH, WIDTH, "0", str(HEIGHT)
     height = point / top * (HEIGHT - 4)
-    return "bar", at * WIDTH, WIDTH - 2, f"{HEIGHT - height:.1f}", f"{height:.1f}"
+    return _BAR, at * WIDTH, WIDTH - 2, f"{HEIGHT - height:.1f}", f"{height:.1f}"

@@ -19,8 +19,5 @@ TOPIC_STATES: Final[dict[str, Word]] = {
 }
 
 TOPIC_KINDS: Final[dict[str, Word]] = {
-    "retry": "RETRY",
-    "dlq": "DLQ",
-    "system": "SYSTEM",
     "mixed_types": _("brokers differ"),
 }
