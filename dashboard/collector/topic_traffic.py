@@ -70,7 +70,10 @@ class HourTrend:
 
     def __init__(self, points: Sequence[float | None] = (), at_ms: int = 0) -> None:
         kept = list(points)[-POINTS:]
-        self._points: list[float | None] = [None] * (POINTS - len(kept)) + kept
+        self._points: list[float | None] = [
+            *(None for _ in range(POINTS - len(kept))),
+            *kept,
+        ]
         self._span = at_ms // STEP_MS
         self._messages = self._ms = 0
 
