@@ -36,7 +36,7 @@ def topic_status(row: TopicRow, *, complete: bool) -> Status:
 def differences(brokers: Mapping[str, QueueData]) -> list[str]:
     """Return what brokers say differently about a topic, as their settings' names."""
     said = list(brokers.values())
-    found = {
+    found: dict[str, set[object]] = {
         "readQueueNums": {each.read_queue_nums for each in said},
         "writeQueueNums": {each.write_queue_nums for each in said},
         "perm": {each.perm for each in said},
