@@ -106,6 +106,7 @@ FILES: Final[Mapping[str, Bound]] = {
 KEYS: Final[Mapping[str, Bound]] = {
     "rs:group:*": _keys(1, for_each_group=True, ends=True),
     "rs:overview:*": _keys(100, ends=True),
+    "rs:topics:*": _keys(100, ends=True),
     "rs:memory:*": _held(64, ends=True),
     "rs:moments:*": _held(128, ends=True),
     "rs:lease:*": _keys(100, ends=True),

@@ -250,6 +250,8 @@ class ClusterCollector:
         await self._ask_some(lead, snapshot, changed, watched)
         await lead.drop_all_but(snapshot)
         skipped, self._skipped_since = self._skipped_since, 0
+        # A fault in it must not keep the list of groups back.
+        await self._guarded("topics", lead.publish_topics(snapshot))
         await lead.publish_overview(snapshot, with_skipped(late, skipped))
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
         await self.keeper.keep_brokers(self._source.known_brokers())

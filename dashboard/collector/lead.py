@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import orjson
 import redis.asyncio
 
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
@@ -29,10 +30,12 @@ from dashboard.live.names import (
     memory_key,
     moments_key,
     overview_key,
+    topics_key,
 )
 from dashboard.live.numbering import HANDED_ON, Numbering, Stamp
 from dashboard.live.publishing import GroupUpdate, Publisher
 from dashboard.live.state import read_object
+from dashboard.live.topic_documents import Topics
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
@@ -56,6 +59,7 @@ from .overview_document import overview_document, overview_row, unjudged_row
 from .presence import Presence, Standing
 from .records import GroupHandover
 from .samples import SampleColumns
+from .topics_document import TopicBook
 from .trend import LagTrend
 
 logger = logging.getLogger(__name__)
@@ -112,6 +116,7 @@ class Lead:
         """Groups that the previous leader listed and that were not met in this lead."""
         self._holdings: dict[str, dict[str, Holding]] = {}
         self._presence = Presence()
+        self._topics = TopicBook(cluster)
         self.faults = Faults(cluster)
         """The groups that could not be judged."""
         self._publishing = asyncio.Lock()
@@ -159,6 +164,9 @@ class Lead:
         if stored is None:
             return
         last = cast("Overview", stored)
+        topics = read_object(await self._client.get(topics_key(self.cluster)))
+        if topics is not None:
+            self._topics.restore(cast("Topics", topics))
         self._presence.restore(last)
         self._overview = last
         for row in last["groups"]:
@@ -356,6 +364,12 @@ class Lead:
                 document["late"] = late
             self._overview = document
             _checked(await self._publisher.overview(document))
+
+    async def publish_topics(self, snapshot: ClusterSnapshot) -> None:
+        """Store the document of all topics, for the pages that the overview wakes."""
+        topics = self._topics.take(snapshot, self.groups, self._rows)
+        stored = {topics_key(self.cluster): orjson.dumps(topics)}
+        _checked(await self._publisher.store(stored))
 
     async def publish_failure(self, error: str) -> None:
         """Tell readers why nothing new comes; the last known rows stay."""

@@ -54,6 +54,7 @@ from dashboard.reports.request.refusals import (
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
+from dashboard.topics.api import router as topics
 from dashboard.whatif.api import router as whatif
 from dashboard.whatif.writes import ScenarioError
 from rmqcore.errors import ArgumentError
@@ -104,6 +105,7 @@ for each in (
     clusters,
     brokers,
     administration,
+    topics,
     groups,
     findings,
     timeline,

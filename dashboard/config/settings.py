@@ -149,6 +149,7 @@ TEMPLATES = [
             "libraries": {
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",
+                "topics": "dashboard.topics.tags",
             },
         },
     }

@@ -17,6 +17,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "overview",
         "brokers",
         "administration",
+        "topics",
         "groups",
         "timeline",
         "whatif",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dashboard.findings.words import FINDINGS, STATES
 from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
 from dashboard.timers.words import SLOTS, TIMERS
+from dashboard.topics.words import TOPIC_KINDS, TOPIC_STATES
 from dashboard.whatif.words import OPTIONS, WEIGHINGS, WHATIF
 from dashboard.wording.words import add_words
 
@@ -18,6 +19,8 @@ def bring_words_together() -> None:
             "change": CHANGES,
             "epoch": EPOCHS,
             "event": EVENTS,
+            "topic": TOPIC_STATES,
+            "topic_kind": TOPIC_KINDS,
             "timer": TIMERS,
             "slot": SLOTS,
             "whatif": WHATIF,

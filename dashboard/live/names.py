@@ -22,6 +22,11 @@ def overview_key(cluster: str) -> str:
     return f"{PREFIX}overview:{cluster}"
 
 
+def topics_key(cluster: str) -> str:
+    """Return the key of a cluster's Topics document."""
+    return f"{PREFIX}topics:{cluster}"
+
+
 def lake_gap_key(cluster: str) -> str:
     """Return the key of a cluster's LakeGap, set while there is one to report."""
     return f"{PREFIX}lake-gap:{cluster}"

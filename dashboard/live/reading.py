@@ -18,6 +18,7 @@ from django.conf import settings
 from .arrival import group_text
 from .documents import GroupState, LakeGap, Overview
 from .state import LiveState, live_state, read_object
+from .topic_documents import Topics
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,10 @@ class Reading(Generic[Document]):
 
 def read_overview(cluster: str) -> Reading[Overview]:
     return _read(lambda state: state.overview(cluster))
+
+
+def read_topics(cluster: str) -> Reading[Topics]:
+    return _read(lambda state: state.topics(cluster))
 
 
 def read_lake_gap(cluster: str) -> LakeGap | None:

@@ -118,6 +118,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "missing": _("The name servers do not list its broker any more"),
     "not_every_queue": _("Needs the lag and the owner of every queue"),
     "no_lag": _("Nothing waits, so there is nothing to compare"),
+    "no_traffic": _("Nothing came in the last five minutes, or not all is known"),
     "cause": _("No cause is known"),
 }
 

@@ -35,7 +35,7 @@ from .ownership import infer, nobody, owners_of, strategy_of
 from .queue_tables import QueueTables
 from .sweep import BrokerAnswers, Question
 from .tables import GroupOffsets
-from .topic_rows import TopicRows, join_topics, known_topics
+from .topic_rows import TopicRows, join_topics, known_topics, system_topics
 from .versions import version_name
 
 Reports = Mapping[tuple[str, str], MemberReport]
@@ -93,6 +93,7 @@ def assemble(
         gathered.took_ms,
         gathered.nameserver,
         gathered.nameservers,
+        system_topics(answers),
     )
 
 

@@ -21,7 +21,7 @@ import msgspec
 
 from rmqcore.model.columns import Values
 from rmqcore.model.route import QueueData
-from rmqcore.model.topic import Perm
+from rmqcore.model.topic import MESSAGE_TYPE, Perm
 from rmqcore.protocol import bodies
 from rmqcore.protocol.bodies.codec import Int32, Int64, QueueCount
 
@@ -174,6 +174,7 @@ class _Topic(msgspec.Struct, gc=False):
     readQueueNums: QueueCount  # noqa: N815
     writeQueueNums: QueueCount  # noqa: N815
     perm: Int32 = 6
+    attributes: dict[str, str] = {}
 
 
 class _Topics(msgspec.Struct):
@@ -216,12 +217,21 @@ def decode_topic_listing(body: bytes, broker_name: str) -> Listing:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         version = ""
         table = {
-            name: _Topic(topic.read_queue_nums, topic.write_queue_nums, topic.perm)
+            name: _Topic(
+                topic.read_queue_nums,
+                topic.write_queue_nums,
+                topic.perm,
+                dict(topic.attributes),
+            )
             for name, topic in bodies.decode_topic_config_table(body).topics.items()
         }
     topics = {
         name: QueueData(
-            broker_name, topic.readQueueNums, topic.writeQueueNums, Perm(topic.perm)
+            broker_name,
+            topic.readQueueNums,
+            topic.writeQueueNums,
+            Perm(topic.perm),
+            message_type=topic.attributes.get(MESSAGE_TYPE),
         )
         for name, topic in table.items()
     }

@@ -15,6 +15,7 @@ from rmqcore.model.route import QueueData
 from rmqcore.model.snapshot import TopicSnapshot, topic_kind
 from rmqcore.model.topic import dead_letter_topic, retry_topic
 
+from .names import is_system_topic
 from .sweep import BrokerAnswers
 from .tables import TopicOffsets
 
@@ -72,6 +73,20 @@ def known_topics(
         else:
             names.update(*(_topics_of(answer, group) for group in groups))
     return names
+
+
+def system_topics(
+    answers: Sequence[BrokerAnswers],
+) -> dict[str, dict[str, QueueData]]:
+    """Return the topics that RocketMQ made for itself, by name and broker."""
+    clusters = frozenset(answer.broker.cluster for answer in answers)
+    brokers = frozenset(answer.name for answer in answers)
+    found: dict[str, dict[str, QueueData]] = {}
+    for answer in answers:
+        for name, data in answer.listed_topics.items():
+            if is_system_topic(name, clusters, brokers):
+                found.setdefault(name, {})[answer.name] = data
+    return dict(sorted(found.items()))
 
 
 def _topics_of(answer: BrokerAnswers, group: str) -> set[str]:

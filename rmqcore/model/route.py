@@ -35,13 +35,18 @@ class BrokerData:
 
 @dataclass(frozen=True, slots=True)
 class QueueData:
-    """How many queues a topic has on one broker, and their permissions."""
+    """How many queues a topic has on one broker, and their permissions.
+
+    `message_type` is the topic's attribute `message.type` there, as the broker words
+    it. It is None where it is not set, and in routes, which do not tell it.
+    """
 
     broker_name: str
     read_queue_nums: int
     write_queue_nums: int
     perm: Perm
     topic_sys_flag: int = 0
+    message_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,9 @@ class ClusterSnapshot:
 
     `brokers` are those that the name servers name, and those that they named before and
     that nobody has declared gone. `nameserver` is the first that answered; None when
-    none did, and the brokers are those known before.
+    none did, and the brokers are those known before. `system_topics` are those that
+    RocketMQ made for itself, by name and broker; only those that a group consumes are
+    among `topics`, too.
     """
 
     taken_at_ms: int
@@ -303,6 +305,7 @@ class ClusterSnapshot:
     took_ms: float = 0.0
     nameserver: str | None = None
     nameservers: tuple[NameServerSnapshot, ...] = ()
+    system_topics: Mapping[str, Mapping[str, QueueData]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

@@ -29,6 +29,8 @@ PAGES = [
     "/clusters/",
     "/clusters/hangzhou/",
     "/clusters/hangzhou/groups/",
+    "/clusters/hangzhou/topics/",
+    "/clusters/hangzhou/topics/orders/",
     GROUP,
     f"{GROUP}members/",
     f"{GROUP}whatif/",

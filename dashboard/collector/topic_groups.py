@@ -1,0 +1,90 @@
+"""Which groups consume a topic, and how far behind they are on it.
+
+A group's queue table is sorted by topic, and most groups have one topic: their sums are
+taken in bulk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from dashboard.live.documents import OverviewRow
+from dashboard.live.topic_documents import TopicGroup
+from rmqcore.model.snapshot import GroupSnapshot, QueueTable
+
+from .ages import oldest_of
+from .group_watch import GroupWatch
+
+WORST_FIRST = ("crit", "warn", "unk", "ok")
+
+
+def groups_by_topic(
+    watches: Mapping[str, GroupWatch], rows: Mapping[str, OverviewRow]
+) -> dict[str, list[TopicGroup]]:
+    """Return the groups of each topic, the worst first."""
+    found: dict[str, list[TopicGroup]] = {}
+    for name, watch in watches.items():
+        row, sight = rows.get(name), watch.sight
+        if row is None or sight is None:
+            continue
+        for topic, part in _parts(sight.group.queues):
+            found.setdefault(topic, []).append(_entry(sight.group, row, topic, part))
+    for groups in found.values():
+        groups.sort(key=_badness)
+    return found
+
+
+def _badness(each: TopicGroup) -> tuple[int, int, str]:
+    return WORST_FIRST.index(each["level"]), -(each["lag"] or 0), each["group"]
+
+
+def _parts(table: QueueTable) -> Iterator[tuple[str, QueueTable | list[int]]]:
+    """Return each topic with its rows, or the table where it is the only topic."""
+    keys = table.keys
+    if keys and keys[0][0] == keys[-1][0]:
+        yield keys[0][0], table
+        return
+    for topic, rows in groupby(range(len(keys)), key=lambda row: keys[row][0]):
+        yield topic, list(rows)
+
+
+def _entry(
+    group: GroupSnapshot, row: OverviewRow, topic: str, part: QueueTable | list[int]
+) -> TopicGroup:
+    if isinstance(part, list):
+        lag, partial, oldest = _sums(group.queues, part)
+    else:
+        lag = part.lag.total() if part.lag.known_rows else None
+        partial = row["lag_partial"]
+        oldest = oldest_of(part)[0]
+    return {
+        "group": group.name,
+        "kind": row["kind"],
+        "reads": _reads(group, row, topic),
+        "members": row["members"],
+        "lag": lag,
+        "partial": partial,
+        "oldest_ms": oldest,
+        "level": row["status"]["level"],
+        "word": row["status"]["word"],
+    }
+
+
+def _sums(table: QueueTable, rows: list[int]) -> tuple[int | None, bool, int | None]:
+    waiting = [table.waiting(row) for row in rows]
+    known = [each for each in waiting if each is not None]
+    ages = [
+        age
+        for row, lag in zip(rows, waiting, strict=True)
+        if lag and (age := table.lag_ms[row]) is not None
+    ]
+    oldest = max(ages, default=None if any(known) or None in waiting else 0)
+    return (sum(known) if known else None), None in waiting, oldest
+
+
+def _reads(group: GroupSnapshot, row: OverviewRow, topic: str) -> bool | None:
+    if row["members"] is None:
+        return None
+    subscribed = {each.topic for each in group.subscriptions}
+    return bool(row["members"]) and (not subscribed or topic in subscribed)

@@ -1,0 +1,248 @@
+"""Builds the document of a cluster's topics from a sweep and what is kept of earlier.
+
+A broker that is away keeps the values that it last told, with their time; they are part
+of no sum. What is kept for each topic is bounded: eleven columns of offsets, which
+snapshots share, and 30 numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from dashboard.live.documents import OverviewRow, Status
+from dashboard.live.topic_documents import (
+    TopicBroker,
+    TopicGroup,
+    TopicRow,
+    Topics,
+    TopicType,
+)
+from rmqcore.model.columns import Column, QueueKey
+from rmqcore.model.route import QueueData
+from rmqcore.model.snapshot import ClusterSnapshot, TopicKind, TopicSnapshot
+from rmqcore.model.topic import Perm
+
+from .group_watch import GroupWatch
+from .topic_groups import groups_by_topic
+from .topic_status import differences, topic_status
+from .topic_traffic import RATE_MS, HourTrend, Mark, TopicTraffic
+
+QUEUES_LISTED: Final = 256
+"""Queues that are listed of a topic on one broker; sums are of all."""
+GROUPS_LISTED: Final = 50
+
+KINDS: Final[Mapping[TopicKind, TopicType]] = {
+    TopicKind.NORMAL: "normal",
+    TopicKind.RETRY: "retry",
+    TopicKind.DEAD_LETTER: "dlq",
+}
+
+
+class TopicBook:
+    """The topics of one cluster, sweep after sweep."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._traffic: dict[str, TopicTraffic] = {}
+        self._shown: dict[str, TopicRow] = {}
+        self._shown_ms = 0
+
+    def restore(self, earlier: Topics) -> None:
+        """Continue from what an earlier leader published."""
+        self._shown = {row["topic"]: row for row in earlier["topics"]}
+        self._shown_ms = earlier["taken_at"]
+
+    def take(
+        self,
+        snapshot: ClusterSnapshot,
+        watches: Mapping[str, GroupWatch],
+        rows: Mapping[str, OverviewRow],
+    ) -> Topics:
+        """Return the document of one sweep of all groups."""
+        groups = groups_by_topic(watches, rows)
+        shown = {
+            name: self._row(topic, groups.get(name, []), snapshot)
+            for name, topic in snapshot.topics.items()
+        }
+        for name, brokers in snapshot.system_topics.items():
+            if name not in shown:
+                shown[name] = _unasked(name, brokers)
+        self._traffic = {n: t for n, t in self._traffic.items() if n in shown}
+        self._shown, self._shown_ms = shown, snapshot.taken_at_ms
+        return {
+            "cluster": self._cluster,
+            "taken_at": snapshot.taken_at_ms,
+            "topics": [shown[name] for name in sorted(shown)],
+        }
+
+    def _row(
+        self, topic: TopicSnapshot, groups: list[TopicGroup], snapshot: ClusterSnapshot
+    ) -> TopicRow:
+        traffic = self._traffic.get(topic.name)
+        if traffic is None:
+            traffic = self._traffic[topic.name] = self._begin(topic)
+        at_ms = snapshot.taken_at_ms
+        traffic.add(Mark(at_ms, topic.keys, topic.max))
+        flow = traffic.flow(RATE_MS)
+        rates = flow.rates() if flow else [None] * len(topic.keys)
+        known = [rate for rate in rates if rate is not None]
+        writable = _writable(topic.brokers)
+        system = topic.name in snapshot.system_topics
+        ages = [each["oldest_ms"] for each in groups if each["lag"] != 0]
+        row: TopicRow = {
+            "topic": topic.name,
+            "kind": "system" if system else KINDS[topic.kind],
+            "message_type": _type(topic.brokers),
+            "status": {"level": "ok", "word": "healthy"},
+            "brokers": list(self._brokers(topic, rates)),
+            "queues": len(topic.keys),
+            "held": _held(topic),
+            "rate_in": round(sum(known), 1) if known else None,
+            "rate_partial": len(known) < len(rates),
+            "skew": traffic.skew(writable),
+            "hot": [
+                {"broker": key[1], "queue_id": key[2], "share": share, "since": since}
+                for key, share, since in traffic.hot(writable)
+            ],
+            "trend": traffic.trend.points(at_ms),
+            "quiet_since": traffic.quiet_since,
+            "differs": differences(topic.brokers),
+            "groups": groups[:GROUPS_LISTED],
+            "group_count": len(groups),
+            "oldest_ms": max((age for age in ages if age is not None), default=None),
+            "oldest_partial": None in ages or any(g["partial"] for g in groups),
+        }
+        row["status"] = topic_status(row, complete=topic.max.complete)
+        if not ages and groups and not row["oldest_partial"]:
+            row["oldest_ms"] = 0
+        return row
+
+    def _begin(self, topic: TopicSnapshot) -> TopicTraffic:
+        shown = self._shown.get(topic.name)
+        if shown is None or shown["kind"] == "system":
+            return TopicTraffic()
+        return TopicTraffic(
+            HourTrend(shown["trend"], self._shown_ms),
+            shown["quiet_since"],
+            _last_mark(shown, topic, self._shown_ms),
+        )
+
+    def _brokers(
+        self, topic: TopicSnapshot, rates: list[float | None]
+    ) -> Iterator[TopicBroker]:
+        shown = self._shown.get(topic.name)
+        before = {b["name"]: b for b in shown["brokers"]} if shown else {}
+        for name, start, end in _spans(topic.keys):
+            entry = _entry(topic, name, start, end)
+            entry["rate"] = rates[start : start + len(entry["ids"])]
+            last = before.get(name)
+            if entry["reason"] and last and last["max"]:
+                entry["ids"], entry["rate"] = last["ids"], [None] * len(last["ids"])
+                entry["min"], entry["max"] = last["min"], last["max"]
+                entry["as_of"] = last["as_of"] or self._shown_ms
+            yield entry
+
+
+def _entry(topic: TopicSnapshot, name: str, start: int, end: int) -> TopicBroker:
+    data = topic.brokers[name]
+    stop = min(end, start + QUEUES_LISTED)
+    reason = topic.max.reason(start)
+    return {
+        "name": name,
+        "read": data.read_queue_nums,
+        "write": data.write_queue_nums,
+        "perm": int(data.perm),
+        "message_type": data.message_type,
+        "ids": [key[2] for key in topic.keys[start:stop]],
+        "min": [] if reason else _listed(topic.min, start, stop),
+        "max": [] if reason else _listed(topic.max, start, stop),
+        "rate": [],
+        "reason": reason.value if reason else None,
+        "as_of": None,
+        "left_out": end - stop,
+    }
+
+
+def _listed(column: Column, start: int, stop: int) -> list[int | None]:
+    if column.complete:
+        return list(column.values[start:stop])
+    return [column[row] for row in range(start, stop)]
+
+
+def _spans(keys: tuple[QueueKey, ...]) -> Iterator[tuple[str, int, int]]:
+    """Return each broker with its first row and the one after its last."""
+    start = 0
+    for row in range(1, len(keys) + 1):
+        if row == len(keys) or keys[row][1] != keys[start][1]:
+            yield keys[start][1], start, row
+            start = row
+
+
+def _writable(brokers: Mapping[str, QueueData]) -> int:
+    return sum(b.write_queue_nums for b in brokers.values() if Perm.WRITE in b.perm)
+
+
+def _type(brokers: Mapping[str, QueueData]) -> str | None:
+    types = {each.message_type or "NORMAL" for each in brokers.values()}
+    return types.pop() if len(types) == 1 else None
+
+
+def _held(topic: TopicSnapshot) -> int | None:
+    if not (topic.max.complete and topic.min.complete):
+        return None
+    return topic.max.total() - topic.min.total()
+
+
+def _last_mark(shown: TopicRow, topic: TopicSnapshot, at_ms: int) -> Mark | None:
+    values = [
+        value
+        for broker in shown["brokers"]
+        if not broker["reason"]
+        for value in broker["max"]
+    ]
+    if len(values) != len(topic.keys) or None in values:
+        return None
+    return Mark(at_ms, topic.keys, Column.of(v for v in values if v is not None))
+
+
+def _unasked(name: str, brokers: Mapping[str, QueueData]) -> TopicRow:
+    """Return the row of a topic of RocketMQ's own, whose offsets are not asked for."""
+    entries: list[TopicBroker] = [
+        {
+            "name": each,
+            "read": data.read_queue_nums,
+            "write": data.write_queue_nums,
+            "perm": int(data.perm),
+            "message_type": data.message_type,
+            "ids": [],
+            "min": [],
+            "max": [],
+            "rate": [],
+            "reason": "not_asked",
+            "as_of": None,
+            "left_out": 0,
+        }
+        for each, data in brokers.items()
+    ]
+    status: Status = {"level": "ok", "word": "not_measured"}
+    return {
+        "topic": name,
+        "kind": "system",
+        "message_type": _type(brokers),
+        "status": status,
+        "brokers": entries,
+        "queues": sum(max(b["read"], b["write"]) for b in entries),
+        "held": None,
+        "rate_in": None,
+        "rate_partial": True,
+        "skew": None,
+        "hot": [],
+        "trend": [],
+        "quiet_since": None,
+        "differs": differences(brokers),
+        "groups": [],
+        "group_count": 0,
+        "oldest_ms": None,
+        "oldest_partial": True,
+    }

@@ -1,0 +1,203 @@
+"""The table of a cluster's topics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from dashboard.frame.tables import Chip, Column, Facet, Table
+from dashboard.frame.tags import unknown
+from dashboard.live.topic_documents import TopicRow
+from dashboard.wording import numbers
+from dashboard.wording.words import word
+
+from .reads import is_idle, queues_text, rank_of, type_label, type_of
+
+TYPES: Final = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "retry", "dlq")
+Draw = Callable[[TopicRow], str]
+
+
+def topics_table(cluster: str) -> Table[TopicRow]:
+    """Return the table, with links into that cluster."""
+    now_ms = int(time.time() * 1000)
+    return Table(
+        name="topics",
+        title=_("Topics, worst first"),
+        filter_title=_("Filter topics"),
+        columns=_columns(cluster),
+        key=lambda row: row["topic"],
+        rank=rank_of,
+        texts=lambda row: [row["topic"], *(each["group"] for each in row["groups"])],
+        segments=[_type_chip(each) for each in TYPES],
+        hidden=[
+            Chip("system", "SYSTEM", lambda row: row["kind"] == "system"),
+            Chip("idle", _("Idle"), lambda row: is_idle(row, now_ms)),
+        ],
+        facets=[
+            Facet("broker", _("Broker"), _brokers),
+            Facet("group", _("Group"), lambda row: [g["group"] for g in row["groups"]]),
+            Facet("state", _("State"), lambda row: [_state(row)]),
+        ],
+        css=lambda row: "striped" if row["status"]["word"] == "half_known" else "",
+    )
+
+
+def _columns(cluster: str) -> list[Column[TopicRow]]:
+    return [
+        Column("state", _("State"), _state, _draw_state, fixed=True),
+        Column(
+            "topic",
+            _("Topic"),
+            lambda row: row["topic"],
+            lambda row: _link("topic", cluster, row["topic"], "data-open"),
+            css="cut strong",
+            fixed=True,
+        ),
+        Column("type", _("Type"), type_of, _draw_type),
+        Column(
+            "queues",
+            _("Queues"),
+            lambda row: row["queues"],
+            queues_text,
+            css="num",
+            falls=True,
+        ),
+        Column(
+            "in",
+            _("In/s"),
+            lambda row: row["rate_in"],
+            _draw_rate,
+            css="num strong",
+            falls=True,
+            narrow=True,
+            unknown=lambda row: word("unknown", _no_rate(row)),
+        ),
+        Column(
+            "groups",
+            _("Groups"),
+            lambda row: row["group_count"],
+            lambda row: numbers.count(row["group_count"]),
+            css="num",
+            falls=True,
+        ),
+        Column(
+            "worst",
+            _("Worst group"),
+            lambda row: row["groups"][0]["group"] if row["groups"] else "",
+            lambda row: _draw_worst(cluster, row),
+            css="cut",
+        ),
+        Column(
+            "lag",
+            _("Its lag"),
+            lambda row: row["groups"][0]["lag"] if row["groups"] else None,
+            _draw_lag,
+            css="num",
+            falls=True,
+            narrow=True,
+            unknown=lambda row: word("unknown", "no_lag"),
+        ),
+        Column(
+            "skew",
+            _("Skew"),
+            lambda row: row["skew"],
+            lambda row: _ratio(row["skew"]),
+            css="num",
+            falls=True,
+            unknown=lambda row: word("unknown", "no_traffic"),
+        ),
+        Column(
+            "oldest",
+            _("Oldest waiting"),
+            lambda row: row["oldest_ms"],
+            _draw_oldest,
+            css="num",
+            falls=True,
+            unknown=lambda row: word("unknown", "not_asked"),
+        ),
+        Column(
+            "held",
+            _("Messages held"),
+            lambda row: row["held"],
+            lambda row: _count(row["held"]),
+            css="num",
+            falls=True,
+            shown=False,
+        ),
+    ]
+
+
+def _type_chip(key: str) -> Chip[TopicRow]:
+    return Chip(key, type_label(key), lambda row: type_of(row) == key)
+
+
+def _state(row: TopicRow) -> str:
+    return word("topic", row["status"]["word"])
+
+
+def _brokers(row: TopicRow) -> list[str]:
+    return [each["name"] for each in row["brokers"]]
+
+
+def _draw_state(row: TopicRow) -> str:
+    return render_to_string("topics/state.html", {"status": row["status"]})
+
+
+def _draw_type(row: TopicRow) -> SafeString:
+    return format_html('<span class="tag">{}</span>', type_label(type_of(row)))
+
+
+def _no_rate(row: TopicRow) -> str:
+    reasons = [each["reason"] for each in row["brokers"] if each["reason"]]
+    return reasons[0] if reasons else "first_sample"
+
+
+def _draw_rate(row: TopicRow) -> str:
+    if row["rate_in"] is None:
+        return unknown(_no_rate(row))
+    return ("≥ " if row["rate_partial"] else "") + numbers.rate(row["rate_in"])
+
+
+def _draw_worst(cluster: str, row: TopicRow) -> str:
+    if not row["groups"]:
+        return format_html('<span class="dim">{}</span>', _("no group reads it"))
+    worst = row["groups"][0]
+    state = render_to_string("topics/mark.html", {"level": worst["level"]})
+    return format_html("{} {}", state, _link("group", cluster, worst["group"], ""))
+
+
+def _draw_lag(row: TopicRow) -> str:
+    if not row["groups"]:
+        return unknown("no_lag")
+    worst = row["groups"][0]
+    if worst["lag"] is None:
+        return unknown("broadcasting" if worst["kind"] == "broadcasting" else "")
+    return ("≥ " if worst["partial"] else "") + numbers.count(worst["lag"])
+
+
+def _draw_oldest(row: TopicRow) -> str:
+    if row["oldest_ms"] is None:
+        return unknown("not_asked" if row["groups"] else "no_lag")
+    mark = "≥ " if row["oldest_partial"] else ""
+    return mark + numbers.duration(row["oldest_ms"])
+
+
+def _ratio(value: float | None) -> str:
+    return unknown("no_traffic") if value is None else numbers.ratio(value)
+
+
+def _count(value: int | None) -> str:
+    return unknown("not_asked") if value is None else numbers.count(value)
+
+
+def _link(place: str, cluster: str, name: str, mark: str) -> SafeString:
+    address = reverse(place, args=[cluster, name])
+    data = format_html(" {}", mark) if mark else ""
+    return format_html('<a href="{}" title="{}"{}>{}</a>', address, name, data, name)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.collector.topics_document import TopicBook
+from rmqcore.model import Perm, QueueData
+from rmqcore.model.columns import Column, Reason
+from rmqcore.model.snapshot import ClusterSnapshot, TopicKind, TopicSnapshot
+from tests.dashboard.collector.sights import NOW, cluster, keys
+
+RW = Perm.READ | Perm.WRITE
+STEP = 10_000
+
+
+def topic(
+    a: list[int | Reason],
+    b: list[int | Reason],
+    *,
+    name: str = "orders",
+    kind: TopicKind = TopicKind.NORMAL,
+    types: tuple[str | None, str | None] = (None, None),
+) -> TopicSnapshot:
+    brokers = {
+        "a": QueueData("a", len(a), len(a), RW, message_type=types[0]),
+        "b": QueueData("b", len(b), len(b), RW, message_type=types[1]),
+    }
+    return TopicSnapshot(
+        name,
+        kind,
+        keys(len(a), name, "a") + keys(len(b), name, "b"),
+        Column.of([each if isinstance(each, Reason) else 0 for each in a + b]),
+        Column.of(a + b),
+        brokers,
+    )
+
+
+def sweep(step: int, *topics: TopicSnapshot) -> ClusterSnapshot:
+    return replace(
+        cluster(),
+        taken_at_ms=NOW + step * STEP,
+        topics={each.name: each for each in topics},
+        system_topics={"TBW102": {"a": QueueData("a", 8, 8, RW)}},
+    )
+
+
+def test_a_topic_that_nobody_reads_needs_the_first_look() -> None:
+    book = TopicBook("east")
+    book.take(sweep(0, topic([0], [0])), {}, {})
+    document = book.take(sweep(1, topic([100], [200])), {}, {})
+    row, system = document["topics"][1], document["topics"][0]
+    assert row["status"] == {"level": "crit", "word": "no_consumer"}
+    assert (row["rate_in"], row["queues"], row["held"]) == (30.0, 2, 300)
+    assert [each["rate"] for each in row["brokers"]] == [[10.0], [20.0]]
+    assert (system["topic"], system["kind"]) == ("TBW102", "system")
+    assert system["rate_in"] is None
+
+
+def test_a_broker_that_is_away_keeps_its_last_values_out_of_the_sums() -> None:
+    book = TopicBook("east")
+    book.take(sweep(0, topic([0], [0])), {}, {})
+    book.take(sweep(1, topic([100], [200])), {}, {})
+    for step in (2, 3):
+        gone = topic([200], [Reason.NO_ANSWER])
+        row = book.take(sweep(step, gone), {}, {})["topics"][1]
+    away = row["brokers"][1]
+    assert (away["reason"], away["max"], away["rate"]) == ("no_answer", [200], [None])
+    assert away["as_of"] == NOW + STEP
+    assert row["rate_partial"] is True
+    assert row["held"] is None
+    assert row["skew"] is None
+
+
+def test_the_next_leader_has_rates_at_once_and_the_last_values() -> None:
+    first = TopicBook("east")
+    left = first.take(sweep(0, topic([0], [0])), {}, {})
+    book = TopicBook("east")
+    book.restore(left)
+    row = book.take(sweep(1, topic([100], [Reason.NO_ANSWER])), {}, {})["topics"][1]
+    assert row["brokers"][0]["rate"] == [10.0]
+    assert row["brokers"][1]["as_of"] == NOW
+
+
+def test_types_and_queue_counts_that_differ_are_named() -> None:
+    odd = topic([1, 1], [1], types=("FIFO", None))
+    row = TopicBook("east").take(sweep(0, odd), {}, {})["topics"][1]
+    assert row["differs"] == ["readQueueNums", "writeQueueNums", "message.type"]
+    assert row["message_type"] is None
+    assert row["status"]["word"] == "brokers_differ"
+
+
+def test_dead_letters_that_came_within_the_hour_fill_their_topic() -> None:
+    book = TopicBook("east")
+    name, kind = "%DLQ%billing", TopicKind.DEAD_LETTER
+    book.take(sweep(0, topic([0], [0], name=name, kind=kind)), {}, {})
+    row = book.take(sweep(1, topic([9], [0], name=name, kind=kind)), {}, {})["topics"][
+        0
+    ]
+    assert (row["kind"], row["status"]["word"]) == ("dlq", "filling")
