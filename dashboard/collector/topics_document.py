@@ -61,8 +61,12 @@ class TopicBook:
     ) -> Topics:
         """Return the document of one sweep of all groups."""
         groups = groups_by_topic(watches, rows)
+        judged = all(
+            name in rows and name in watches and watches[name].sight is not None
+            for name in snapshot.groups
+        )
         shown = {
-            name: self._row(topic, groups.get(name, []), snapshot)
+            name: self._row(topic, groups.get(name, []), snapshot, judged=judged)
             for name, topic in snapshot.topics.items()
         }
         for name, brokers in snapshot.system_topics.items():
@@ -77,8 +81,14 @@ class TopicBook:
         }
 
     def _row(
-        self, topic: TopicSnapshot, groups: list[TopicGroup], snapshot: ClusterSnapshot
+        self,
+        topic: TopicSnapshot,
+        groups: list[TopicGroup],
+        snapshot: ClusterSnapshot,
+        *,
+        judged: bool,
     ) -> TopicRow:
+        """Return a topic's row; `judged` says that all groups have been looked at."""
         traffic = self._traffic.get(topic.name)
         if traffic is None:
             traffic = self._traffic[topic.name] = self._begin(topic)
@@ -108,12 +118,13 @@ class TopicBook:
             "trend": traffic.trend.points(at_ms),
             "quiet_since": traffic.quiet_since,
             "differs": differences(topic.brokers),
-            "groups": groups[:GROUPS_LISTED],
+            "groups": groups,
             "group_count": len(groups),
             "oldest_ms": max((age for age in ages if age is not None), default=None),
             "oldest_partial": None in ages or any(g["partial"] for g in groups),
         }
-        row["status"] = topic_status(row, complete=topic.max.complete)
+        row["status"] = topic_status(row, complete=topic.max.complete, judged=judged)
+        row["groups"] = groups[:GROUPS_LISTED]
         if not ages and groups and not row["oldest_partial"]:
             row["oldest_ms"] = 0
         return row

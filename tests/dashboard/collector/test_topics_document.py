@@ -1,12 +1,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
-from dashboard.collector.topics_document import TopicBook
+from dashboard.collector.topics_document import GROUPS_LISTED, TopicBook
 from rmqcore.model import Perm, QueueData
 from rmqcore.model.columns import Column, Reason
-from rmqcore.model.snapshot import ClusterSnapshot, TopicKind, TopicSnapshot
-from tests.dashboard.collector.sights import NOW, cluster, keys
+from rmqcore.model.snapshot import (
+    ClusterSnapshot,
+    GroupSnapshot,
+    TopicKind,
+    TopicSnapshot,
+)
+from tests.dashboard.collector.sights import (
+    NOW,
+    cluster,
+    group,
+    keys,
+    member,
+    sight,
+    table,
+)
+from tests.dashboard.documents import overview_row
 
 RW = Perm.READ | Perm.WRITE
 STEP = 10_000
@@ -53,6 +69,45 @@ def test_a_topic_that_nobody_reads_needs_the_first_look() -> None:
     assert [each["rate"] for each in row["brokers"]] == [[10.0], [20.0]]
     assert (system["topic"], system["kind"]) == ("TBW102", "system")
     assert system["rate_in"] is None
+
+
+def reading(count: int) -> tuple[list[GroupSnapshot], Any, Any]:
+    """Groups of the topic `orders`, of which only the last is online."""
+    groups, watches, rows = [], {}, {}
+    for number in range(count):
+        online = [member("one")] if number == count - 1 else []
+        each = group(table(keys(1)), online, name=f"g{number:03}")
+        level = "ok" if online else "warn"
+        groups.append(each)
+        watches[each.name] = SimpleNamespace(sight=sight(each))
+        rows[each.name] = overview_row(
+            each.name, members=len(online), status={"level": level, "word": "unknown"}
+        )
+    return groups, watches, rows
+
+
+def test_a_topic_is_read_by_a_group_that_is_not_listed() -> None:
+    groups, watches, rows = reading(GROUPS_LISTED + 10)
+    book = TopicBook("east")
+    for step, high in enumerate((0, 100)):
+        at = replace(
+            sweep(step, topic([high], [high])),
+            groups={each.name: each for each in groups},
+        )
+        row = book.take(at, watches, rows)["topics"][1]
+    assert row["rate_in"]
+    assert row["status"]["word"] == "healthy"
+    assert (len(row["groups"]), row["group_count"]) == (50, 60)
+    assert not any(each["reads"] for each in row["groups"])
+
+
+def test_nobody_is_said_to_read_nothing_before_all_groups_were_looked_at() -> None:
+    groups, _watches, _rows = reading(1)
+    book = TopicBook("east")
+    for step, high in enumerate((0, 100)):
+        at = replace(sweep(step, topic([high], [high])), groups={"g000": groups[0]})
+        row = book.take(at, {}, {})["topics"][1]
+    assert row["status"]["word"] == "healthy"
 
 
 def test_a_broker_that_is_away_keeps_its_last_values_out_of_the_sums() -> None:
