@@ -39,11 +39,14 @@ class Victim:
     family: tuple[tuple[int, str], ...] = ()
 
     def left_over(self, living: Sequence[int]) -> list[int]:
-        """Return the descendants that outlive it; `living` are of the stack again."""
+        """Return the descendants that outlive it; `living` are of the stack again.
+
+        One that had ended before the kill, and was not yet waited for, has no time.
+        """
         return [
             pid
             for pid, since in self.family
-            if pid not in living and began(pid) == since
+            if since and pid not in living and began(pid) == since
         ]
 
 

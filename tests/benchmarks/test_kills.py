@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -86,6 +87,14 @@ def test_a_child_that_outlives_its_parent_is_left_over(tmp_path: Path) -> None:
         assert victim.left_over([]) == []
     finally:
         child.kill()
+
+
+def test_a_child_that_had_ended_before_the_kill_is_not_left_over() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    victim = Victim("web", 0, ((child.pid, began(child.pid)),))
+    assert victim.left_over([]) == []
+    child.wait()
 
 
 def test_what_is_true_and_of_now_is_no_fault() -> None:
