@@ -16,6 +16,7 @@ import redis
 from django.conf import settings
 
 from .arrival import group_text
+from .broker_documents import BrokersDocument, ClientsDocument
 from .documents import GroupState, LakeGap, Overview
 from .state import LiveState, live_state, read_object
 
@@ -42,6 +43,14 @@ class Reading(Generic[Document]):
 
 def read_overview(cluster: str) -> Reading[Overview]:
     return _read(lambda state: state.overview(cluster))
+
+
+def read_brokers(cluster: str) -> Reading[BrokersDocument]:
+    return _read(lambda state: state.brokers(cluster))
+
+
+def read_clients(cluster: str) -> Reading[ClientsDocument]:
+    return _read(lambda state: state.clients(cluster))
 
 
 def read_lake_gap(cluster: str) -> LakeGap | None:
