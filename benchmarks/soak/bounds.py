@@ -106,6 +106,10 @@ FILES: Final[Mapping[str, Bound]] = {
 KEYS: Final[Mapping[str, Bound]] = {
     "rs:group:*": _keys(1, for_each_group=True, ends=True),
     "rs:overview:*": _keys(100, ends=True),
+    "rs:brokers:*": _held(8, ends=True),
+    "rs:clients:*": _held(64, ends=True),
+    "rs:stack:*": _held(16, ends=True),
+    "rs:asked:*": _keys(100, ends=True),
     "rs:memory:*": _held(64, ends=True),
     "rs:moments:*": _held(128, ends=True),
     "rs:lease:*": _keys(100, ends=True),

@@ -169,6 +169,6 @@ def _size(text: str) -> int | None:
 
 def _bytes(number: str, unit: str) -> int | None:
     try:
-        return round(float(number.replace(",", ".")) * 1024 ** _SIZES[unit or "B"])
+        return round(float(number.replace(",", ".")) * (1 << 10 * _SIZES[unit or "B"]))
     except ValueError:
         return None

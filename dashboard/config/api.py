@@ -19,6 +19,7 @@ from redis import RedisError, ResponseError
 
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
+from dashboard.clients.api import router as clients
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
 from dashboard.groups.api import router as groups
@@ -79,6 +80,7 @@ api = NinjaAPI(
 for each in (
     overview,
     brokers,
+    clients,
     groups,
     findings,
     timeline,

@@ -141,6 +141,7 @@ TEMPLATES = [
                 "dashboard.whatif.tags",
             ],
             "libraries": {
+                "brokers": "dashboard.brokers.tags",
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",
             },

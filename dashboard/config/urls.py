@@ -17,6 +17,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
     for feature in (
         "overview",
         "brokers",
+        "clients",
         "groups",
         "timeline",
         "whatif",

@@ -17,6 +17,9 @@ GROUP = "/clusters/hangzhou/groups/order-settlement/"
 PAGES = [
     "/clusters/hangzhou/",
     "/clusters/hangzhou/groups/",
+    "/clusters/hangzhou/brokers/",
+    "/clusters/hangzhou/brokers/hz1@broker-a/",
+    "/clusters/hangzhou/clients/",
     GROUP,
     f"{GROUP}members/",
     f"{GROUP}whatif/",
