@@ -40,5 +40,4 @@ TROUBLES: Final[dict[str, Word]] = {
     "waits": _("Requests for {pool} wait {span}"),
     "behind": _("{size} behind its master"),
     "dispatch": _("The index is {size} behind the log"),
-    "inactive": _("It serves no clients while another broker is in charge"),
 }
