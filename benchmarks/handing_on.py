@@ -32,6 +32,7 @@ from dashboard.collector.cluster_collector import ClusterCollector  # noqa: E402
 from dashboard.collector.frames import encode_frame  # noqa: E402
 from dashboard.collector.lease import Renewals  # noqa: E402
 from dashboard.collector.service import GARBAGE_AFTER  # noqa: E402
+from dashboard.gateway.broker_runtime import Told  # noqa: E402
 from dashboard.live.names import memory_key, moments_key  # noqa: E402
 from dashboard.live.state import make_async_client  # noqa: E402
 from rmqcore.model.columns import QueueKey  # noqa: E402
@@ -83,6 +84,12 @@ class MadeUp:
         self, wanted: Mapping[str, Collection[tuple[str, str]]]
     ) -> Mapping[str, Mapping[QueueKey, int]]:
         return {}
+
+    async def runtimes(
+        self, addresses: Sequence[str], with_settings: Collection[str]
+    ) -> Sequence[Told]:
+        """Return no reports."""
+        return ()
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         return ()

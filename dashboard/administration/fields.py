@@ -15,8 +15,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.gateway.broker_settings import is_secret
 from dashboard.gateway.configured import Kind
-from dashboard.gateway.configuring import is_secret
 
 from .refusals import AdministrationError
 

@@ -1,4 +1,4 @@
-"""Brokers over REST: a person's statement that a missing one is gone for good."""
+"""Brokers over REST: what each reports, and that a missing one is gone for good."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
-from dashboard.rest.asking import cluster_named
+from dashboard.live.broker_documents import BrokersDocument, BrokerState
+from dashboard.rest.asking import cluster_named, current_state, refuse
 from dashboard.rest.schemas import Problem
 
 from .writes import say_gone
@@ -31,6 +32,31 @@ class GoneOut(Schema):
     at: int
     by: str
     reason: str
+
+
+@router.get("/clusters/{cluster}/brokers", response={200: BrokersDocument, **ERRORS})
+def brokers(request: HttpRequest, cluster: str) -> BrokersDocument:
+    """Return what every broker process of a cluster last reported on itself."""
+    return _document(cluster)
+
+
+@router.get(
+    "/clusters/{cluster}/brokers/{broker}",
+    response={200: list[BrokerState], **ERRORS},
+)
+def broker(request: HttpRequest, cluster: str, broker: str) -> list[BrokerState]:
+    """Return the processes of one broker name, the master first."""
+    found = [each for each in _document(cluster)["brokers"] if each["name"] == broker]
+    if not found:
+        refuse(404, f"cluster {cluster!r} has no broker {broker!r}")
+    return found
+
+
+def _document(cluster: str) -> BrokersDocument:
+    document = current_state().brokers(cluster_named(cluster).name)
+    if document is None:
+        refuse(503, f"the brokers of {cluster!r} have not been asked yet")
+    return document
 
 
 @router.post(

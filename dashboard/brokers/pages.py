@@ -1,4 +1,8 @@
-"""The page on which a person says that a missing broker is gone for good."""
+"""The pages of brokers, and the one on which a person says that one is gone for good.
+
+The list and the page of one broker are live; settings and what each name server says
+are asked for when their page is opened.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,116 @@ import time
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.clusters import find_cluster
-from dashboard.live.reading import read_overview
-from dashboard.models import Role
+from dashboard.frame.tables import TableQuery, csv_response, page_of
+from dashboard.gateway.asking import settings_of
+from dashboard.gateway.broker_settings import ask_settings
+from dashboard.gateway.name_servers import ask_name_servers
+from dashboard.live.reading import read_brokers, read_overview
+from dashboard.models import Cluster, Role
+from rmqcore.errors import RmqError
 
 from .reach import reach_of
+from .reads import broker_rows
 from .said import say_broker
+from .setting_table import setting_table
+from .table import broker_table, role
 from .writes import MAX_REASON, BrokerError, say_gone
+
+
+@require_safe
+@requires(Role.VIEWER)
+def brokers(request: HttpRequest, cluster: str) -> HttpResponseBase:
+    """List every broker process, worst first."""
+    found = find_cluster(cluster)
+    context = _facts(found)
+    table = broker_table(found.name)
+    query = TableQuery.from_params(request.GET.dict(), table)
+    page = context["page"] = page_of(table, context["rows"], query)
+    if request.GET.get("format") == "csv":
+        return csv_response(page, f"{found.name}-brokers")
+    return _drawn(request, "brokers/brokers", context)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def broker(request: HttpRequest, cluster: str, broker: str) -> HttpResponse:
+    """Show one broker: each of its processes with all that it reports."""
+    context = _facts(find_cluster(cluster))
+    rows = [row for row in context["rows"] if row.state["name"] == broker]
+    if not rows and context["document"] is not None:
+        known = ", ".join(sorted({row.state["name"] for row in context["rows"]}))
+        raise Http404(
+            _("“%(name)s” is no broker of this cluster; its brokers are: %(known)s.")
+            % {"name": broker, "known": known or "—"}
+        )
+    context |= {"broker": broker, "processes": [(role(row), row) for row in rows]}
+    return _drawn(request, "brokers/broker", context)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def broker_settings(request: HttpRequest, cluster: str) -> HttpResponseBase:
+    """Ask all brokers for their settings, and mark where these differ."""
+    found = find_cluster(cluster)
+    context: dict[str, Any] = {"cluster": found}
+    try:
+        settings = ask_settings(settings_of(found.name))
+    except RmqError as error:
+        context["error"] = str(error)
+        return render(request, "brokers/settings.html", context)
+    table = setting_table(settings)
+    query = TableQuery.from_params(request.GET.dict(), table)
+    page = page_of(table, settings.rows, query)
+    if request.GET.get("format") == "csv":
+        return csv_response(page, f"{found.name}-broker-settings")
+    context |= {"page": page, "settings": settings}
+    return render(request, "brokers/settings.html", context)
+
+
+@require_safe
+@requires(Role.VIEWER)
+def broker_nameservers(request: HttpRequest, cluster: str) -> HttpResponse:
+    """Ask each name server what it knows, and show on what they disagree."""
+    found = find_cluster(cluster)
+    context: dict[str, Any] = {"cluster": found}
+    try:
+        context["said"] = ask_name_servers(settings_of(found.name))
+    except RmqError as error:
+        context["error"] = str(error)
+    return render(request, "brokers/nameservers.html", context)
+
+
+def _facts(cluster: Cluster) -> dict[str, Any]:
+    reading = read_overview(cluster.name)
+    document = read_brokers(cluster.name).document
+    overview = reading.document
+    return {
+        "cluster": cluster,
+        "overview": overview,
+        "problem": reading.problem,
+        "document": document,
+        "reach": reach_of(overview) if overview else None,
+        "rows": broker_rows(document, overview),
+        "live": True,
+    }
+
+
+def _drawn(
+    request: HttpRequest, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    part = "_live" if request.headers.get("X-Fragment") else ""
+    response = render(request, f"{template}{part}.html", context)
+    response["Vary"] = "X-Fragment, Cookie"
+    return response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

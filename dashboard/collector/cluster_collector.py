@@ -26,6 +26,7 @@ from typing import Any, Final, Protocol
 import redis.asyncio
 from django.db import Error as DatabaseError
 
+from dashboard.gateway.broker_runtime import Told
 from dashboard.live.documents import Lateness
 from dashboard.live.holdings import read_holding
 from dashboard.live.numbering import Numbering, make_run_id
@@ -38,6 +39,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
 from .ages import choose_questions
 from .asking import Candidate, choose_asked, choose_watched
+from .broker_watch import BrokerWatch
 from .epochs import WantedStrategy
 from .keeping import Keeper
 from .known_brokers import gone_brokers
@@ -65,6 +67,11 @@ class Source(Protocol):
 
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
         """Sweep some groups, asking their members what they hold."""
+
+    async def runtimes(
+        self, addresses: Sequence[str], with_settings: Collection[str]
+    ) -> Sequence[Told]:
+        """Ask brokers about themselves, some for their settings too."""
 
     async def ages(
         self, wanted: Mapping[str, Collection[tuple[str, str]]]
@@ -130,6 +137,7 @@ class ClusterCollector:
         self._wanted_strategies = wanted_strategies
         self._now_ms = now_ms
         self._chance = chance
+        self._broker_watch = BrokerWatch(cluster, source, now_ms)
         self._lead: Lead | None = None
         self._token = ""
         """The lease's token when the lead began."""
@@ -181,11 +189,13 @@ class ClusterCollector:
 
     async def at_rest(self) -> None:
         """Wait for the looks that were started in the background."""
+        await self._broker_watch.at_rest()
         if self._early is not None:
             await asyncio.wait({self._early})
 
     async def close(self) -> None:
         """Give the lead up and write what is left."""
+        await self._broker_watch.close()
         if self._early is not None:
             await end_tasks(self._early)
         with suppress(redis.RedisError, OSError):
@@ -237,11 +247,14 @@ class ClusterCollector:
             # Those last read stay; what the cluster shows does not depend on them.
             logger.warning("cluster=%s wishes not read: %s", self.cluster, error)
         await self._forget_gone()
+        asked = self._broker_watch.begin(lead.store)
         try:
             snapshot = await self._source.snapshot()
         except RmqError as error:
             await lead.publish_failure(str(error))
             raise
+        if not asked:  # no broker was known before this sweep
+            self._broker_watch.begin(lead.store)
         watched = await self._watched(snapshot.groups)
         changed = await lead.apply(
             snapshot, snapshot.groups, asked=False, watched=watched

@@ -22,10 +22,12 @@ from typing import Any, Final, cast
 import orjson
 import redis.asyncio
 
+from dashboard.live.broker_documents import ClientsDocument
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
 from dashboard.live.holdings import Holding, field_of, read_holding
 from dashboard.live.names import (
     allocation_key,
+    clients_key,
     group_key,
     memory_key,
     moments_key,
@@ -42,6 +44,7 @@ from rmqcore.model.topic import dead_letter_topic
 
 from .ages import Question
 from .changes import changes_between, update_message
+from .client_rows import ClientRows
 from .epochs import EpochBook, GoneBooks, WantedStrategy
 from .faults import Faults
 from .frames import encode_frame, place_of
@@ -112,6 +115,7 @@ class Lead:
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
         self._trends: dict[str, LagTrend] = {}
+        self._clients = ClientRows()
         self._unmet: set[str] = set()
         """Groups that the previous leader listed and that were not met in this lead."""
         self._holdings: dict[str, dict[str, Holding]] = {}
@@ -175,6 +179,8 @@ class Lead:
             restored = LagTrend.restored(points, last["taken_at"])
             self._trends[row["group"]] = restored
             self._unmet.add(row["group"])
+        clients = read_object(await self._client.get(clients_key(self.cluster)))
+        self._clients.restore(cast("ClientsDocument | None", clients))
         left = await load_inheritance(self._client, self.cluster, self._now_ms())
         self._inheritance = left
         if left is not None and left.run == last["run"]:
@@ -257,6 +263,7 @@ class Lead:
         if self._has_document(name, watched):
             update = self._update(seen.sight, name in watched)
         self._rows[name] = row
+        self._clients.take(seen.sight)
         return update
 
     def _failed(
@@ -292,6 +299,7 @@ class Lead:
         ]
         # If a group comes back, its epoch numbers continue.
         self._books.add({name: self.groups.pop(name).book for name in gone})
+        self._clients.keep(self.groups)
         for name in gone:
             self._rows.pop(name, None)
             self._trends.pop(name, None)
@@ -363,6 +371,11 @@ class Lead:
             if late is not None:
                 document["late"] = late
             self._overview = document
+            # First, so that a page that the list wakes finds them.
+            text = self._clients.document(self.cluster, self._now_ms())
+            if text is not None:
+                await self.store({clients_key(self.cluster): text})
+                self._clients.written(self._now_ms())
             _checked(await self._publisher.overview(document))
 
     async def publish_topics(self, snapshot: ClusterSnapshot) -> None:
@@ -370,6 +383,10 @@ class Lead:
         topics = self._topics.take(snapshot, self.groups, self._rows)
         stored = {topics_key(self.cluster): orjson.dumps(topics)}
         _checked(await self._publisher.store(stored))
+
+    async def store(self, documents: Mapping[str, bytes]) -> None:
+        """Store encoded documents under their keys."""
+        _checked(await self._publisher.store(documents))
 
     async def publish_failure(self, error: str) -> None:
         """Tell readers why nothing new comes; the last known rows stay."""
@@ -405,7 +422,7 @@ class Lead:
         place = place_of(snapshot.taken_at_ms)
         stored = {memory_key(self.cluster): memory}
         stored[moments_key(self.cluster, place)] = frame
-        _checked(await self._publisher.store(stored))
+        await self.store(stored)
         if self._inheritance and now_ms - self._inheritance.at_ms > UNBROKEN_MS:
             self._inheritance = None
 

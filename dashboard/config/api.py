@@ -28,6 +28,7 @@ from dashboard.administration.refusals import (
 )
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
+from dashboard.clients.api import router as clients
 from dashboard.clusters.api import router as clusters
 from dashboard.clusters.writes import (
     BusyTestingError,
@@ -106,6 +107,7 @@ for each in (
     brokers,
     administration,
     topics,
+    clients,
     groups,
     findings,
     timeline,

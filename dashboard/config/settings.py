@@ -147,6 +147,7 @@ TEMPLATES = [
                 "dashboard.whatif.tags",
             ],
             "libraries": {
+                "brokers": "dashboard.brokers.tags",
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",
                 "topics": "dashboard.topics.tags",

@@ -18,6 +18,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "brokers",
         "administration",
         "topics",
+        "clients",
         "groups",
         "timeline",
         "whatif",

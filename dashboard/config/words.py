@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dashboard.brokers.words import POOLS, REASONS, TROUBLES
+from dashboard.clients.words import AGES
 from dashboard.findings.words import FINDINGS, STATES
 from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
 from dashboard.timers.words import SLOTS, TIMERS
@@ -15,6 +17,10 @@ def bring_words_together() -> None:
     add_words(
         {
             "status": STATES,
+            "unknown": REASONS,
+            "broker_pool": POOLS,
+            "broker_trouble": TROUBLES,
+            "old_client": AGES,
             "finding": FINDINGS,
             "change": CHANGES,
             "epoch": EPOCHS,

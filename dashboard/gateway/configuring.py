@@ -19,6 +19,7 @@ from rmqcore.errors import RmqError
 from rmqcore.model.topic import Perm, TopicConfig, dead_letter_topic, retry_topic
 
 from .access import read_rules, write_rules
+from .broker_settings import is_secret
 from .configured import (
     MASKED,
     Done,
@@ -45,8 +46,6 @@ TOPIC_MEMBERS: Final = frozenset(
         "topicSysFlag",
     }
 )
-_SECRETS: Final = ("password", "secret", "credential", "accesskey", "inituser")
-_SECRET_NAMES: Final = frozenset({"initAuthenticationUser"})
 
 
 def is_system(kind: Kind, name: str, places: Sequence[Place]) -> bool:
@@ -55,12 +54,6 @@ def is_system(kind: Kind, name: str, places: Sequence[Place]) -> bool:
         clusters = {place.cluster for place in places}
         return is_system_topic(name, clusters, {place.name for place in places})
     return kind == "group" and is_system_group(name)
-
-
-def is_secret(setting: str) -> bool:
-    """Tell whether a broker's setting holds a secret, by its name."""
-    lower = setting.lower()
-    return setting in _SECRET_NAMES or any(word in lower for word in _SECRETS)
 
 
 async def read_standings(admin: Admin, kind: Kind, name: str) -> tuple[Standing, ...]:
@@ -327,7 +320,7 @@ async def _read_writing(admin: Admin, name: str) -> tuple[Standing, ...]:
         try:
             async with asyncio.timeout(SECONDS_A_PLACE):
                 routes = await asyncio.gather(
-                    *(admin.route_at(address, topic) for topic in topics)
+                    *(admin.route_named_by(address, topic) for topic in topics)
                 )
         except TimeoutError:
             return Standing(place, None, f"no answer within {SECONDS_A_PLACE:g} s")

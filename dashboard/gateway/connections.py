@@ -15,6 +15,7 @@ from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from rmqcore.transport import ClientTls, Clock, RequestHook, signing
 
+from .broker_runtime import Told, ask_brokers
 from .read_only import only_reads
 from .settings import ClusterSettings
 
@@ -59,6 +60,12 @@ class ClusterConnection:
         `wanted` has pairs of group and topic by broker; ages not told are left out.
         """
         return await self._admin.oldest_ages(wanted)
+
+    async def runtimes(
+        self, addresses: Sequence[str], with_settings: Collection[str]
+    ) -> Sequence[Told]:
+        """Ask brokers about themselves, some for their settings too, side by side."""
+        return await ask_brokers(self._admin, addresses, with_settings)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, including those missing now."""

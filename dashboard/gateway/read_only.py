@@ -30,6 +30,7 @@ READS: Final = frozenset(
         RequestCode.GET_BROKER_CLUSTER_INFO,
         RequestCode.GET_BROKER_CONFIG,
         RequestCode.GET_BROKER_CONSUME_STATS,
+        RequestCode.GET_BROKER_HA_STATUS,
         RequestCode.GET_BROKER_RUNTIME_INFO,
         RequestCode.GET_CONSUMER_CONNECTION_LIST,
         RequestCode.GET_CONSUMER_LIST_BY_GROUP,

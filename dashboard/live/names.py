@@ -27,6 +27,26 @@ def topics_key(cluster: str) -> str:
     return f"{PREFIX}topics:{cluster}"
 
 
+def brokers_key(cluster: str) -> str:
+    """Return the key of a cluster's BrokersDocument."""
+    return f"{PREFIX}brokers:{cluster}"
+
+
+def clients_key(cluster: str) -> str:
+    """Return the key of a cluster's ClientsDocument."""
+    return f"{PREFIX}clients:{cluster}"
+
+
+def stack_key(cluster: str, token: str) -> str:
+    """Return the key of a client's thread stacks, kept for their download."""
+    return f"{PREFIX}stack:{cluster}:{token}"
+
+
+def asked_key(cluster: str, client_id: str) -> str:
+    """Return the key that is there while a client is asked for its thread stacks."""
+    return f"{PREFIX}asked:{cluster}:{client_id}"
+
+
 def lake_gap_key(cluster: str) -> str:
     """Return the key of a cluster's LakeGap, set while there is one to report."""
     return f"{PREFIX}lake-gap:{cluster}"

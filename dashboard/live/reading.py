@@ -16,6 +16,7 @@ import redis
 from django.conf import settings
 
 from .arrival import group_text
+from .broker_documents import BrokersDocument, ClientsDocument
 from .documents import GroupState, LakeGap, Overview
 from .state import LiveState, live_state, read_object
 from .topic_documents import Topics
@@ -47,6 +48,14 @@ def read_overview(cluster: str) -> Reading[Overview]:
 
 def read_topics(cluster: str) -> Reading[Topics]:
     return _read(lambda state: state.topics(cluster))
+
+
+def read_brokers(cluster: str) -> Reading[BrokersDocument]:
+    return _read(lambda state: state.brokers(cluster))
+
+
+def read_clients(cluster: str) -> Reading[ClientsDocument]:
+    return _read(lambda state: state.clients(cluster))
 
 
 def read_lake_gap(cluster: str) -> LakeGap | None:

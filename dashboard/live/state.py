@@ -21,9 +21,12 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
+from .broker_documents import BrokersDocument, ClientsDocument
 from .documents import GroupState, LakeGap, Overview
 from .names import (
     PROBE_KEY,
+    brokers_key,
+    clients_key,
     gone_key,
     group_key,
     lake_gap_key,
@@ -80,6 +83,16 @@ class LiveState:
     def overview(self, cluster: str) -> Overview | None:
         """Return the Overview of a cluster, or None when none was collected yet."""
         return cast("Overview | None", read_object(self.overview_text(cluster)))
+
+    def brokers(self, cluster: str) -> BrokersDocument | None:
+        """Return what the brokers of a cluster last reported on themselves."""
+        text = self.client.get(brokers_key(cluster))
+        return cast("BrokersDocument | None", read_object(text))
+
+    def clients(self, cluster: str) -> ClientsDocument | None:
+        """Return the members of all groups of a cluster."""
+        text = self.client.get(clients_key(cluster))
+        return cast("ClientsDocument | None", read_object(text))
 
     def lake_gap(self, cluster: str) -> LakeGap | None:
         """Return what a cluster's roll-ups have recently lost, if anything."""

@@ -76,3 +76,9 @@ def clock(milliseconds: float) -> str:
     """Write ms since the epoch as the time of day in the zone of the request."""
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"{timezone.localtime(moment):%H:%M:%S}"
+
+
+def day_and_time(milliseconds: float) -> str:
+    """Write ms since the epoch as day and minute in the zone of the request."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"

@@ -11,10 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
-from rmqcore.protocol.bodies import decode_broker_stats, decode_kv_table
-from rmqcore.protocol.bodies.stats import BrokerStatsData
-from rmqcore.protocol.codes import RequestCode
-from rmqcore.protocol.headers import ViewBrokerStatsDataRequestHeader
 
 from .access import AccessCalls
 from .ages import GroupAges
@@ -82,19 +78,3 @@ class Admin(OffsetCalls, GroupCalls, ConfigurationCalls, AccessCalls):
         What this client has seen itself is kept.
         """
         self._snapshots.remember_broker(broker)
-
-    async def broker_runtime(self, broker_address: str) -> dict[str, str]:
-        """Return a broker's own measurements, as the broker words them."""
-        answer = await self._ask(broker_address, RequestCode.GET_BROKER_RUNTIME_INFO)
-        return decode_kv_table(answer.body)
-
-    async def broker_stats(
-        self, broker_address: str, name: str, key: str
-    ) -> BrokerStatsData:
-        """Return one statistic, such as `TOPIC_PUT_NUMS` of a topic."""
-        answer = await self._ask(
-            broker_address,
-            RequestCode.VIEW_BROKER_STATS_DATA,
-            ViewBrokerStatsDataRequestHeader(stats_name=name, stats_key=key),
-        )
-        return decode_broker_stats(answer.body)

@@ -14,13 +14,11 @@ from copy import copy
 from typing import Any, Final
 
 from rmqcore.errors import BodyError, RmqError
-from rmqcore.model.route import TopicRoute
 from rmqcore.model.topic import AUTO_CREATE_TOPIC, TopicConfig
 from rmqcore.protocol.bodies import (
     decode_group_list,
     decode_topic_config,
     decode_topic_config_table,
-    decode_topic_route,
     decode_topic_stats,
 )
 from rmqcore.protocol.codes import RequestCode, ResponseCode
@@ -32,7 +30,6 @@ from rmqcore.protocol.headers import (
     DeleteSubscriptionGroupRequestHeader,
     DeleteTopicFromNamesrvRequestHeader,
     DeleteTopicRequestHeader,
-    GetRouteInfoRequestHeader,
     GetTopicConfigRequestHeader,
     GetTopicStatsInfoRequestHeader,
     QueryTopicConsumeByWhoRequestHeader,
@@ -42,7 +39,7 @@ from rmqcore.protocol.headers import (
 from rmqcore.protocol.headers.codec import Header
 from rmqcore.transport.responses import raise_for_code
 
-from .caller import Caller
+from .brokers import BrokerCalls
 
 _TOPIC_OR_NONE: Final = (
     ResponseCode.SUCCESS,
@@ -55,13 +52,8 @@ Told = Mapping[str, RmqError | None]
 """By name server: None where it did as asked, else why not."""
 
 
-class ConfigurationCalls(Caller):
+class ConfigurationCalls(BrokerCalls):
     """Reads and changes the configuration of topics, groups and brokers."""
-
-    @property
-    def nameservers(self) -> tuple[str, ...]:
-        """Every name server of this client, in the order given."""
-        return tuple(self._nameservers.addresses)
 
     async def find_topic(self, topic: str, broker_address: str) -> TopicConfig | None:
         """Return a topic's configuration on one broker, or None if it has none.
@@ -187,13 +179,6 @@ class ConfigurationCalls(Caller):
             ),
         )
 
-    async def broker_settings(self, broker_address: str) -> dict[str, str]:
-        """Return a broker's settings by name. Some of them may be secrets."""
-        answer = await self._ask(broker_address, RequestCode.GET_BROKER_CONFIG)
-        lines = answer.body.decode("utf-8", "replace").splitlines()
-        pairs = (line.partition("=") for line in lines if "=" in line)
-        return {name.strip(): value.strip() for name, _, value in pairs}
-
     async def change_broker_settings(
         self, values: Mapping[str, str], broker_address: str
     ) -> None:
@@ -223,18 +208,6 @@ class ConfigurationCalls(Caller):
             RequestCode.WIPE_WRITE_PERM_OF_BROKER,
             WipeWritePermOfBrokerRequestHeader(broker_name=broker_name),
         )
-
-    async def route_at(self, nameserver: str, topic: str) -> TopicRoute | None:
-        """Return what one name server says of a topic, or None if it has no route."""
-        answer = await self._ask(
-            nameserver,
-            RequestCode.GET_ROUTEINFO_BY_TOPIC,
-            GetRouteInfoRequestHeader(topic=topic, accept_standard_json_only=True),
-            ok=_OR_ABSENT,
-        )
-        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
-            return None
-        return decode_topic_route(answer.body)
 
     async def topics_on(self, broker_address: str) -> Mapping[str, TopicConfig]:
         """Return every topic of one broker, RocketMQ's own included."""

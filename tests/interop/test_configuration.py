@@ -40,7 +40,7 @@ async def test_a_topic_is_created_changed_and_deleted_broker_by_broker(
     told = await admin.drop_routes(name, broker.cluster)
     assert set(told.values()) == {None}
     assert await admin.find_topic(name, one) is None
-    assert await admin.route_at(admin.nameservers[0], name) is None
+    assert await admin.route_named_by(admin.nameservers[0], name) is None
 
 
 @OLDER_TOO
@@ -75,10 +75,10 @@ async def test_settings_and_writing_of_a_broker_are_changed(
 
     await admin.create_topic(name, 1)
     await admin.set_writing(first, allowed=False)
-    route = await admin.route_at(admin.nameservers[0], name)
+    route = await admin.route_named_by(admin.nameservers[0], name)
     assert route is not None
     assert {q.broker_name for q in route.publish_queues(name)} == {second}
     await admin.set_writing(first, allowed=True)
-    route = await admin.route_at(admin.nameservers[0], name)
+    route = await admin.route_named_by(admin.nameservers[0], name)
     assert route is not None
     assert {q.broker_name for q in route.publish_queues(name)} == {first, second}

@@ -13,6 +13,7 @@ from channels.layers import get_channel_layer
 from dashboard.collector.cluster_collector import ClusterCollector, Source
 from dashboard.collector.epochs import WantedStrategy
 from dashboard.collector.keeping import Keeper
+from dashboard.gateway.broker_runtime import Told
 from dashboard.models import Cluster
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import KnownBroker
@@ -32,6 +33,12 @@ class BrokersOfASource:
     ) -> Mapping[str, Mapping[QueueKey, int]]:
         """Return no ages."""
         return {}
+
+    async def runtimes(
+        self, addresses: Sequence[str], with_settings: Collection[str]
+    ) -> Sequence[Told]:
+        """Return no reports."""
+        return ()
 
     def known_brokers(self) -> list[KnownBroker]:
         """Return the brokers that were seen."""

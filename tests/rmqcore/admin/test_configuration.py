@@ -61,7 +61,7 @@ async def test_a_topic_is_dropped_on_one_broker_and_from_the_routes(
     assert "T" in await admin.topics_on(other)
     told = await admin.drop_routes("T", "LocalCluster")
     assert told == {cluster.nameserver_address: None}
-    assert await admin.route_at(cluster.nameserver_address, "T") is None
+    assert await admin.route_named_by(cluster.nameserver_address, "T") is None
 
 
 async def test_stored_messages_are_counted_where_there_is_the_topic(
@@ -101,7 +101,7 @@ async def test_writing_to_a_broker_is_stopped_and_allowed_again(
     await admin.create_topic("T", 1)
 
     async def writable() -> list[str]:
-        route = await admin.route_at(cluster.nameserver_address, "T")
+        route = await admin.route_named_by(cluster.nameserver_address, "T")
         assert route is not None
         return [queue.broker_name for queue in route.publish_queues("T")]
 

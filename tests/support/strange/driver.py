@@ -26,6 +26,7 @@ from channels.layers import InMemoryChannelLayer
 from dashboard import models
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.keeping import Keeper
+from dashboard.gateway.broker_runtime import Told
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.documents import GroupState
@@ -95,6 +96,12 @@ class _Source:
     ) -> Mapping[str, Mapping[QueueKey, int]]:
         work = partial(self._connection.ages, wanted)
         return await self._network.run(work)
+
+    async def runtimes(
+        self, addresses: Sequence[str], with_settings: Collection[str]
+    ) -> Sequence[Told]:
+        """Return no reports."""
+        return ()
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         return self._connection.known_brokers()
