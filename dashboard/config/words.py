@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dashboard.findings.words import FINDINGS, STATES
+from dashboard.messages.words import CUTS, FORMS, REASONS
+from dashboard.messages.words import STATES as FATES
 from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
 from dashboard.timers.words import SLOTS, TIMERS
 from dashboard.whatif.words import OPTIONS, WEIGHINGS, WHATIF
@@ -15,6 +17,10 @@ def bring_words_together() -> None:
         {
             "status": STATES,
             "finding": FINDINGS,
+            "fate": FATES,
+            "fate_reason": REASONS,
+            "search_cut": CUTS,
+            "body_form": FORMS,
             "change": CHANGES,
             "epoch": EPOCHS,
             "event": EVENTS,

@@ -19,10 +19,17 @@ from rmqcore.model import MessageExt, MessageQueue
 from rmqcore.model.message import Property
 from rmqcore.model.route import BrokerData, TopicRoute
 from rmqcore.protocol.batch import decode_batch
+from rmqcore.protocol.bodies import (
+    TopicOffset,
+    decode_consumer_offsets,
+    decode_topic_stats,
+    split_offset_key,
+)
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.compression import COMPRESSED_FLAG
 from rmqcore.protocol.headers import (
+    GetTopicStatsInfoRequestHeader,
     PullMessageRequestHeader,
     PullMessageResponseHeader,
     PullSysFlag,
@@ -46,7 +53,7 @@ MOST_PER_PULL: Final = 256
 END_OF_TIME_MS: Final = 2**63 - 1
 MAX_INFLATED_BYTES: Final = 64 * 1024 * 1024
 
-_INNER_BATCH_FLAG: Final = 0x80
+INNER_BATCH_FLAG: Final = 0x80
 _OR_NONE: Final = (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND)
 _PULL_ANSWERS: Final = (
     ResponseCode.SUCCESS,
@@ -63,6 +70,14 @@ class QueueSpan:
     queue: MessageQueue
     min: int
     max: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpans:
+    """The queues of a topic; `failed` has brokers without an answer, with errors."""
+
+    spans: tuple[QueueSpan, ...]
+    failed: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +170,41 @@ class MessageCalls(OffsetCalls):
                     cut_short.append(broker.broker_name)
         return KeySearch(_newest_first(found), tuple(cut_short), failed)
 
-    async def queue_spans(self, topic: str) -> list[QueueSpan]:
+    async def queue_spans(self, topic: str) -> TopicSpans:
         """Return the readable queues of a topic with their ends."""
-        queues = (await self.topic_route(topic)).subscribe_queues(topic)
-        offsets = await self.topic_stats(topic)
-        return [
+        route = await self.topic_route(topic)
+        header = GetTopicStatsInfoRequestHeader(topic=topic)
+        answers = await asyncio.gather(
+            *(
+                self._ask(_address(each), RequestCode.GET_TOPIC_STATS_INFO, header)
+                for each in route.brokers
+            ),
+            return_exceptions=True,
+        )
+        offsets: dict[MessageQueue, TopicOffset] = {}
+        failed: dict[str, str] = {}
+        for broker, answer in zip(route.brokers, answers, strict=True):
+            if isinstance(answer, RemotingCommand):
+                offsets.update(decode_topic_stats(answer.body).by_queue())
+            elif isinstance(answer, RmqError):
+                failed[broker.broker_name] = str(answer)
+            else:
+                raise answer
+        spans = [
             QueueSpan(queue, found.min_offset, found.max_offset)
-            for queue in queues
+            for queue in route.subscribe_queues(topic)
             if (found := offsets.get(queue)) is not None
         ]
+        return TopicSpans(tuple(spans), failed)
+
+    async def committed_on(
+        self, broker_name: str
+    ) -> dict[tuple[str, str], dict[int, int]]:
+        """Return what one broker has committed, by topic and group, then by queue."""
+        (broker,) = await self.brokers(broker_name=broker_name)
+        answer = await self._ask(_address(broker), RequestCode.GET_ALL_CONSUMER_OFFSET)
+        table = decode_consumer_offsets(answer.body).offsets
+        return {split_offset_key(key): dict(found) for key, found in table.items()}
 
     async def queue_span(self, queue: MessageQueue) -> QueueSpan:
         """Return one queue with its ends; `RouteError` where it does not exist."""
@@ -223,7 +264,7 @@ def unpacked(message: MessageExt) -> list[MessageExt]:
     """
     if message.sys_flag & COMPRESSED_FLAG:
         message = inflate_message(message, limit_bytes=MAX_INFLATED_BYTES)
-    if not message.sys_flag & _INNER_BATCH_FLAG:
+    if not message.sys_flag & INNER_BATCH_FLAG:
         return [message]
     return [
         replace(
@@ -232,7 +273,7 @@ def unpacked(message: MessageExt) -> list[MessageExt]:
             flag=item.flag,
             properties=item.properties,
             queue_offset=message.queue_offset + at,
-            sys_flag=message.sys_flag & ~_INNER_BATCH_FLAG,
+            sys_flag=message.sys_flag & ~INNER_BATCH_FLAG,
         )
         for at, item in enumerate(decode_batch(message.body))
     ]

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -26,7 +26,11 @@ _FACET: Final = "f."
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """What is asked for; an empty value stands for the table's own choice."""
+    """What is asked for; an empty value stands for the table's own choice.
+
+    `kept` are parameters of the page that are none of the table's: its links and forms
+    carry them on.
+    """
 
     text: str = ""
     segment: str = ""
@@ -35,9 +39,15 @@ class TableQuery:
     page: int = 1
     columns: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_params(cls, params: Mapping[str, str], table: Table[Any]) -> TableQuery:
+    def from_params(
+        cls,
+        params: Mapping[str, str],
+        table: Table[Any],
+        kept: Iterable[tuple[str, str]] = (),
+    ) -> TableQuery:
         """Read an address's parameters; one that cannot be read gets its default."""
         segment, sort = params.get("show", ""), params.get("sort", "")
         page = params.get("page", "")
@@ -56,6 +66,7 @@ class TableQuery:
                 for each in table.facets
                 if params.get(_FACET + each.key)
             },
+            kept=tuple(kept),
         )
 
     def pairs(self, **changes: Any) -> list[tuple[str, str]]:
@@ -63,6 +74,7 @@ class TableQuery:
         changed = replace(self, page=1) if "page" not in changes else self
         changed = replace(changed, **changes)
         pairs = [
+            *changed.kept,
             ("q", changed.text),
             ("show", changed.segment),
             ("with", ",".join(changed.unhidden)),
@@ -72,6 +84,11 @@ class TableQuery:
             *((_FACET + key, value) for key, value in changed.facets.items()),
         ]
         return [(name, value) for name, value in pairs if value]
+
+    @property
+    def unfiltered(self) -> str:
+        """The query of the address without anything of the table's."""
+        return "?" + urlencode(self.kept)
 
     def url(self, **changes: Any) -> str:
         """Return the query of the address with some parts changed."""

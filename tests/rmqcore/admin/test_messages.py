@@ -12,10 +12,12 @@ from rmqcore.admin import Admin
 from rmqcore.admin.messages import QueueSpan, unpacked
 from rmqcore.client import Producer
 from rmqcore.cluster import LocalCluster
-from rmqcore.errors import ArgumentError, RouteError
+from rmqcore.errors import ArgumentError, ConnectError, RouteError
 from rmqcore.model import Message, MessageExt, MessageQueue
+from rmqcore.model.topic import SubscriptionGroupConfig
 from rmqcore.protocol.batch import encode_batch
 from rmqcore.protocol.codes import RequestCode as Code
+from rmqcore.protocol.command import RemotingCommand
 
 QUEUE = MessageQueue("T", "broker-b", 1)
 
@@ -92,18 +94,31 @@ async def test_a_message_by_its_unique_key(admin: Admin) -> None:
     assert not (await admin.messages_by_key("T", "k-7", unique=True)).messages
 
 
-async def test_a_broker_that_does_not_answer_is_named(
-    admin: Admin, cluster: LocalCluster
-) -> None:
-    await admin.topic_route("T")
-    await cluster.brokers["broker-a"].stop()
-    found = await admin.messages_by_key("T", "k-7")
-    assert list(found.failed) in (["broker-a"], [])
+async def test_a_broker_that_does_not_answer_is_named(cluster: LocalCluster) -> None:
+    away = cluster.brokers["broker-a"].address
+
+    def refuse(address: str, _command: RemotingCommand) -> None:
+        if address == away:
+            raise ConnectError(f"{address} is away")
+
+    async with Admin(cluster.nameserver_address, hooks=[refuse]) as admin:
+        found = await admin.messages_by_key("T", "k-7")
+        queues = await admin.queue_spans("T")
+    assert dict(found.failed) == {"broker-a": f"{away} is away"}
     assert {m.broker_name for m in found.messages} == {"broker-b"}
+    assert list(queues.failed) == ["broker-a"]
+    assert {span.queue.broker_name for span in queues.spans} == {"broker-b"}
+
+
+async def test_what_a_broker_has_committed(admin: Admin) -> None:
+    await admin.create_group(SubscriptionGroupConfig("G"))
+    await admin.commit_offset("G", QUEUE, 7)
+    assert await admin.committed_on("broker-b") == {("T", "G"): {1: 7}}
+    assert await admin.committed_on("broker-a") == {}
 
 
 async def test_queues_with_their_ends(admin: Admin) -> None:
-    spans = await admin.queue_spans("T")
+    spans = (await admin.queue_spans("T")).spans
     assert [span.queue.broker_name[-1] for span in spans] == ["a", "a", "b", "b"]
     assert sum(span.max - span.min for span in spans) == 40
     assert await admin.queue_span(QUEUE) == spans[3]
@@ -116,7 +131,7 @@ async def test_queues_with_their_ends(admin: Admin) -> None:
 async def test_a_broker_filters_by_tag(admin: Admin) -> None:
     found = [
         message
-        for span in await admin.queue_spans("T")
+        for span in (await admin.queue_spans("T")).spans
         for message in (
             await admin.messages_at(span, span.min, 100, expression="red")
         ).messages
@@ -155,7 +170,7 @@ async def test_reading_leaves_nothing_behind(
         )
 
     before = await left()
-    for span in await admin.queue_spans("T"):
+    for span in (await admin.queue_spans("T")).spans:
         await admin.messages_at(span, span.min, 10)
         await admin.messages_at(span, span.max, 10)
     await admin.messages_by_key("T", "k-7")
