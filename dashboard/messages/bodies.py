@@ -16,7 +16,7 @@ from rmqcore.model import MessageExt
 from .decoders import decode
 from .masks import Masks
 
-Form = Literal["json", "text", "hex"]
+Form = Literal["JSON", "text", "hex"]
 MOST_SHOWN: Final = 256 * 1024
 """Bytes of text or hexadecimal that a page shows; more is cut off, and said."""
 
@@ -58,7 +58,7 @@ def view_body(message: MessageExt, masks: Masks) -> BodyView:
     if parsed is not None:
         masked = masks.apply(parsed[0])
         rules.update(masked.rules)
-        forms.append(Shown("json", pretty(masked.value)))
+        forms.append(Shown("JSON", pretty(masked.value)))
     if not rules:
         forms += _raw(message.body)
     return BodyView(

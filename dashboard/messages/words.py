@@ -99,7 +99,6 @@ CUTS: Final[dict[str, Word]] = {
 }
 
 FORMS: Final[dict[str, Word]] = {
-    "json": _("JSON"),
     "text": _("Text"),
     "hex": _("Hex"),
 }

@@ -51,6 +51,13 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "group_hosted_add": {"GET": OPERATOR, "POST": OPERATOR},
     "group_hosted_change": {"GET": OPERATOR, "POST": OPERATOR},
     "group_hosted_remove": _OPERATE,
+    "messages": _READ,
+    "message": _READ,
+    "message_body": _OPERATE,
+    "message_resend": {"GET": OPERATOR, "POST": OPERATOR},
+    "message_send": {"GET": OPERATOR, "POST": OPERATOR},
+    "message_tail": _READ,
+    "message_tail_step": _READ,
     "catalogue": {"GET": ANYONE},
     "timers": _READ,
     "labs": _READ,
@@ -92,6 +99,7 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
 
 REST: Final[Mapping[tuple[str, str], str]] = {
     ("POST", "/clusters/{cluster}/brokers/{broker}/gone"): OPERATOR,
+    ("POST", "/clusters/{cluster}/messages/body"): OPERATOR,
     ("POST", "/clusters/{cluster}/groups/{group}/members"): OPERATOR,
     ("PUT", "/clusters/{cluster}/hosted/{group}"): OPERATOR,
     ("DELETE", "/clusters/{cluster}/hosted/{group}"): OPERATOR,

@@ -24,6 +24,8 @@ PAGES = [
     f"{GROUP}changes/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
+    "/clusters/hangzhou/messages/",
+    "/clusters/hangzhou/messages/tail/",
     "/settings/",
     "/account/",
     "/account/sessions/",

@@ -22,7 +22,7 @@ def names(body: bytes, masks: Masks = NO_MASKS) -> list[str]:
 
 def test_json_is_shown_on_lines_and_as_it_is() -> None:
     view = view_body(stored(b'{"a":[1,"\xe4\xbb\x98"]}'), NO_MASKS)
-    assert [form.name for form in view.forms] == ["json", "text", "hex"]
+    assert [form.name for form in view.forms] == ["JSON", "text", "hex"]
     assert view.forms[0].text == '{\n  "a": [\n    1,\n    "付"\n  ]\n}'
     assert view.forms[1].text == '{"a":[1,"付"]}'
 
@@ -45,10 +45,10 @@ def test_a_body_has_the_forms_that_it_can_be_read_in(
 
 def test_a_masked_body_is_shown_as_json_only() -> None:
     view = view_body(stored(b'{"card": "4111", "n": 1}'), Masks(["card"]))
-    assert [form.name for form in view.forms] == ["json"]
+    assert [form.name for form in view.forms] == ["JSON"]
     assert "4111" not in view.forms[0].text
     assert view.rules == ["card"]
-    assert names(b'{"n": 1}', Masks(["card"])) == ["json", "text", "hex"]
+    assert names(b'{"n": 1}', Masks(["card"])) == ["JSON", "text", "hex"]
 
 
 def test_hexadecimal_has_offsets_and_letters() -> None:

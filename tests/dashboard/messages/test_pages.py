@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.models import AuditEntry, Epoch, Role, User
+from dashboard.models import AuditEntry, Cluster, Epoch, Role, User
 from rmqcore.model import Message
 from tests.dashboard.conftest import SignIn
 from tests.support.waiting import wait_until
@@ -242,10 +243,6 @@ def waits(running: Running, group: str) -> int:
 
 def watch(cluster: ClusterSettings, *groups: str) -> None:
     """Let the collector have seen the groups."""
-    from django.utils import timezone
-
-    from dashboard.models import Cluster
-
     for group in groups:
         Epoch.objects.create(
             cluster=Cluster.objects.get(name=cluster.name),

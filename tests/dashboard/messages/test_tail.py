@@ -71,10 +71,10 @@ def test_nothing_is_left_at_the_broker(viewer: Client, running: Running) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["broker-a", "a:b:c", "a:1:-1", ":0:0", "a:1:" + "9" * 30]
+    "text", ["broker-a", "a:b:c", "a:1:-1", ":0:0", "a:1:9e9"]
 )
 def test_offsets_that_are_none_are_refused_by_name(viewer: Client, text: str) -> None:
-    with pytest.raises(ValueError, match="broker|queue"):
+    with pytest.raises(ValueError, match=text):
         offsets_of("T", text)
     answer = viewer.get(f"{HERE}step/", {"topic": "orders", "offsets": text})
     assert answer.status_code == 422

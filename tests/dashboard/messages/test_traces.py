@@ -6,8 +6,10 @@ from dashboard.messages.traces import line_of, steps_of
 
 ID = "0A0001"
 SENT = "\x01".join(
-    ("Pub", "1000", "hz", "checkout", "orders", ID, "paid", "k", "10.0.0.2:10911")
-    + ("12", "9", "0", "OFFSETID", "true", "10.0.0.1")
+    (
+        *("Pub", "1000", "hz", "checkout", "orders", ID, "paid", "k"),
+        *("10.0.0.2:10911", "12", "9", "0", "OFFSETID", "true", "10.0.0.1"),
+    )
 )
 BEFORE = "\x01".join(("SubBefore", "1030", "hz", "billing", "REQ", ID, "0", "k"))
 FAILED = "\x01".join(("SubAfter", "REQ", ID, "54", "false", "k", "2"))
