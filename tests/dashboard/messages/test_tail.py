@@ -70,9 +70,7 @@ def test_nothing_is_left_at_the_broker(viewer: Client, running: Running) -> None
     assert list(state.consumers.groups()) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["broker-a", "a:b:c", "a:1:-1", ":0:0", "a:1:9e9"]
-)
+@pytest.mark.parametrize("text", ["broker-a", "a:b:c", "a:1:-1", ":0:0", "a:1:9e9"])
 def test_offsets_that_are_none_are_refused_by_name(viewer: Client, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         offsets_of("T", text)
