@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
@@ -13,6 +13,8 @@ from dashboard.models.audit import SIGN_IN
 
 from .attempts import address_of, record_refusal
 from .throttle import SignInThrottle
+
+BODIES: Final[dict[str, bool | None]] = {"": None, "yes": True, "no": False}
 
 
 class SignInForm(AuthenticationForm):
@@ -52,3 +54,9 @@ class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
 class ChangeUserForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices)
     is_active = forms.BooleanField(required=False)
+    bodies = forms.ChoiceField(choices=[(key, key) for key in BODIES], required=False)
+
+    @property
+    def sees_bodies(self) -> bool | None:
+        """The right to see bodies of messages; None where the role decides."""
+        return BODIES[self.cleaned_data["bodies"]]

@@ -153,6 +153,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
             user,
             role=Role(form.cleaned_data["role"]),
             is_active=form.cleaned_data["is_active"],
+            sees_bodies=form.sees_bodies,
             by=user_of(request),
         )
     except LastAdminError:

@@ -24,19 +24,27 @@ def add_user(username: str, role: Role, *, by: User | None) -> User:
 
 
 @transaction.atomic
-def change_user(user: User, *, role: Role, is_active: bool, by: User | None) -> None:
-    """Change role and state; who is disabled is signed out everywhere.
+def change_user(
+    user: User,
+    *,
+    role: Role,
+    is_active: bool,
+    by: User | None,
+    sees_bodies: bool | None = None,
+) -> None:
+    """Change role, state and the right to see bodies; None leaves that to the role.
 
-    Raises LastAdminError when no admin would be left.
+    Who is disabled is signed out everywhere. Raises LastAdminError when no admin would
+    be left.
     """
     lock_admins()
-    user.refresh_from_db(fields=["role", "is_active"])
-    before = {"role": user.role, "active": user.is_active}
-    after = {"role": role.value, "active": is_active}
+    user.refresh_from_db(fields=["role", "is_active", "sees_bodies"])
+    before = {"role": user.role, "active": user.is_active, "bodies": user.sees_bodies}
+    after = {"role": role.value, "active": is_active, "bodies": sees_bodies}
     if before == after:
         return
-    user.role, user.is_active = role, is_active
-    user.save(update_fields=["role", "is_active"])
+    user.role, user.is_active, user.sees_bodies = role, is_active, sees_bodies
+    user.save(update_fields=["role", "is_active", "sees_bodies"])
     if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
         raise LastAdminError(user.get_username())
     if not is_active:

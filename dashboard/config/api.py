@@ -43,6 +43,12 @@ from dashboard.hosting.api import router as hosting
 from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
 from dashboard.labs.api import router as labs
 from dashboard.labs.writes import LabBusyError, LabRefusedError, UnknownLabError
+from dashboard.messages.api import router as messages
+from dashboard.messages.writes import (
+    MessageGoneError,
+    MessageRefusedError,
+    ReadOnlyClusterRefusal,
+)
 from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
@@ -58,13 +64,15 @@ from dashboard.timers.api import router as timers
 from dashboard.topics.api import router as topics
 from dashboard.whatif.api import router as whatif
 from dashboard.whatif.writes import ScenarioError
-from rmqcore.errors import ArgumentError
+from rmqcore.errors import ArgumentError, RmqError
 
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
+    ReadOnlyClusterRefusal: 403,
     ReadOnlyError: 403,
     ReadOnlyAdministrationError: 403,
     Http404: 404,
+    MessageGoneError: 404,
     UnknownBrokerError: 404,
     UnknownClusterError: 404,
     UnknownGroupError: 404,
@@ -74,6 +82,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     BrokerError: 409,
     FleetError: 409,
     LabBusyError: 409,
+    MessageRefusedError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
     ClusterError: 422,
@@ -85,6 +94,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     WindowError: 422,
     NotMadeError: 500,
     BusyError: 503,
+    RmqError: 502,
     NoStateError: 503,
     SilentClusterError: 503,
 }
@@ -114,6 +124,7 @@ for each in (
     whatif,
     switching,
     hosting,
+    messages,
     timers,
     labs,
     reports,

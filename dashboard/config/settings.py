@@ -72,6 +72,7 @@ ROCKETSCOPE_EMBEDDED_LOG_MB = environment.integer(
 ROCKETSCOPE_REDIS_MB = environment.integer(
     f"{PREFIX}REDIS_MB", 512, low=64, high=1_000_000
 )
+ROCKETSCOPE_MESSAGE_MASKS = environment.words(f"{PREFIX}MESSAGE_MASKS")
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_MAX_MEMBERS = environment.integer(
     f"{PREFIX}MAX_MEMBERS", 1000, low=0, high=100_000
@@ -148,6 +149,7 @@ TEMPLATES = [
             ],
             "libraries": {
                 "brokers": "dashboard.brokers.tags",
+                "messages": "dashboard.messages.tags",
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",
                 "topics": "dashboard.topics.tags",

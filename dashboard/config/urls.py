@@ -24,6 +24,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "whatif",
         "switching",
         "hosting",
+        "messages",
     )
 ]
 

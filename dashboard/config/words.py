@@ -5,6 +5,8 @@ from __future__ import annotations
 from dashboard.brokers.words import POOLS, REASONS, TROUBLES
 from dashboard.clients.words import AGES
 from dashboard.findings.words import FINDINGS, STATES
+from dashboard.messages.words import CUTS, FORMS, REASONS
+from dashboard.messages.words import STATES as FATES
 from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
 from dashboard.timers.words import SLOTS, TIMERS
 from dashboard.topics.words import TOPIC_KINDS, TOPIC_STATES
@@ -22,6 +24,10 @@ def bring_words_together() -> None:
             "broker_trouble": TROUBLES,
             "old_client": AGES,
             "finding": FINDINGS,
+            "fate": FATES,
+            "fate_reason": REASONS,
+            "search_cut": CUTS,
+            "body_form": FORMS,
             "change": CHANGES,
             "epoch": EPOCHS,
             "event": EVENTS,

@@ -2,15 +2,19 @@
 
 Every request to such a cluster passes a hook that lets through only the requests listed
 here. Those are known to change nothing; a request that is not listed, such as the
-heartbeat by which a consumer joins its group, is refused before it is sent.
+heartbeat by which a consumer joins its group, is refused before it is sent. A pull
+passes if it neither commits nor waits and is made in the name of the group that every
+broker has for tools: any other group might be created by it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rmqcore.admin.messages import TOOLS_GROUP
 from rmqcore.errors import RmqError
 from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.headers import PullSysFlag
 
 from .settings import ClusterSettings
 
@@ -45,9 +49,11 @@ READS: Final = frozenset(
         RequestCode.QUERY_ASSIGNMENT,
         RequestCode.QUERY_CONSUMER_OFFSET,
         RequestCode.QUERY_CONSUME_TIME_SPAN,
+        RequestCode.QUERY_MESSAGE,
         RequestCode.QUERY_TOPIC_CONSUME_BY_WHO,
         RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
         RequestCode.VIEW_BROKER_STATS_DATA,
+        RequestCode.VIEW_MESSAGE_BY_ID,
     }
 )
 """Requests that change nothing at brokers and name servers."""
@@ -67,12 +73,22 @@ def only_reads(cluster: ClusterSettings) -> RequestHook:
     """Return the hook that lets only `READS` pass to a read-only cluster."""
 
     def refuse(address: str, command: RemotingCommand) -> None:
-        if command.code not in READS:
+        if command.code not in READS and not _only_looks(command):
             raise ReadOnlyClusterError(
                 f"request {command.code} to {address}: {_reason(cluster)}"
             )
 
     return refuse
+
+
+def _only_looks(command: RemotingCommand) -> bool:
+    """Tell whether a command is a pull that leaves nothing behind."""
+    if command.code != RequestCode.PULL_MESSAGE:
+        return False
+    fields = command.ext_fields
+    return fields.get("consumerGroup") == TOOLS_GROUP and fields.get("sysFlag") == str(
+        int(PullSysFlag.SUBSCRIPTION)
+    )
 
 
 def _reason(cluster: ClusterSettings) -> str:

@@ -22,7 +22,22 @@ class Role(models.TextChoices):
 
 
 class User(AbstractUser):
+    """A person with a role, and with or without the right to see messages' bodies.
+
+    `sees_bodies` is None where the role decides it: operators and admins see them.
+    """
+
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+    sees_bodies = models.BooleanField(null=True, default=None)
+
+    @property
+    def may_see_bodies(self) -> bool:
+        """Whether this user may see what is in messages; admins always may."""
+        if not self.is_active or self.allows(Role.ADMIN):
+            return self.is_active
+        return (
+            self.allows(Role.OPERATOR) if self.sees_bodies is None else self.sees_bodies
+        )
 
     def allows(self, role: Role) -> bool:
         """Tell whether this user may do what `role` may."""

@@ -16,11 +16,11 @@ from .access import AccessCalls
 from .ages import GroupAges
 from .configuration import ConfigurationCalls
 from .groups import GroupCalls
-from .offsets import OffsetCalls
+from .sending import SendingCalls
 from .sweep import Question
 
 
-class Admin(OffsetCalls, GroupCalls, ConfigurationCalls, AccessCalls):
+class Admin(SendingCalls, GroupCalls, ConfigurationCalls, AccessCalls):
     """Typed calls to one cluster; see `Caller` for how it is made."""
 
     async def snapshot(

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -26,7 +26,11 @@ _FACET: Final = "f."
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """What is asked for; an empty value stands for the table's own choice."""
+    """What is asked for; an empty value stands for the table's own choice.
+
+    `kept` are parameters of the page that are none of the table's: its links and forms
+    carry them on.
+    """
 
     text: str = ""
     segment: str = ""
@@ -36,9 +40,15 @@ class TableQuery:
     columns: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
     segment_name: str = "show"
+    kept: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_params(cls, params: Mapping[str, str], table: Table[Any]) -> TableQuery:
+    def from_params(
+        cls,
+        params: Mapping[str, str],
+        table: Table[Any],
+        kept: Iterable[tuple[str, str]] = (),
+    ) -> TableQuery:
         """Read an address's parameters; one that cannot be read gets its default."""
         segment, sort = params.get(table.segment_name, ""), params.get("sort", "")
         page = params.get("page", "")
@@ -58,6 +68,7 @@ class TableQuery:
                 if params.get(_FACET + each.key)
             },
             segment_name=table.segment_name,
+            kept=tuple(kept),
         )
 
     def pairs(self, **changes: Any) -> list[tuple[str, str]]:
@@ -65,6 +76,7 @@ class TableQuery:
         changed = replace(self, page=1) if "page" not in changes else self
         changed = replace(changed, **changes)
         pairs = [
+            *changed.kept,
             ("q", changed.text),
             (changed.segment_name, changed.segment),
             ("with", ",".join(changed.unhidden)),
@@ -74,6 +86,11 @@ class TableQuery:
             *((_FACET + key, value) for key, value in changed.facets.items()),
         ]
         return [(name, value) for name, value in pairs if value]
+
+    @property
+    def unfiltered(self) -> str:
+        """The query of the address without anything of the table's."""
+        return "?" + urlencode(self.kept)
 
     def url(self, **changes: Any) -> str:
         """Return the query of the address with some parts changed."""

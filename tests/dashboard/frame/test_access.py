@@ -42,6 +42,8 @@ PAGES = [
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
     *FORMS,
+    "/clusters/hangzhou/messages/",
+    "/clusters/hangzhou/messages/tail/",
     "/settings/",
     "/account/",
     "/account/sessions/",

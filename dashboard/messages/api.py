@@ -1,0 +1,193 @@
+"""Messages over REST: searching, one message, and its body.
+
+Searches and messages come without bodies; a body has a route of its own, which needs
+the right to see bodies and leaves an entry in the audit.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Final
+
+from django.http import Http404, HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from dashboard.accounts.permissions import user_of
+from dashboard.rest.asking import cluster_named, refuse
+from dashboard.rest.schemas import Problem
+from rmqcore.model import MessageExt
+
+from .bodies import view_body
+from .forms import Place, Search, SearchForm
+from .reads import fate_of, masks, read, search
+from .rows import shown_properties
+from .tags import cut_said, said
+from .writes import look
+
+router = Router()
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 422, 502), Problem)
+
+
+class MessageOut(Schema):
+    """One message without its body; times are ms since the epoch."""
+
+    topic: str
+    broker: str
+    queue: int
+    offset: int
+    id: str = Field(description="the unique key, else the offset id")
+    offset_id: str
+    keys: str
+    tag: str
+    body_bytes: int
+    stored_at: int
+    born_at: int
+    store_host: str
+    born_host: str
+    retries: int
+    properties: dict[str, str]
+
+
+class FoundOut(Schema):
+    """What a search found, newest first, and where it may have left something out."""
+
+    messages: list[MessageOut]
+    cut_short: list[str]
+    failed: dict[str, str]
+
+
+class ConsumedOut(Schema):
+    """What became of a message in one group."""
+
+    group: str
+    state: str = Field(description="given_up, not_yet, unknown, filtered or consumed")
+    reason: str
+    why: str
+
+
+class OneOut(MessageOut):
+    """One message, and what became of it in each group of its topic."""
+
+    compression: str | None
+    stored_bytes: int
+    consumed: list[ConsumedOut]
+    problem: str = Field(description="why the groups could not be asked, or empty")
+
+
+class SearchIn(Schema):
+    """A search, as the address of the page has it."""
+
+    by: str = Field(max_length=16)
+    topic: str = Field("", max_length=255)
+    key: str = Field("", max_length=1000)
+    id: str = Field("", max_length=56)
+    tag: str = Field("", max_length=255)
+    begin: str = Field("", max_length=40)
+    end: str = Field("", max_length=40)
+    broker: str = Field("", max_length=255)
+    queue: int | None = Field(None, ge=0, le=99_999)
+    offset: int | None = Field(None, ge=0, lt=2**63)
+
+
+class PlaceIn(Schema):
+    """Where one message is."""
+
+    topic: str = Field(min_length=1, max_length=255)
+    broker: str = Field(min_length=1, max_length=255)
+    queue: int = Field(ge=0, le=99_999)
+    offset: int = Field(ge=0, lt=2**63)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.topic, self.broker, self.queue, self.offset)
+
+
+class BodyOut(Schema):
+    """A body; `base64` is null where a mask applied, as it shows what is masked."""
+
+    bytes: int
+    base64: str | None
+    forms: dict[str, str]
+    masked_by: list[str]
+
+
+@router.get("/clusters/{cluster}/messages", response={200: FoundOut, **ERRORS})
+def messages(
+    request: HttpRequest, cluster: str, asked: Query[SearchIn]
+) -> dict[str, Any]:
+    """Search for messages by key, unique key, id, time or place in a queue."""
+    name = cluster_named(cluster).name
+    form = SearchForm({k: v for k, v in asked.dict().items() if v is not None})
+    if not form.is_valid():
+        field, errors = next(iter(form.errors.items()))
+        refuse(422, f"{field}: {errors[0]}")
+    found = search(name, Search.of(form.cleaned_data))
+    return {
+        "messages": [_message(each) for each in found.messages],
+        "cut_short": [cut_said(cut) for cut in found.cuts],
+        "failed": dict(found.failed),
+    }
+
+
+@router.get("/clusters/{cluster}/messages/one", response={200: OneOut, **ERRORS})
+def message(
+    request: HttpRequest, cluster: str, where: Query[PlaceIn]
+) -> dict[str, Any]:
+    """Return one message without its body, and who has consumed it."""
+    name = cluster_named(cluster).name
+    shown = read(name, where.place)
+    if shown is None:
+        raise Http404(f"no message at {where.place}")
+    fate = fate_of(name, shown.message)
+    return {
+        **_message(shown.message),
+        "compression": shown.compression,
+        "stored_bytes": shown.stored_bytes,
+        "problem": fate.problem,
+        "consumed": [
+            {
+                "group": each.group,
+                "state": each.state,
+                "reason": each.reason,
+                "why": said(each),
+            }
+            for each in fate.verdicts
+        ],
+    }
+
+
+@router.post("/clusters/{cluster}/messages/body", response={200: BodyOut, **ERRORS})
+def body(request: HttpRequest, cluster: str, where: PlaceIn) -> dict[str, Any]:
+    """Return a body, and record the look."""
+    name = cluster_named(cluster).name
+    found = look(user_of(request), name, where.place).message
+    view = view_body(found, masks())
+    raw = base64.b64encode(found.body).decode()
+    return {
+        "bytes": view.size,
+        "base64": None if view.rules else raw,
+        "forms": {each.name: each.text for each in view.forms if not each.error},
+        "masked_by": list(view.rules),
+    }
+
+
+def _message(message: MessageExt) -> dict[str, Any]:
+    properties = shown_properties(message, masks())
+    return {
+        "topic": message.topic,
+        "broker": message.broker_name,
+        "queue": message.queue_id,
+        "offset": message.queue_offset,
+        "id": message.msg_id,
+        "offset_id": message.offset_msg_id,
+        "keys": properties.get("KEYS", ""),
+        "tag": properties.get("TAGS", ""),
+        "body_bytes": len(message.body),
+        "stored_at": message.store_timestamp,
+        "born_at": message.born_timestamp,
+        "store_host": message.store_host,
+        "born_host": message.born_host,
+        "retries": message.reconsume_times,
+        "properties": properties,
+    }

@@ -1,0 +1,18 @@
+"""Whether a user may see the bodies of messages; null means that the role decides."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('dashboard', '0018_report_folders'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='user',
+            name='sees_bodies',
+            field=models.BooleanField(default=None, null=True),
+        ),
+    ]
