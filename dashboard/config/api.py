@@ -26,6 +26,8 @@ from dashboard.hosting.api import router as hosting
 from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
 from dashboard.labs.api import router as labs
 from dashboard.labs.writes import LabBusyError, LabRefusedError, UnknownLabError
+from dashboard.offsets.api import router as offsets
+from dashboard.offsets.writes import OffsetsError, OffsetsReadOnlyError
 from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
@@ -40,10 +42,11 @@ from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
 from dashboard.whatif.api import router as whatif
 from dashboard.whatif.writes import ScenarioError
-from rmqcore.errors import ArgumentError
+from rmqcore.errors import ArgumentError, RmqError
 
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
+    OffsetsReadOnlyError: 403,
     ReadOnlyError: 403,
     Http404: 404,
     UnknownBrokerError: 404,
@@ -52,6 +55,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     BrokerError: 409,
     FleetError: 409,
     LabBusyError: 409,
+    OffsetsError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
     LabRefusedError: 422,
@@ -60,6 +64,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ViewError: 422,
     WindowError: 422,
     NotMadeError: 500,
+    RmqError: 502,
     BusyError: 503,
     NoStateError: 503,
 }
@@ -85,6 +90,7 @@ for each in (
     whatif,
     switching,
     hosting,
+    offsets,
     timers,
     labs,
     reports,

@@ -22,6 +22,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "whatif",
         "switching",
         "hosting",
+        "offsets",
     )
 ]
 

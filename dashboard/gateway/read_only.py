@@ -26,6 +26,7 @@ READS: Final = frozenset(
         RequestCode.GET_ALL_TOPIC_CONFIG,
         RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
         RequestCode.GET_BROKER_CLUSTER_INFO,
+        RequestCode.GET_BROKER_CONFIG,
         RequestCode.GET_BROKER_CONSUME_STATS,
         RequestCode.GET_BROKER_RUNTIME_INFO,
         RequestCode.GET_CONSUMER_CONNECTION_LIST,

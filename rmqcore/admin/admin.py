@@ -18,11 +18,11 @@ from rmqcore.protocol.headers import ViewBrokerStatsDataRequestHeader
 
 from .ages import GroupAges
 from .groups import GroupCalls
-from .offsets import OffsetCalls
+from .moving import MovingCalls
 from .sweep import Question
 
 
-class Admin(OffsetCalls, GroupCalls):
+class Admin(MovingCalls, GroupCalls):
     """Typed calls to one cluster; see `Caller` for how it is made."""
 
     async def snapshot(

@@ -22,6 +22,7 @@ PAGES = [
     f"{GROUP}whatif/",
     f"{GROUP}switch/",
     f"{GROUP}changes/",
+    f"{GROUP}offsets/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
     "/settings/",
