@@ -49,6 +49,8 @@ from dashboard.messages.writes import (
     MessageRefusedError,
     ReadOnlyClusterRefusal,
 )
+from dashboard.offsets.api import router as offsets
+from dashboard.offsets.writes import OffsetsError, OffsetsReadOnlyError
 from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
@@ -69,6 +71,7 @@ from rmqcore.errors import ArgumentError, RmqError
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
     ReadOnlyClusterRefusal: 403,
+    OffsetsReadOnlyError: 403,
     ReadOnlyError: 403,
     ReadOnlyAdministrationError: 403,
     Http404: 404,
@@ -83,6 +86,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     FleetError: 409,
     LabBusyError: 409,
     MessageRefusedError: 409,
+    OffsetsError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
     ClusterError: 422,
@@ -93,8 +97,8 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ViewError: 422,
     WindowError: 422,
     NotMadeError: 500,
-    BusyError: 503,
     RmqError: 502,
+    BusyError: 503,
     NoStateError: 503,
     SilentClusterError: 503,
 }
@@ -125,6 +129,7 @@ for each in (
     switching,
     hosting,
     messages,
+    offsets,
     timers,
     labs,
     reports,

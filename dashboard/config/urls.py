@@ -25,6 +25,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "switching",
         "hosting",
         "messages",
+        "offsets",
     )
 ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dashboard.brokers.words import POOLS, REASONS, TROUBLES
 from dashboard.clients.words import AGES
 from dashboard.findings.words import FINDINGS, STATES
-from dashboard.messages.words import CUTS, FORMS, REASONS
+from dashboard.messages.words import CUTS, FORMS
+from dashboard.messages.words import REASONS as FATE_REASONS
 from dashboard.messages.words import STATES as FATES
 from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
 from dashboard.timers.words import SLOTS, TIMERS
@@ -25,7 +26,7 @@ def bring_words_together() -> None:
             "old_client": AGES,
             "finding": FINDINGS,
             "fate": FATES,
-            "fate_reason": REASONS,
+            "fate_reason": FATE_REASONS,
             "search_cut": CUTS,
             "body_form": FORMS,
             "change": CHANGES,

@@ -20,7 +20,14 @@ from typing import Any, Final
 from django.conf import settings
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 
-from dashboard.models import AuditEntry, Epoch, GroupChange, OwnershipEvent, Session
+from dashboard.models import (
+    AuditEntry,
+    Epoch,
+    GroupChange,
+    OffsetChange,
+    OwnershipEvent,
+    Session,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +37,8 @@ MOST_AT_ONCE: Final = 500_000
 """Rows of one table that are deleted in one go."""
 MOST_OF_A_GROUP: Final = 10_000
 """Epochs, and ownership events, of one group; pages read fewer of its newest."""
+OFFSET_CHANGE_DAYS: Final = 30
+"""How long a move of offsets can be undone; pages name the same figure."""
 
 Over = Callable[[datetime], Iterator[QuerySet[Any]]]
 """Gives the rows that are over, for a moment before which nothing need be kept."""
@@ -103,6 +112,7 @@ def _beyond(rows: QuerySet[Any], newest: str) -> Iterator[QuerySet[Any]]:
 RULES: Final = (
     Rule(AuditEntry, _older(AuditEntry, "at"), "ROCKETSCOPE_AUDIT_DAYS"),
     Rule(GroupChange, _older(GroupChange, "at"), "ROCKETSCOPE_AUDIT_DAYS"),
+    Rule(OffsetChange, _older(OffsetChange, "at"), days=OFFSET_CHANGE_DAYS),
     # Epochs come first: events follow them.
     Rule(Epoch, _old_epochs, "ROCKETSCOPE_EPOCH_DAYS"),
     Rule(OwnershipEvent, _old_events, "ROCKETSCOPE_EPOCH_DAYS"),

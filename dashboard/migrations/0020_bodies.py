@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0018_report_folders'),
+        ('dashboard', '0019_attached_clusters'),
     ]
 
     operations = [

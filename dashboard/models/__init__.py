@@ -4,6 +4,7 @@ from .cluster import Cluster, KnownBroker
 from .epoch import Epoch, OwnershipEvent
 from .fleet import FleetWorker, ManagedGroup, ManagedMember
 from .lab import LabRun
+from .offset_change import OffsetChange
 from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
 from .session import Session
 from .timer import TimerRun
@@ -21,6 +22,7 @@ __all__ = [
     "LabRun",
     "ManagedGroup",
     "ManagedMember",
+    "OffsetChange",
     "OwnershipEvent",
     "Paper",
     "ReportDefinition",

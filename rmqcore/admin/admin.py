@@ -16,11 +16,12 @@ from .access import AccessCalls
 from .ages import GroupAges
 from .configuration import ConfigurationCalls
 from .groups import GroupCalls
+from .moving import MovingCalls
 from .sending import SendingCalls
 from .sweep import Question
 
 
-class Admin(SendingCalls, GroupCalls, ConfigurationCalls, AccessCalls):
+class Admin(SendingCalls, MovingCalls, GroupCalls, ConfigurationCalls, AccessCalls):
     """Typed calls to one cluster; see `Caller` for how it is made."""
 
     async def snapshot(

@@ -58,10 +58,15 @@ class OffsetCalls(TopicCalls):
                         committed[queue] = offset
         return dict(sorted(committed.items()))
 
-    async def committed_offset(self, group: str, queue: MessageQueue) -> int | None:
-        """Return a group's committed offset of one queue, or None."""
+    async def committed_offset(
+        self, group: str, queue: MessageQueue, master: str | None = None
+    ) -> int | None:
+        """Return a group's committed offset of one queue, or None.
+
+        A caller that knows the queue's master saves a question to the name server.
+        """
         answer = await self._ask(
-            await self._master_of(queue),
+            master or await self._master_of(queue),
             RequestCode.QUERY_CONSUMER_OFFSET,
             QueryConsumerOffsetRequestHeader(
                 consumer_group=group,
@@ -76,12 +81,14 @@ class OffsetCalls(TopicCalls):
             return None
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset
 
-    async def commit_offset(self, group: str, queue: MessageQueue, offset: int) -> None:
+    async def commit_offset(
+        self, group: str, queue: MessageQueue, offset: int, master: str | None = None
+    ) -> None:
         """Set a group's committed offset of one queue; for groups that are offline."""
         if offset < 0:
             raise ArgumentError(f"offset {offset} of {queue} must not be negative")
         await self._ask(
-            await self._master_of(queue),
+            master or await self._master_of(queue),
             RequestCode.UPDATE_CONSUMER_OFFSET,
             UpdateConsumerOffsetRequestHeader(
                 consumer_group=group,
@@ -166,10 +173,12 @@ class OffsetCalls(TopicCalls):
         )
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset
 
-    async def search_offset(self, queue: MessageQueue, timestamp_ms: int) -> int:
+    async def search_offset(
+        self, queue: MessageQueue, timestamp_ms: int, master: str | None = None
+    ) -> int:
         """Return the offset of the first message stored at that time or later."""
         answer = await self._ask(
-            await self._master_of(queue),
+            master or await self._master_of(queue),
             RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
             SearchOffsetRequestHeader(
                 topic=queue.topic, queue_id=queue.queue_id, timestamp=timestamp_ms

@@ -39,6 +39,7 @@ PAGES = [
     f"{GROUP}whatif/",
     f"{GROUP}switch/",
     f"{GROUP}changes/",
+    f"{GROUP}offsets/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
     *FORMS,

@@ -108,6 +108,7 @@ def test_every_rule_deletes_what_is_old_only(east: Cluster) -> None:
     assert expire_rows(NOW) == {
         "dashboard_auditentry": 1,
         "dashboard_groupchange": 0,
+        "dashboard_offsetchange": 0,
         "dashboard_epoch": 0,
         "dashboard_ownershipevent": 0,
         "dashboard_session": 2,

@@ -1,0 +1,92 @@
+"""A group's offsets moved on real Apache, with Java members online and without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboard.gateway.asking import ask
+from dashboard.gateway.clusters import sync_clusters
+from dashboard.gateway.settings import ClusterSettings
+from dashboard.models import Cluster, OffsetChange, Role, User
+from dashboard.offsets.reads import preview_of
+from dashboard.offsets.wanted import Wanted
+from dashboard.offsets.writes import move
+from rmqcore.admin import Admin
+from tests.support.apache import ApacheCluster
+from tests.support.java_driver import JavaDriver
+
+from .versions import OLDER_TOO
+
+pytestmark = [pytest.mark.interop, pytest.mark.django_db, OLDER_TOO]
+
+MESSAGES = 16
+
+
+@pytest.fixture
+def cluster(apache: ApacheCluster, settings: Any) -> ClusterSettings:
+    made = ClusterSettings("apache", (apache.nameserver,), writes=True)
+    settings.ROCKETSCOPE_CLUSTERS = {"apache": made}
+    sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+    return made
+
+
+def consumed(cluster: ClusterSettings, group: str, topic: str) -> int:
+    """Return what `mqadmin consumerProgress` sums up: the offsets of code 208."""
+
+    async def work(admin: Admin) -> int:
+        masters = await admin.topic_masters(topic)
+        stats = [
+            await admin.consume_stats(group, address, topic)
+            for address in masters.values()
+            if address is not None
+        ]
+        return sum(each.consumer_offset for part in stats for each in part.values())
+
+    return ask(cluster, work)
+
+
+def reset(group: str, query: str) -> OffsetChange:
+    wanted = Wanted.from_query(query)
+    user, _made = User.objects.get_or_create(username="ann", role=Role.OPERATOR)
+    return move(
+        user,
+        Cluster.objects.get(name="apache"),
+        group,
+        wanted,
+        token=preview_of("apache", group, wanted).plan.token,
+        reason="test",
+        confirm=group,
+    )
+
+
+def test_java_members_start_again_where_they_are_put(
+    cluster: ClusterSettings, java: JavaDriver, name: str
+) -> None:
+    ask(cluster, lambda admin: admin.create_topic(name, 2))
+    java.produce(name, MESSAGES)
+    java.start_consumer(name, group=name, topic=name)
+    java.wait_until(lambda: len(java.messages(name)) >= MESSAGES)
+    java.wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
+
+    change = reset(name, f"to=earliest&topic={name}")
+    assert change.online is True
+    assert not [each for each in change.rows if each["problem"]]
+    java.wait_until(lambda: len(java.messages(name)) >= 2 * MESSAGES)
+    java.wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
+
+    java.stop_consumer(name)
+    java.wait_until(
+        lambda: (
+            preview_of(
+                "apache", name, Wanted.from_query(f"to=earliest&topic={name}")
+            ).online
+            is False
+        )
+    )
+    change = reset(name, f"to=earliest&topic={name}")
+    assert {each["stood"] for each in change.rows} == {0}
+    assert consumed(cluster, name, name) == 0
+    reset(name, f"to=undo&of={change.pk}&topic={name}")
+    assert consumed(cluster, name, name) == MESSAGES
