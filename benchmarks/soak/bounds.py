@@ -58,6 +58,7 @@ def _held(most_mb: int, *, ends: bool = False) -> Bound:
 TABLES: Final[Mapping[str, Bound]] = {
     "dashboard_auditentry": _rows(5_000_000, _YEARS_H),
     "dashboard_groupchange": _rows(1_000_000, _YEARS_H),
+    "dashboard_offsetchange": _rows(1_000_000, _YEARS_H),
     "dashboard_epoch": _rows(10_001, _EPOCHS_H, for_each_group=True),
     "dashboard_ownershipevent": _rows(10_001, _EPOCHS_H, for_each_group=True),
     "dashboard_session": _rows(100_000, 30 * _DAY_H),

@@ -17,12 +17,10 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import (
     HttpRequest,
     HttpResponse,
-    HttpResponseRedirect,
 )
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -43,6 +41,7 @@ from .links import (
 from .middleware import ZONE_COOKIE
 from .permissions import requires
 from .preferences import THEME_COOKIE, THEMES
+from .redirects import back_to_next
 from .users import (
     LastAdminError,
     add_user,
@@ -182,7 +181,7 @@ def make_link(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
     """Keep theme and time zone in cookies, and go back to where it was asked."""
-    response = HttpResponseRedirect(_next(request))
+    response = back_to_next(request, "home")
     theme, zone = request.POST.get("theme", ""), request.POST.get("zone", "")
     if theme in THEMES:
         _keep(response, THEME_COOKIE, theme)
@@ -200,14 +199,6 @@ def _keep(response: HttpResponse, name: str, value: str) -> None:
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )
-
-
-def _next(request: HttpRequest) -> str:
-    wanted = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return wanted if safe else reverse("home")
 
 
 def _minutes() -> int:

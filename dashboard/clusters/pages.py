@@ -15,7 +15,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import (
     require_http_methods,
@@ -24,6 +23,7 @@ from django.views.decorators.http import (
 )
 
 from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.accounts.redirects import back_to_next
 from dashboard.frame.clusters import configured_clusters, find_cluster
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.embedded import embedded_state
@@ -167,10 +167,7 @@ def embedded(request: HttpRequest) -> HttpResponse:
         start_embedded(user_of(request))
     except ClusterError as error:
         messages.error(request, str(error))
-    back = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(back, {request.get_host()}):
-        return redirect(back)
-    return redirect("clusters")
+    return back_to_next(request, "clusters")
 
 
 def _wish(request: HttpRequest) -> ClusterWish:

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='user',
             name='sees_bodies',
-            field=models.BooleanField(default=None, null=True),
+            field=models.BooleanField(blank=True, default=None, null=True),
         ),
     ]

@@ -28,7 +28,7 @@ class User(AbstractUser):
     """
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
-    sees_bodies = models.BooleanField(null=True, default=None)
+    sees_bodies = models.BooleanField(null=True, blank=True, default=None)
 
     @property
     def may_see_bodies(self) -> bool:

@@ -81,14 +81,15 @@ PARAMETERS = (
     *("format", "table", "paper", "by", "topic", "consumer", "group", "worker"),
     *("timer", "since", "until", "panel", "strategy", "next"),
 )
-MAY_BE_AWAY = {"readyz"}
+AWAY = {502, 503}
+"""Here no broker answers, and no sweep has written documents; 500 would be our fault."""
 WRITES = [(method, route) for method, route in rest() if sample_body(route) is not None]
 READS = [route for route in pages() if "GET" in PAGES[route.name]]
 READS += [route for method, route in rest() if method == "GET"]
 
 
 @pytest.fixture(autouse=True)
-def things(write: Write, settings: Any, tmp_path: Path) -> None:
+def things(write: Write, nobody_there: None, settings: Any, tmp_path: Path) -> None:
     settings.ROCKETSCOPE_LAKE_URL = str(tmp_path)
     write(overview(), waiting_for_locks())
     two_epochs()
@@ -125,7 +126,8 @@ def test_a_value_of_any_kind_is_taken_or_refused(
             twice = f'{start}{comma}"{name}":{value},"{name}":{value}}}'.encode()
             answer = client.generic(method, route.path(), twice, "application/json")
             let_go(answer)
-            assert answer.status_code < 500, (name, value[:40])
+            status = answer.status_code
+            assert status < 500 or status in AWAY, (name, value[:40])
 
 
 def test_a_name_of_any_kind_is_found_or_not(sign_in: SignIn) -> None:
@@ -136,7 +138,7 @@ def test_a_name_of_any_kind_is_found_or_not(sign_in: SignIn) -> None:
             for name in (HUGE,) if place == "pk" else NAMES:
                 answer = client.get(route.path(**{place: name}))
                 let_go(answer)
-                if answer.status_code not in {200, 302, 400, 403, 404, 422}:
+                if answer.status_code not in {200, 302, 400, 403, 404, 422, *AWAY}:
                     wrong.append((route.name, place, name[:40], answer.status_code))
                 assert_safe(answer)
     assert wrong == []
@@ -152,7 +154,7 @@ def test_a_parameter_of_any_kind_is_taken_or_refused(sign_in: SignIn) -> None:
         for query in [*queries, "q=%ff%fe&page=%ed%a0%80&from=%&"]:
             answer = client.get(f"{route.path()}?{query}")
             let_go(answer)
-            if answer.status_code >= 500 and route.name not in MAY_BE_AWAY:
+            if answer.status_code >= 500 and answer.status_code not in AWAY:
                 wrong.append((route.name, query[:60], answer.status_code))
             assert_safe(answer)
     assert wrong == []

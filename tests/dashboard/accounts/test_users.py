@@ -126,7 +126,11 @@ def test_an_admin_changes_role_and_state(sign_in: SignIn) -> None:
     assert (vera.role, vera.is_active) == (Role.OPERATOR, False)
     entry = AuditEntry.objects.get(action="user.change")
     assert entry.actor_name == "admin"
-    assert entry.details["before"] == {"role": "viewer", "active": True}
+    assert entry.details["before"] == {
+        "role": "viewer",
+        "active": True,
+        "bodies": None,
+    }
 
 
 def test_the_last_admin_is_told_why_not(sign_in: SignIn) -> None:

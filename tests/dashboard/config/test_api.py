@@ -228,12 +228,14 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     document = answer.json()
     rooms = ("/labs", "/reports", "/timers", "/timeline")
     rooms += ("/hosted", "/switch", "/changes", "/scenarios", "/brokers")
-    rooms += ("/configuration",)
+    rooms += ("/configuration", "/topics", "/clients", "/messages", "/offsets")
+    rooms += ("/name-servers",)
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}
     assert paths == {
         f"/api/v1/clusters{rest}"
         for rest in (
             "",
+            "/{cluster}",
             "/{cluster}/overview",
             "/{cluster}/groups/{group}",
             "/{cluster}/findings",

@@ -1,0 +1,16 @@
+"""Where a form leads back to: only to a page of ours."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+
+def back_to_next(request: HttpRequest, otherwise: str) -> HttpResponseRedirect:
+    """Go to the page that the form names as `next`, else to the view `otherwise`."""
+    wanted = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return HttpResponseRedirect(wanted if safe else reverse(otherwise))
