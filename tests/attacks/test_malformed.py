@@ -82,7 +82,7 @@ PARAMETERS = (
     *("timer", "since", "until", "panel", "strategy", "next"),
 )
 AWAY = {502, 503}
-"""Here no broker answers, and no sweep has written documents; 500 would be our fault."""
+"""What is answered where no broker answers and no sweep has written documents."""
 WRITES = [(method, route) for method, route in rest() if sample_body(route) is not None]
 READS = [route for route in pages() if "GET" in PAGES[route.name]]
 READS += [route for method, route in rest() if method == "GET"]

@@ -192,6 +192,13 @@ def entry(**changes: Any) -> dict[str, Any]:
     return {**plain, **changes}
 
 
+def test_runs_of_labs_that_are_kept_no_longer_are_not_lost() -> None:
+    made = [Write("lab", f"lab {number}", 0, number) for number in range(25)]
+    states = {("lab", number): "done" for number in range(6, 25)}
+    seen = Seen([], frozenset(), frozenset(), states)
+    assert lost_writes(made, seen) == [(made[5], "is not there")]
+
+
 def test_acknowledged_writes_have_to_be_there_and_in_the_audit() -> None:
     writes = [
         Write("scenario", "s", 1),

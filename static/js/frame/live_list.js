@@ -4,7 +4,8 @@
  * most once a second. The order does not change under the pointer or with a marked row.
  */
 
-import { find, findAll, note } from "./dom.js";
+import { chooseColumns } from "./columns.js";
+import { find, note } from "./dom.js";
 import { freshCopy } from "./fragment.js";
 import { Feed } from "./live.js";
 import { morph } from "./morph.js";
@@ -62,16 +63,7 @@ list.addEventListener("pointerout", (event) => {
   if (table && !table.contains(event.relatedTarget)) refresh();
 });
 
-/** Ticked columns go into one parameter, as the address has them. */
-list.addEventListener("change", (event) => {
-  const form = event.target.closest("[data-columns]");
-  if (!form) return;
-  const ticked = findAll("input:checked", form).map((box) => box.value);
-  const columns = find("[name=columns]", form);
-  columns.value = ticked.join(",");
-  columns.disabled = false;
-  form.submit();
-});
+list.addEventListener("change", chooseColumns);
 
 /** A list of one cluster follows its numbered digests. */
 function followOne() {

@@ -1,5 +1,7 @@
 /** The form that moves offsets: copies its line, checks the name, leads to a copy. */
 
+export {};
+
 for (const line of document.querySelectorAll("[data-line]")) {
   const button = /** @type {HTMLButtonElement | null} */ (
     line.parentElement?.querySelector("[data-copy]") ?? null
@@ -11,20 +13,20 @@ for (const line of document.querySelectorAll("[data-line]")) {
   });
 }
 
-const name = /** @type {HTMLInputElement | null} */ (
+const typed = /** @type {HTMLInputElement | null} */ (
   document.querySelector("[data-name]")
 );
-if (name?.form) {
-  const button = name.form.querySelector("button");
+if (typed?.form) {
+  const button = typed.form.querySelector("button");
   const mismatch = /** @type {HTMLElement | null} */ (
-    name.form.querySelector("[data-mismatch]")
+    typed.form.querySelector("[data-mismatch]")
   );
   const check = () => {
-    const same = name.value.trim() === name.dataset.name;
+    const same = typed.value.trim() === typed.dataset.name;
     if (button) button.disabled = !same;
-    if (mismatch) mismatch.hidden = same || !name.value;
+    if (mismatch) mismatch.hidden = same || !typed.value;
   };
-  name.addEventListener("input", check);
+  typed.addEventListener("input", check);
   check();
 }
 
