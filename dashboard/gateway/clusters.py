@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
+from django.apps.registry import Apps
 from django.conf import settings
 from django.db import transaction
 
@@ -56,8 +57,12 @@ def forget_embedded() -> None:
     left.update(attached=False, configured=False)
 
 
-def sync_clusters_after_migrate(**_signal: object) -> None:
-    sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+def sync_clusters_after_migrate(*, apps: Apps, **_signal: object) -> None:
+    """Sync once all migrations have run; after some of them the table is another."""
+    there = apps.get_model("dashboard", "Cluster")._meta.concrete_fields
+    here = Cluster._meta.concrete_fields
+    if {each.name for each in here} == {each.name for each in there}:
+        sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
 
 
 def encryption_of(name: str) -> Encryption:

@@ -37,6 +37,7 @@ from .writes import (
     MAX_REASON,
     MessageGoneError,
     MessageRefusedError,
+    allow_bodies,
     consume_again,
     look,
     resend_to_topic,
@@ -83,6 +84,7 @@ def message(request: HttpRequest, cluster: str) -> HttpResponse:
 @requires(Role.VIEWER)
 def body(request: HttpRequest, cluster: str) -> HttpResponse:
     """Show one message with its body, and record the look."""
+    allow_bodies(user_of(request))
     place = _place(request.POST)
     found = find_cluster(cluster)
     try:

@@ -64,16 +64,21 @@ class Sent:
     read_back: bool
 
 
+def allow_bodies(actor: User) -> None:
+    """Raise PermissionDenied without the right to see the bodies of messages."""
+    if not actor.may_see_bodies:
+        raise PermissionDenied(
+            _("You may not see the bodies of messages; an admin can allow it.")
+        )
+
+
 def look(actor: User, cluster: str, place: Place) -> ReadMessage:
     """Return a message with its body; the look is recorded.
 
     Raise PermissionDenied without the right to see bodies, MessageGoneError where
     there is no such message, and RmqError when the cluster refuses.
     """
-    if not actor.may_see_bodies:
-        raise PermissionDenied(
-            _("You may not see the bodies of messages; an admin can allow it.")
-        )
+    allow_bodies(actor)
     found = _read(cluster, place)
     record(
         actor,

@@ -32,8 +32,8 @@ class Cluster(models.Model):
     name_servers = StorableJSONField(default=list)
     embedded = models.BooleanField(default=False)
     configured = models.BooleanField(default=True)
-    attached = models.BooleanField(default=False)
-    writes = models.BooleanField(default=False)
+    attached = models.BooleanField(default=False, db_default=False)
+    writes = models.BooleanField(default=False, db_default=False)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -22,7 +22,7 @@ from .plan import Row
 from .reads import preview_of
 from .standing import outcomes_of
 from .wanted import Wanted
-from .writes import move, read_back
+from .writes import allow, move, read_back
 
 router = Router()
 ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 422, 502), Problem)
@@ -136,8 +136,10 @@ def move_offsets(
     request: HttpRequest, cluster: str, group: str, body: MoveIn
 ) -> Status[dict[str, Any]]:
     """Move a group's offsets as the preview with this token showed it."""
+    actor = user_of(request)
+    allow(actor)
     made = move(
-        user_of(request),
+        actor,
         cluster_named(cluster),
         group,
         Wanted.from_query(body.query),
@@ -166,11 +168,13 @@ def undo_move(
     request: HttpRequest, cluster: str, group: str, pk: int, body: UndoIn
 ) -> Status[dict[str, Any]]:
     """Put back what was committed before a move."""
+    actor = user_of(request)
+    allow(actor)
     change = _change(cluster, group, pk)
     wanted = Wanted("undo", change.topic, undo_of=change.pk)
     state = read_group(cluster, group).document
     made = move(
-        user_of(request),
+        actor,
         change.cluster,
         group,
         wanted,

@@ -71,13 +71,18 @@ def move(
     return change
 
 
-def _checked(
-    actor: User, cluster: Cluster, group: str, reason: str, confirm: str
-) -> str:
+def allow(actor: User) -> None:
+    """Raise PermissionDenied for a user who may not move offsets."""
     if not actor.allows(Role.OPERATOR):
         raise PermissionDenied(
             f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
         )
+
+
+def _checked(
+    actor: User, cluster: Cluster, group: str, reason: str, confirm: str
+) -> str:
+    allow(actor)
     if why := cluster.why_read_only:
         raise OffsetsReadOnlyError(why)
     reason = reason.strip()

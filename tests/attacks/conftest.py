@@ -86,7 +86,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
     write(overview(), waiting_for_locks())
     owner = User.objects.create_user("one", pk=1)
     two_epochs()
-    finished_run(tmp_path)
+    finished_run(tmp_path, pk=1)
     cluster = Cluster.objects.get(name="hangzhou")
     asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
     LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)

@@ -156,7 +156,10 @@ async def test_a_document_that_redis_refuses_keeps_no_other_back(
     client = make_async_client(valkey.url)
     await client.set(lease, "t")
     taken = [group_key("east", name) for name in names if name != "g3"]
-    await client.acl_setuser("default", reset_keys=True, keys=[lease, *taken])
+    everybody = {"enabled": True, "nopass": True}
+    await client.acl_setuser(
+        "default", reset_keys=True, keys=[lease, *taken], **everybody
+    )
     try:
         publisher = Publisher(LeaderState(client, "east", "t"), get_channel_layer())
         assert await publisher.groups(
@@ -167,6 +170,6 @@ async def test_a_document_that_redis_refuses_keeps_no_other_back(
         )
         stored = await client.mget(taken)
     finally:
-        await client.acl_setuser("default", keys=["*"])
+        await client.acl_setuser("default", keys=["*"], **everybody)
         await client.aclose()
     assert all(stored)

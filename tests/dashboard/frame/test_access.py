@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -81,7 +82,7 @@ def test_every_role_reads_every_page(sign_in: SignIn, page: str, role: Role) -> 
 def test_a_stranger_is_sent_to_sign_in(page: str) -> None:
     answer = Client().get(page)
     assert answer.status_code == 302
-    assert answer["Location"] == f"/sign-in/?next={page}"
+    assert answer["Location"] == f"/sign-in/?next={quote(page)}"
 
 
 @pytest.mark.parametrize("page", [*PAGES, "/"])

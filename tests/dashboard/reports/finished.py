@@ -99,6 +99,7 @@ def finished_run(
     step: timedelta = STEP,
     steps: int = STEPS,
     unknown: Collection[tuple[int, int]] = (),
+    pk: int | None = None,
 ) -> JobRun:
     """Return a run that is done: two queues a group, ten minutes, three missing.
 
@@ -107,6 +108,7 @@ def finished_run(
     tables = _tables(groups, consumers, step, steps, unknown)
     until = SINCE + step * steps
     run = JobRun.objects.create(
+        pk=pk,
         job="report",
         cluster="hangzhou",
         group=group,
