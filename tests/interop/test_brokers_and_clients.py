@@ -1,0 +1,53 @@
+"""What brokers and clients report on themselves, beside Apache's admin tool."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from dashboard.gateway.broker_runtime import ask_brokers
+from dashboard.gateway.client_info import ask_client, ask_producers
+from dashboard.gateway.settings import ClusterSettings
+from tests.support.java_driver import AdminTool
+
+from .sides import Side, until
+
+pytestmark = pytest.mark.interop
+
+
+async def test_the_admin_tool_prints_the_same(
+    side: Side, name: str, tmp_path: Path
+) -> None:
+    cluster = ClusterSettings("east", (side.nameserver,))
+    await side.create_topic(name, 2)
+    await side.produce_java(name, 4)
+    client_id = await side.start_java(name, group=name, topic=name)
+    await until(lambda: len(side.java_bodies(name)) == 4)
+    async with side.admin() as admin:
+        address = str((await admin.brokers())[0].master)
+        (told,) = await ask_brokers(admin, [address])
+    info = await asyncio.to_thread(ask_client, cluster, name, client_id, stacks=True)
+    producers = await asyncio.to_thread(ask_producers, cluster)
+    with AdminTool(tmp_path) as tool:
+        status = tool.run("brokerStatus", "-b", address, "-n", side.nameserver)
+        consumer = tool.run(
+            *("consumerStatus", "-g", name, "-i", client_id, "-s", "true"),
+            *("-n", side.nameserver),
+        )
+    await side.stop_java(name)
+    # One key for each line, in the broker's own words.
+    keys = {line.partition(":")[0].strip() for line in status.splitlines() if line}
+    assert told.table is not None
+    assert keys == set(told.table)
+    for name_, value in info.properties.items():
+        if name_ != "PROP_CONSUMER_START_TIMESTAMP":
+            assert f"{name_:<40}: {value}" in consumer
+    assert info.stacks is not None
+    assert "ConsumeMessageThread_" in info.stacks
+    assert "ConsumeMessageThread_" in consumer
+    assert name in {queue.topic for queue in info.queues}
+    assert sum(queue.topic == name for queue in info.queues) == 4
+    assert not producers.silent
+    assert "CLIENT_INNER_PRODUCER" in {row.group for row in producers.rows}
