@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
+from django.apps import apps as present_apps
 from django.apps.registry import Apps
 from django.conf import settings
 from django.db import transaction
@@ -57,8 +58,13 @@ def forget_embedded() -> None:
     left.update(attached=False, configured=False)
 
 
-def sync_clusters_after_migrate(*, apps: Apps, **_signal: object) -> None:
-    """Sync once all migrations have run; after some of them the table is another."""
+def sync_clusters_after_migrate(
+    *, apps: Apps = present_apps, **_signal: object
+) -> None:
+    """Sync once all migrations have run; after some of them the table is another.
+
+    A flush sends the signal without `apps`, for the tables are as the models say.
+    """
     there = apps.get_model("dashboard", "Cluster")._meta.concrete_fields
     here = Cluster._meta.concrete_fields
     if {each.name for each in here} == {each.name for each in there}:
