@@ -80,8 +80,12 @@ class Client:
 
     @property
     def queues(self) -> int | None:
-        """How many queues it owns in all groups; None where one is not known."""
-        counts = [each.row["queues"] for each in self.memberships]
+        """How many queues it owns in all groups; None where one is not known.
+
+        Connections that share the id report the same queues: each group counts once.
+        """
+        by_group = {e.group["group"]: e.row["queues"] for e in self.memberships}
+        counts = by_group.values()
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
 

@@ -21,12 +21,14 @@ def topic_status(row: TopicRow, *, complete: bool, judged: bool) -> Status:
     """Return the worst that is true of a topic.
 
     `complete` says that all offsets are known, `judged` that all groups have been
-    looked at: before that, a group that reads the topic may not be in its row yet.
+    looked at. Without both, a group that reads the topic may not be in its row: it has
+    not been met yet, or a broker that would know its members is silent.
     """
+    known = complete and judged
     if row["kind"] == "dlq":
         if any(row["trend"][-DLQ_POINTS:]):
             return {"level": "warn", "word": "filling"}
-    elif row["kind"] == "normal" and row["rate_in"] and judged and _unread(row):
+    elif row["kind"] == "normal" and row["rate_in"] and known and _unread(row):
         return {"level": "crit", "word": "no_consumer"}
     if row["hot"]:
         return {"level": "warn", "word": "hot_queue"}

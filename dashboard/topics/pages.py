@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 from dashboard.accounts.permissions import requires
 from dashboard.brokers.reach import reach_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.fragments import render_live
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.topic_questions import ask_topic
@@ -22,11 +24,22 @@ from dashboard.models import Role
 from rmqcore.errors import RmqError
 
 from .configuration import compared, route_lines
-from .reads import COLUMNS, line_of, losses, queues_of, type_label, type_of
+from .reads import (
+    COLUMNS,
+    GroupLine,
+    QueueSeen,
+    line_of,
+    losses,
+    queues_of,
+    type_label,
+    type_of,
+)
 from .table import topics_table
 
 LINES: Final = 12
 """Groups that are drawn with the owner of each queue, the worst first."""
+FRESH_MS: Final = 30_000
+"""The age, against the document of topics, up to which a group's document is drawn."""
 
 
 @require_safe
@@ -39,7 +52,7 @@ def topics(request: HttpRequest, cluster: str) -> HttpResponseBase:
         context["page"] = page_of(table, document["topics"], query)
         if request.GET.get("format") == "csv":
             return csv_response(context["page"], "topics")
-    return _shown(request, "topics/topics", context)
+    return render_live(request, "topics/topics", context)
 
 
 @require_safe
@@ -51,10 +64,12 @@ def topic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
         context |= {
             "queues": queues,
             "fits": len(queues) <= COLUMNS,
-            "lines": _lines(context["cluster"].name, row, queues),
+            "lines": _lines(
+                context["cluster"].name, row, queues, context["topics"]["taken_at"]
+            ),
             "losses": losses(row),
         }
-    return _shown(request, "topics/topic", context)
+    return render_live(request, "topics/topic", context)
 
 
 @require_safe
@@ -75,12 +90,17 @@ def configuration(request: HttpRequest, cluster: str, topic: str) -> HttpRespons
     return render(request, "topics/configuration.html", context)
 
 
-def _lines(cluster: str, row: TopicRow, queues: Any) -> list[Any]:
-    state = live_state()
-    return [
-        line_of(each, state.group(cluster, each["group"]), queues, row["topic"])
-        for each in row["groups"][:LINES]
-    ]
+def _lines(
+    cluster: str, row: TopicRow, queues: Sequence[QueueSeen], taken_at: int
+) -> list[GroupLine]:
+    """Draw the worst groups. A group that is not collected now has an old document."""
+    state, lines = live_state(), []
+    for each in row["groups"][:LINES]:
+        document = state.group(cluster, each["group"])
+        if document is not None and document["taken_at"] < taken_at - FRESH_MS:
+            document = None
+        lines.append(line_of(each, document, queues, row["topic"]))
+    return lines
 
 
 def _topic_context(cluster: str, topic: str, tab: str) -> dict[str, Any]:
@@ -102,12 +122,3 @@ def _context(cluster: str) -> dict[str, Any]:
         "reach": reach_of(overview.document) if overview.document else None,
         "live": True,
     }
-
-
-def _shown(
-    request: HttpRequest, template: str, context: dict[str, Any]
-) -> HttpResponse:
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"{template}{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response

@@ -127,7 +127,10 @@ def queues_of(row: TopicRow) -> list[QueueSeen]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One queue as one group has it: the owner's hue (from 1) and the lag's level."""
+    """One queue as one group has it: the owner's hue (from 1) and the lag's level.
+
+    A queue that is owned twice has no hue, and "×2" for a letter.
+    """
 
     slot: int | None
     letter: str
@@ -169,7 +172,7 @@ def line_of(
         cells.append(
             Cell(
                 None if slot is None else slot % 12 + 1,
-                "" if slot is None else "ABCDEFGHIJKL"[slot % 12],
+                _mark(owners, slot),
                 ", ".join(labels.get(each, each) for each in owners),
                 lag,
                 sum((lag or 0) >= step for step in LEVELS),
@@ -178,6 +181,12 @@ def line_of(
             )
         )
     return GroupLine(group, cells)
+
+
+def _mark(owners: Sequence[str], slot: int | None) -> str:
+    if len(owners) > 1:
+        return f"×{len(owners)}"
+    return "" if slot is None else "ABCDEFGHIJKL"[slot % 12]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ def topics_table(cluster: str) -> Table[TopicRow]:
     """Return the table, with links into that cluster."""
     now_ms = int(time.time() * 1000)
     return Table(
-        name="topics",
         title=_("Topics, worst first"),
         filter_title=_("Filter topics"),
         columns=_columns(cluster),

@@ -49,6 +49,12 @@ def test_versions_of_other_languages_are_not_compared() -> None:
     assert said(by_id(client_group("a", go, client_row(B)))[A]) == []
 
 
+def test_queues_of_an_id_on_two_connections_are_counted_once() -> None:
+    twins = [client_row(A, connection=n, queues=8) for n in (0, 1)]
+    other = client_group("b", client_row(A, queues=3))
+    assert by_id(client_group("a", *twins), other)[A].queues == 11
+
+
 def test_an_id_of_several_processes_or_hosts_is_shared() -> None:
     twins = [client_row(A, connection=n) for n in (0, 1)]
     ((kind, text),) = said(by_id(client_group("a", *twins))[A])

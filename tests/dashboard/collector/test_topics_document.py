@@ -110,6 +110,15 @@ def test_nobody_is_said_to_read_nothing_before_all_groups_were_looked_at() -> No
     assert row["status"]["word"] == "healthy"
 
 
+def test_nobody_is_said_to_read_nothing_while_a_broker_is_silent() -> None:
+    book = TopicBook("east")
+    for step, high in enumerate((0, 100)):
+        half = topic([high], [Reason.NO_ANSWER])
+        row = book.take(sweep(step, half), {}, {})["topics"][1]
+    assert row["rate_in"]
+    assert row["status"] == {"level": "unk", "word": "half_known"}
+
+
 def test_a_broker_that_is_away_keeps_its_last_values_out_of_the_sums() -> None:
     book = TopicBook("east")
     book.take(sweep(0, topic([0], [0])), {}, {})

@@ -141,3 +141,16 @@ def test_the_list_is_a_document_over_rest_and_a_fragment_for_its_script(
 def test_a_cluster_that_does_not_answer_is_told_on_the_page(viewer: Client) -> None:
     page = text_of(viewer.get(f"{LIST}orders/configuration/"))
     assert "The cluster did not tell." in page
+
+
+def test_an_old_document_of_a_group_is_not_drawn_as_now(
+    viewer: Client, valkey: Valkey
+) -> None:
+    address = f"{LIST}orders/"
+    said = "Its queues are collected when its page is open."
+    before = viewer.get(address).content.decode().count(said)
+    later = topics(*made())
+    later["taken_at"] += 31_000
+    with redis.Redis(port=valkey.port) as client:
+        client.set(topics_key("hangzhou"), orjson.dumps(later))
+    assert viewer.get(address).content.decode().count(said) == before + 1

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard.topics.reads import Cell, line_of, queues_of
+from tests.dashboard.documents import group_state, member, queue
+
+from .topic_documents import broker, topic_group, topic_row
+
+
+def cell(**changes: Any) -> Cell:
+    """Return what a group with two members shows of one queue."""
+    members = [member(0), member(1)]
+    row = topic_row("orders", brokers=[broker("a", 1)])
+    state = group_state(members, [queue("a", 0, topic="orders", **changes)])
+    (found,) = line_of(topic_group("g"), state, queues_of(row), "orders").cells
+    return found
+
+
+def test_a_queue_has_the_letter_and_hue_of_its_owner() -> None:
+    found = cell(owners=[member(1)["client_id"]], lag=250)
+    assert (found.letter, found.slot, found.level) == ("B", 2, 2)
+
+
+def test_a_queue_that_is_owned_twice_says_so() -> None:
+    ids = [member(0)["client_id"], member(1)["client_id"]]
+    found = cell(owners=ids, lag=0)
+    assert (found.letter, found.slot) == ("×2", None)
+    # Two processes with one client id.
+    assert cell(owners=[ids[0], ids[0]], lag=0).letter == "×2"
+
+
+def test_a_lag_that_is_not_known_is_not_none() -> None:
+    assert cell(owners=[], lag=None).lag is None
