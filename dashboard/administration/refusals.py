@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dashboard.rest.refusals import ReadOnlyRefusal
+
 
 class AdministrationError(ValueError):
     """A change cannot be made; the message names the value and the limit."""
@@ -19,10 +21,8 @@ class ConfirmationError(AdministrationError):
     code = "confirm"
 
 
-class ReadOnlyError(AdministrationError):
+class ReadOnlyError(ReadOnlyRefusal, AdministrationError):
     """The cluster is attached read-only; the message names its setting."""
-
-    code = "read_only"
 
 
 class UnknownThingError(AdministrationError):

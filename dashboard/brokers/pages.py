@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.fragments import render_live
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.broker_settings import ask_settings
@@ -46,7 +47,7 @@ def brokers(request: HttpRequest, cluster: str) -> HttpResponseBase:
     page = context["page"] = page_of(table, context["rows"], query)
     if request.GET.get("format") == "csv":
         return csv_response(page, f"{found.name}-brokers")
-    return _drawn(request, "brokers/brokers", context)
+    return render_live(request, "brokers/brokers", context)
 
 
 @require_safe
@@ -62,7 +63,7 @@ def broker(request: HttpRequest, cluster: str, broker: str) -> HttpResponse:
             % {"name": broker, "known": known or "—"}
         )
     context |= {"broker": broker, "processes": [(role(row), row) for row in rows]}
-    return _drawn(request, "brokers/broker", context)
+    return render_live(request, "brokers/broker", context)
 
 
 @require_safe
@@ -111,15 +112,6 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
         "rows": broker_rows(document, overview),
         "live": True,
     }
-
-
-def _drawn(
-    request: HttpRequest, template: str, context: dict[str, Any]
-) -> HttpResponse:
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"{template}{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -16,7 +16,6 @@ from dashboard.gateway.broker_settings import SettingRow, SettingsTable
 def setting_table(settings: SettingsTable) -> Table[SettingRow]:
     """Return the table; settings that differ come first, those alike are hidden."""
     return Table(
-        name="settings",
         title=_("Settings of the brokers"),
         filter_title=_("Filter settings"),
         columns=[

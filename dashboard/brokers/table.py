@@ -26,7 +26,6 @@ Write = Callable[[Any], str]
 def broker_table(cluster: str) -> Table[BrokerRow]:
     """Return the table of a cluster's brokers, worst first."""
     return Table(
-        name="brokers",
         title=_("Brokers, worst first"),
         filter_title=_("Filter brokers"),
         columns=[*_who(cluster), *_traffic(), *_disk(), *_load()],

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import outage_of
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
@@ -43,7 +44,7 @@ def clients(request: HttpRequest, cluster: str) -> HttpResponseBase:
     page = context["page"] = page_of(table, context["clients"], query)
     if request.GET.get("format") == "csv":
         return csv_response(page, f"{found.name}-clients")
-    return _drawn(request, "clients/clients", context)
+    return render_live(request, "clients/clients", context)
 
 
 @require_safe
@@ -62,7 +63,7 @@ def client(request: HttpRequest, cluster: str, client_id: str) -> HttpResponse:
         "client": found[0] if found else None,
         "may_ask": allows(request.user, Role.OPERATOR),
     }
-    return _drawn(request, "clients/client", context)
+    return render_live(request, "clients/client", context)
 
 
 @require_safe
@@ -169,12 +170,3 @@ def _facts(cluster: Cluster, oldest: str) -> dict[str, Any]:
         "oldest": oldest,
         "live": True,
     }
-
-
-def _drawn(
-    request: HttpRequest, template: str, context: dict[str, Any]
-) -> HttpResponse:
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"{template}{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response

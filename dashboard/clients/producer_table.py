@@ -14,7 +14,6 @@ from dashboard.wording import numbers
 def producer_table() -> Table[ProducerRow]:
     """Return the table of producers, in the order of their groups."""
     return Table(
-        name="producers",
         title=_("Producers"),
         filter_title=_("Filter producers"),
         columns=[

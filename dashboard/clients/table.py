@@ -23,7 +23,6 @@ NAMED = 2
 def client_table(cluster: str) -> Table[Client]:
     """Return the table of a cluster's clients, those with a note first."""
     return Table(
-        name="clients",
         title=_("Clients"),
         filter_title=_("Filter clients"),
         columns=[*_who(cluster), *_what(cluster)],

@@ -25,6 +25,7 @@ from django.views.decorators.http import (
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.accounts.redirects import back_to_next
 from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.frame.fragments import render_live
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.embedded import embedded_state
 from dashboard.gateway.settings import setting_prefix
@@ -94,10 +95,7 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
         "every_cluster": True,
         "live": True,
     }
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"clusters/list{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
+    return render_live(request, "clusters/list", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

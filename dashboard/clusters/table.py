@@ -23,7 +23,6 @@ CSV_NAME = "clusters"
 def table_of(now_ms: int, *, may_administer: bool) -> Table[ClusterRow]:
     """Return the table; admins get a link to remove what was attached on a page."""
     return Table(
-        name="clusters",
         title=_("Clusters"),
         filter_title=_("Filter clusters"),
         columns=[

@@ -23,9 +23,6 @@ from dashboard.administration.refusals import (
     SilentClusterError,
     UnknownThingError,
 )
-from dashboard.administration.refusals import (
-    ReadOnlyError as ReadOnlyAdministrationError,
-)
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.clients.api import router as clients
@@ -40,17 +37,16 @@ from dashboard.frame.errors import BusyError
 from dashboard.frame.outages import outage_of
 from dashboard.groups.api import router as groups
 from dashboard.hosting.api import router as hosting
-from dashboard.hosting.writes import FleetError, ReadOnlyError, UnknownGroupError
+from dashboard.hosting.writes import FleetError, UnknownGroupError
 from dashboard.labs.api import router as labs
 from dashboard.labs.writes import LabBusyError, LabRefusedError, UnknownLabError
 from dashboard.messages.api import router as messages
 from dashboard.messages.writes import (
     MessageGoneError,
     MessageRefusedError,
-    ReadOnlyClusterRefusal,
 )
 from dashboard.offsets.api import router as offsets
-from dashboard.offsets.writes import OffsetsError, OffsetsReadOnlyError
+from dashboard.offsets.writes import OffsetsError
 from dashboard.overview.api import router as overview
 from dashboard.reports.api import router as reports
 from dashboard.reports.data.view import ViewError
@@ -60,6 +56,7 @@ from dashboard.reports.request.refusals import (
     ReportRefusedError,
     TooManyReportsError,
 )
+from dashboard.rest.refusals import ReadOnlyRefusal
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
@@ -70,10 +67,7 @@ from rmqcore.errors import ArgumentError, RmqError
 
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
-    ReadOnlyClusterRefusal: 403,
-    OffsetsReadOnlyError: 403,
-    ReadOnlyError: 403,
-    ReadOnlyAdministrationError: 403,
+    ReadOnlyRefusal: 403,
     Http404: 404,
     MessageGoneError: 404,
     UnknownBrokerError: 404,

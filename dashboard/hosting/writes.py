@@ -29,6 +29,7 @@ from dashboard.models import (
 )
 from dashboard.models.audit import record
 from dashboard.models.counting import count_alone
+from dashboard.rest.refusals import ReadOnlyRefusal
 from dashboard.wording.names import member_number
 from rmqcore.errors import ArgumentError
 
@@ -58,10 +59,8 @@ class UnknownGroupError(FleetError):
     """There is no hosted group of that name on that cluster."""
 
 
-class ReadOnlyError(FleetError):
+class ReadOnlyError(ReadOnlyRefusal, FleetError):
     """The group's cluster is attached read-only; the message names its setting."""
-
-    code = "read_only"
 
 
 class ConfirmationNeededError(FleetError):

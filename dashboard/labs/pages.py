@@ -12,12 +12,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.frame.fragments import render_live
 from dashboard.gateway.embedded import embedded_state
 from dashboard.models import LabRun, Role
 
@@ -92,11 +93,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    part = "_live" if request.headers.get("X-Fragment") else ""
     context |= {"live": True, "taken_ms": int(time.time() * 1000)}
-    response = render(request, f"{page}{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
+    return render_live(request, page, context)
 
 
 def _parameters(request: HttpRequest) -> dict[str, int]:

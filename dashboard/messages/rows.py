@@ -69,7 +69,6 @@ def message_table(cluster: str, masks: Masks) -> Table[MessageExt]:
         return message.born_host
 
     return Table(
-        name="messages",
         title=_("Messages"),
         filter_title=_("Filter by key, tag or id"),
         columns=[

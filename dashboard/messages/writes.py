@@ -19,6 +19,7 @@ from dashboard.gateway.message_writes import DirectResult
 from dashboard.gateway.messages import ReadMessage
 from dashboard.models import AuditEntry, Cluster, Role, User
 from dashboard.models.audit import record
+from dashboard.rest.refusals import ReadOnlyRefusal
 from rmqcore.errors import RmqError
 from rmqcore.model import Message, MessageExt
 from rmqcore.model.message import Property
@@ -46,7 +47,7 @@ class MessageRefusedError(Exception):
     """Something cannot be done with a message; the message says why."""
 
 
-class ReadOnlyClusterRefusal(MessageRefusedError):  # noqa: N818
+class ReadOnlyError(ReadOnlyRefusal, MessageRefusedError):
     """The cluster is not open to writing."""
 
 
@@ -178,7 +179,7 @@ def _allowed(actor: User, cluster: Cluster, reason: str) -> str:
             f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
         )
     if why := cluster.why_read_only:
-        raise ReadOnlyClusterRefusal(why)
+        raise ReadOnlyError(why)
     reason = reason.strip()
     if not reason:
         raise MessageRefusedError(_("A reason is needed; it is kept in the audit log."))

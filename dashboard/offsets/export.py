@@ -18,7 +18,6 @@ def csv_of(plan: Plan, group: str) -> StreamingHttpResponse:
     """Return the rows of a plan as a file; a queue that stays has no `after`."""
     ranks = {row.place.key: number for number, row in enumerate(plan.rows)}
     table: Table[Row] = Table(
-        name=NAME,
         title=group,
         filter_title="",
         columns=_columns(),

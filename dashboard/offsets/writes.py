@@ -19,6 +19,7 @@ from dashboard.gateway.offsets import move_offsets, read_standing
 from dashboard.live.documents import GroupState
 from dashboard.models import AuditEntry, Cluster, OffsetChange, Role, User
 from dashboard.models.audit import record
+from dashboard.rest.refusals import ReadOnlyRefusal
 from rmqcore.errors import RmqError
 
 from .plan import Plan, Row
@@ -32,7 +33,7 @@ class OffsetsError(ValueError):
     """A move of offsets is refused; the message says why, and nothing has changed."""
 
 
-class OffsetsReadOnlyError(OffsetsError):
+class ReadOnlyError(ReadOnlyRefusal, OffsetsError):
     """Nothing is written to this cluster."""
 
 
@@ -84,7 +85,7 @@ def _checked(
 ) -> str:
     allow(actor)
     if why := cluster.why_read_only:
-        raise OffsetsReadOnlyError(why)
+        raise ReadOnlyError(why)
     reason = reason.strip()
     if not reason:
         raise OffsetsError(_("A reason is needed; it is kept in the audit log."))

@@ -10,13 +10,13 @@ import time
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import allows, requires
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import refusal_behind
 from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
@@ -75,7 +75,4 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponseBa
         }
         if request.GET.get("format") == "csv":
             return csv_response(context["list"], "groups")
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"{template}{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
+    return render_live(request, template, context)

@@ -34,7 +34,6 @@ _TOPICS_NAMED: Final = 2
 def groups_table(cluster: str) -> Table[OverviewRow]:
     """Return the table of a cluster's groups; words are in the reader's language."""
     return Table(
-        name="groups",
         title=_("Groups, worst first"),
         filter_title=_("Filter groups"),
         columns=[

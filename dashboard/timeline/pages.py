@@ -10,10 +10,10 @@ import time
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
+from dashboard.frame.fragments import render_live
 from dashboard.groups.pages import group_context
 from dashboard.models import Role
 
@@ -50,10 +50,7 @@ def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         "newer": newer if until is not None and newer < now else None,
         "panel": "panel" in request.GET,
     }
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"timeline/page{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
+    return render_live(request, "timeline/page", context)
 
 
 def read_choice(params: dict[str, Any]) -> tuple[int, int | None, str]:

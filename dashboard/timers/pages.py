@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
+from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import refusal_behind
 from dashboard.models import Role
 
@@ -58,10 +58,7 @@ def timers(request: HttpRequest) -> HttpResponse:
         "chosen": {"timer": timer, "worker": worker, "trouble": trouble},
         "page": Paginator(found, ROWS).get_page(request.GET.get("page")),
     }
-    part = "_live" if request.headers.get("X-Fragment") else ""
-    response = render(request, f"timers/page{part}.html", context)
-    response["Vary"] = "X-Fragment, Cookie"
-    return response
+    return render_live(request, "timers/page", context)
 
 
 def _span(text: str) -> int:

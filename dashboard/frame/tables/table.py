@@ -70,7 +70,6 @@ class Table(Generic[Row]):
     `texts` are the words of a row that the filter searches in.
     """
 
-    name: str
     title: str
     filter_title: str
     columns: Sequence[Column[Row]]

@@ -35,7 +35,6 @@ def test_forms_keep_what_they_do_not_set() -> None:
 
 def test_names_are_text_and_a_columns_own_markup_stays() -> None:
     table = Table(
-        name="fruit",
         title="Fruit",
         filter_title="Filter",
         columns=[

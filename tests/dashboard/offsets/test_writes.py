@@ -14,7 +14,7 @@ from dashboard.offsets.reads import preview_of
 from dashboard.offsets.wanted import Wanted
 from dashboard.offsets.writes import (
     OffsetsError,
-    OffsetsReadOnlyError,
+    ReadOnlyError,
     StalePlanError,
     move,
 )
@@ -157,7 +157,7 @@ def test_nothing_is_written_to_a_read_only_cluster(
 ) -> None:
     token = preview_of("east", GROUP, wanted("to=earliest")).plan.token
     settings.ROCKETSCOPE_CLUSTERS = {"east": replace(east.settings, writes=False)}
-    with pytest.raises(OffsetsReadOnlyError, match="attached read-only"):
+    with pytest.raises(ReadOnlyError, match="attached read-only"):
         do(operator, row, "to=earliest", token=token)
     assert preview_of("east", GROUP, wanted("to=earliest")).plan.rows
 

@@ -24,7 +24,6 @@ FRUIT = [
     Fruit("cherry", 8, ("red",)),
 ]
 TABLE: Table[Fruit] = Table(
-    name="fruit",
     title="Fruit",
     filter_title="Filter fruit",
     columns=[
