@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="compare no others than these; repeatable",
+        help="compare only these; repeatable",
     )
     parser.add_argument(
         "--idle-seconds", type=float, default=300.0, help="serve: end when idle so long"

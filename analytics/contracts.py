@@ -61,8 +61,9 @@ STRATEGY_SOURCE: Final = "strategy_source"
 OPTIONS: Final = "options"
 """JSON text: the strategy's options as far as they are known, else null."""
 KNOWN: Final = "known"
-"""Beside a strategy's options in a request: nobody entered them. An epoch that had this
-strategy with options of its own is divided by those; alone, no other epoch is divided.
+"""Marks options in a request that nobody entered. An epoch that had this strategy with
+options of its own is divided by those; beside the mark alone, other epochs are not
+divided.
 """
 MEMBERS: Final = "members"
 QUEUES: Final = "queues"

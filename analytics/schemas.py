@@ -114,7 +114,7 @@ PARTS: Final = pa.schema(
     ],
     metadata=_METADATA,
 )
-"""A rung of the roll-ups by queue; `time` is the begin of the step."""
+"""A rung of the roll-ups by queue; `time` is the beginning of the step."""
 
 PEAKS: Final = pa.schema(
     [

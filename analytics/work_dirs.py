@@ -2,7 +2,7 @@
 
 Spark removes its shuffle files when it ends, but not when it is killed. Each process
 works in a folder of its own and keeps a lock on it; the next one to start removes the
-folders whose lock nobody holds. The kernel gives a lock back however a process ends,
+folders whose lock nobody holds. The kernel releases a lock however a process ends,
 and unlike a process id a lock also means something to processes of other containers.
 """
 

@@ -3,9 +3,9 @@
     python -m benchmarks.broker [--seconds 5] [--size 128] [--apache] [--check]
     python -m benchmarks.broker --restart 1024 [--apache]
 
-Each broker runs as a process of its own and is driven by the same generator: frames
-made beforehand, answers counted and not decoded, so that the generator costs little.
-Measured are
+Each broker runs as a process of its own and is driven by the same generator. Frames are
+made beforehand, and answers are counted but not decoded, so that the generator costs
+little. What is measured:
 
 - sync 1 / sync 16: one message at a time on 1 or 16 connections;
 - async: 512 messages in flight on 4 connections;

@@ -3,8 +3,8 @@
     python -m benchmarks.churn [--members 50] [--queues 512] [--seconds 120] [--java]
 
 Members join and leave by a schedule made from `--seed`, in bursts; after each burst
-nobody moves until every queue has exactly the owner that the division gives it, which
-is what is meant by "at rest" (a minute is allowed). Each member tells by the clock when
+nobody joins or leaves until every queue has exactly the owner that the division gives
+it, which is what is meant by "at rest" (a minute is allowed). Each member records when
 it takes a queue and when it gives one up, so the figures have no error of observation.
 
 The embedded cluster runs in a process of its own, the members in another. With

@@ -1,4 +1,4 @@
-"""What one producer and one consumer process do beside an embedded broker.
+"""How much one producer and one consumer process do with an embedded broker.
 
     python -m benchmarks.client [--messages 100000] [--size 128] [--queues 8] [--apache]
 
@@ -7,9 +7,9 @@ per message: on a busy machine the clock also counts waiting for others. Floors 
 two idle cores and 128 bytes.
 
 With `--apache` the broker is Apache's, and a Java producer and consumer do the same
-beside it, in a JVM that has been warmed up, as the broker has been; "of Java" is ours
-by theirs. Where other processes need the processor, a JVM with its many threads is
-given more of it than our single thread: then only the processor time shows how the two
+with it, in a JVM that has been warmed up, as the broker has been; "of Java" is our rate
+divided by theirs. If other processes need the processor, a JVM with its many threads is
+given more of it than our single thread: then only processor time shows how the two
 compare.
 """
 

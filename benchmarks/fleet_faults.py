@@ -3,8 +3,8 @@
     python -m benchmarks.fleet_faults [--rate 200] [--members 6] [--faults kill,…]
 
 Starts the dashboard's processes around an embedded cluster: collector, three fleet
-workers, beat, Valkey. A group of the fleet consumes a topic of 16 queues orderly while
-a producer sends messages by key. Then, one after another, each time waiting until the
+workers, beat, Valkey. A hosted group consumes a topic of 16 queues in order while a
+producer sends messages by key. Then, one after another, each time waiting until the
 group is whole again:
 
 - kill: a worker that hosts members ends by SIGKILL, and comes back later;
@@ -13,10 +13,11 @@ group is whole again:
 - state: Valkey ends by SIGKILL with all it holds, and comes back.
 
 For each fault it prints after how long every queue was owned again, the longest time
-in which a queue was given no message (by the workers' logs), and the longest gap that
-the dashboard's own timeline shows, from after to by. At the end it judges the logs:
-first deliveries of each queue must be in the order of its offsets, and every message
-that was acknowledged must have been delivered. Exit code 1 when not.
+for which a queue was given no message (by the workers' logs), and the longest gap that
+the dashboard's own timeline shows, from its earliest beginning to its latest end. At
+the end it judges the logs: first deliveries of each queue must be in the order of its
+offsets, and every message that was acknowledged must have been delivered. The exit code
+is 1 if not.
 
 Lock expiry is 60 s and a rebalance comes every 20 s, so that queues of a dead lock
 holder are owned again within 80 s.

@@ -4,9 +4,9 @@
 
 Each case takes a captured frame, record or body, or nothing, and damages it: random
 bytes, cut off, bits flipped, lengths blown up, pieces repeated, two samples spliced. A
-decoder passes when it returns or raises an `RmqError`, within the time for one case,
-and while the process grows by no more than the memory allowed. The first failure is
-printed with all that is needed to see it again. The same seed gives the same cases.
+decoder passes if it returns or raises an `RmqError` within the time for one case, and
+the process grows by no more than the memory allowed. The first failure is printed with
+all that is needed to reproduce it. The same seed gives the same cases.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     python -m benchmarks.handing_on [--groups 2300] [--queues 16] [--sweeps 6]
 
 A collector sweeps a cluster that is made up (each group with two members, every queue
-moving) against a real Valkey; then another takes the lead. Printed are the time of a
-sweep and the part of it that goes to what is left behind, how long the loop was held at
-a stretch, what lies in Valkey, and the new leader's first sweep. All times are of one
-run on one machine: compare them with each other.
+moving) against a real Valkey; then another takes the lead. It prints the time of a
+sweep and the part of it that is spent on what is handed on, the longest time for which
+the loop was held, how much Valkey has, and the new leader's first sweep. All times are
+from one run on one machine: compare them only with each other.
 """
 
 from __future__ import annotations
@@ -98,6 +98,8 @@ class MadeUp:
 
     def forget_broker(self, name: str) -> bool:
         return False
+
+    def note_member(self, group: str, client_id: str, *, left: bool) -> None: ...
 
     def _taken(self, *, asked: bool) -> ClusterSnapshot:
         groups = [self._group(number, asked) for number in range(len(self._keys))]

@@ -5,8 +5,8 @@ with its own hour, a hot queue in some, members that join and leave (a new epoch
 time, the division of that epoch by AVG), and a consumer capacity that is sometimes not
 enough, so that lag builds up and drains. Brokers and members stand in two rooms. Queues
 become samples when the collector's sampler would take them, and claim the time that it
-would. Rows go through the collector's own writer, then through compaction, as they
-would in life.
+would. Rows go through the collector's own writer, then through compaction, as in
+production.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""How long a change of a client's queues takes to the page that shows it.
+"""How long a change of a client's queues takes to appear on a page.
 
     python -m benchmarks.live_latency [--changes 30] [--sockets 200] [--java] [--check]
 
 Starts the whole stack as a user does, opens a group's page in Chromium and `--sockets`
 further live sockets that watch the same group, and lets members join and leave at
-random. For each change of a member's queues it measures from the moment at which the
-client changed its process queues (by the client's own clock, on the same machine) to
-the moment at which the page's table shows the member with just these queues; a change
-that the next one of the same member overtook is not counted.
+random. For each change of a member's queues it measures the time from the moment at
+which the client changed its process queues (by the client's own clock, on the same
+machine) to the moment at which the page's table shows the member with exactly these
+queues; a change that the next one of the same member overtook is not counted.
 
 - fleet: members of the fleet on the embedded cluster; goal: 95 % within 300 ms.
 - `--java`: members in a JVM of their own on an Apache RocketMQ (fetched as the tests

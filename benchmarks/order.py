@@ -1,6 +1,6 @@
-"""Judging deliveries of several members: order per key, losses, repeats.
+"""Judges the deliveries of several members: order per key, losses, repeats.
 
-What counts is each message's *first* delivery; it may come again after a member died.
+Only each message's *first* delivery counts; it may come again after a member has died.
 Pure functions.
 """
 

@@ -7,8 +7,8 @@ analytics process, runs roll-ups one after another and keeps the lake in order b
 them: merges files, and deletes what the stream has read. One of the three is killed
 with SIGKILL, and started again: two kills in three once a roll-up has begun to read,
 the others whenever it happens, so that starts and pauses are hit, too. In the end the
-ladder must equal what all samples give at once, and every minute that the writer
-reported must be whole.
+ladder must equal what all samples give when they are summed at once, and every minute
+that the writer reported must be whole.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ python -m benchmarks.rollup_rate [--minutes 100] [--groups 2300] [--only keep-up
 minute. Every ten minutes of the data the roll-up runs, in an analytics process of its
 own that is started for it as in life (it ends when idle for five minutes), and the lake
 is kept in order as `maintain_lake` does. A hundred minutes are the shortest span with a
-carry to the rung of ten minutes. Printed: seconds of clock and processors for an hour
-of data, and their share of an hour of this machine; more than half fails.
+carry to the rung of ten minutes. It prints elapsed time and processor time for an hour
+of data, and their share of an hour of this machine; more than half is a failure.
 
 *A week*: 371 million minutes of queues would take hours to make here, and a job would
 not read them (`MOST_ROWS`). So the rungs of ten minutes and of hours are made directly,
 seeded, with the schema, the names and the sorting that `roll_up` gives them; then
 `python -m analytics backtest` compares six strategies over them, in a process of its
-own, cold. The lake stays in `--lakes` for the next time.
+own, from a cold start. The lake stays in `--lakes` for the next run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Seven live groups on a cluster of two brokers, and traffic for them.
 
 Java members in two processes, so that one of these may be killed. Two groups are wrong
-on purpose: the members of `g_shared` have one client id, those of `g_tags` subscribe
-different tags. Who is connected and who holds which queue is known here from the
-members themselves, with times: it is the truth against which pages can be checked.
+on purpose: the members of `g_shared` have one client id, and those of `g_tags`
+subscribe to different tags. Who is connected and who holds which queue is known here
+from the members themselves, with times: it is the truth against which pages can be
+checked.
 """
 
 from __future__ import annotations

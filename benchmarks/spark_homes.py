@@ -4,9 +4,9 @@ python -m benchmarks.spark_homes [--lakes DIR] [--only worker child connect]
 
 Each home is a process of its own that stands for the Celery worker, and runs the same
 back-test: of a small lake, cold (from the start of the process) and warm, and of ten
-million samples. Printed for each: seconds by the clock and of processors, most resident
+million samples. Printed for each are elapsed time and processor time, the peak resident
 memory of the process and all below it, and what is resident 20 seconds after the last
-job, which for the child is followed by what is left when it has ended for idleness.
+job; for the child, also what is left when it has ended because it was idle.
 
 Spark Connect's server is the one that comes with PySpark, started as
 `start-connect-server.sh` does; its client needs grpcio, grpcio-status and

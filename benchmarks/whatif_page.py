@@ -2,13 +2,13 @@
 
 python -m benchmarks.whatif_page [--queues 10000] [--members 500] [--repeat 5]
 
-Beside the times by the clock stands what the processors did for it, which is what
-counts on a machine that does other things as well.
+Processor time is printed beside elapsed time, because it is what counts on a machine
+that does other things as well.
 
 A web process of its own serves one large group from the cache. "First answer" is from
-the begin of the navigation until the comparison stands in the page and both maps are
-drawn, in a browser that has the scripts already; "after an edit" from the key press
-until the new comparison is drawn, the pause of a quarter of a second included.
+the beginning of the navigation until the comparison is on the page and both maps are
+drawn, in a browser that has the scripts already; "after an edit" is from the key press
+until the new comparison is drawn, including the pause of a quarter of a second.
 """
 
 from __future__ import annotations

@@ -10,30 +10,42 @@ of its own; a broker can be stopped or killed, and started again over the same s
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from rmqcore.broker import Broker, BrokerSettings
-from rmqcore.errors import ArgumentError, StateError
+from rmqcore.errors import ArgumentError, ConnectError, StateError
+from rmqcore.model.topic import TopicConfig
 from rmqcore.nameserver import NameServer
 from rmqcore.protocol.acl import AclCredentials
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import CreateTopicRequestHeader, encode_header
-from rmqcore.transport import Clock, ServerTls, connect, raise_for_code
+from rmqcore.transport import (
+    Clock,
+    ServerTls,
+    connect,
+    parse_address,
+    raise_for_code,
+)
+
+logger = logging.getLogger(__name__)
 
 CLUSTER_NAME: Final = "LocalCluster"
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
-READ_WRITE: Final = 6
+_PORT_FILE: Final = "port"
+_MOST_PORT: Final = 65_535
 
 
 class LocalCluster:
     """A name server and brokers `broker-a`, `broker-b`, … on free or given ports.
 
-    Without a `store` directory a temporary one is used and removed at the end.
+    Without a `store` directory a temporary one is used and removed at the end. Brokers
+    of a given `store` come back on the ports that they had, as long as nobody else uses
+    them: clients learn of a new address only when they next refresh their routes.
     `tls` and `users` guard every part; `settings` are further `BrokerSettings`, the
     same for every broker.
     """
@@ -79,12 +91,7 @@ class LocalCluster:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     @property
@@ -120,9 +127,27 @@ class LocalCluster:
             self._temporary.cleanup()
 
     async def start_broker(self, name: str, *, port: int = 0) -> Broker:
-        """Start a broker, over the store it had if it ran before."""
+        """Start a broker, over the store it had if it ran before.
+
+        Port 0 is the one that it last had there, else a free one. Raises `StateError`
+        when it runs, and what `Broker.start` raises.
+        """
         if name in self.brokers:
             raise StateError(f"broker {name} is running already")
+        kept = 0 if port or self._store is None else _kept_port(self._store / name)
+        try:
+            broker = await self._started(name, port or kept)
+        except ConnectError as error:
+            if not kept:
+                raise
+            logger.warning("broker=%s takes a free port: %s", name, error)
+            broker = await self._started(name, 0)
+        if self._store is not None:
+            _keep_port(self._store / name, parse_address(broker.address)[1])
+        self.brokers[name] = broker
+        return broker
+
+    async def _started(self, name: str, port: int) -> Broker:
         directory = self._store or Path(self._temporary.name if self._temporary else "")
         settings = BrokerSettings(
             directory / name,
@@ -134,7 +159,6 @@ class LocalCluster:
         )
         broker = Broker(settings, clock=self._clock)
         await broker.start()
-        self.brokers[name] = broker
         return broker
 
     async def stop_broker(self, name: str) -> None:
@@ -151,16 +175,8 @@ class LocalCluster:
         self, topic: str, queues: int = 8, *, order: bool = False
     ) -> None:
         """Create a topic on every broker; the route is known when this returns."""
-        header = CreateTopicRequestHeader(
-            topic=topic,
-            default_topic="TBW102",
-            read_queue_nums=queues,
-            write_queue_nums=queues,
-            perm=READ_WRITE,
-            topic_filter_type="SINGLE_TAG",
-            topic_sys_flag=0,
-            order=order,
-        )
+        config = TopicConfig(topic, queues, queues, order=order)
+        header = CreateTopicRequestHeader.of(config)
         code = RequestCode.UPDATE_AND_CREATE_TOPIC
         for address in self.broker_addresses.values():
             channel = await connect(address, tls=self._tls)
@@ -181,3 +197,22 @@ class LocalCluster:
                 f"the running ones are {sorted(self.brokers)}"
             )
         return broker
+
+
+def _kept_port(directory: Path) -> int:
+    """Return the port that a broker last had, 0 if that is not known."""
+    try:
+        text = (directory / _PORT_FILE).read_text("ascii")
+    except (OSError, UnicodeError):
+        return 0
+    return int(text) if text.isdecimal() and int(text) <= _MOST_PORT else 0
+
+
+def _keep_port(directory: Path, port: int) -> None:
+    if port == _kept_port(directory):
+        return
+    try:
+        (directory / _PORT_FILE).write_text(str(port), "ascii")
+    except OSError as error:
+        # The broker runs; only its next start may take another port.
+        logger.warning("port=%d not noted in %s: %s", port, directory, error)

@@ -92,7 +92,7 @@ class RequestTimeoutError(TransportError):
 
 
 MOST_REMARK_CHARS: Final = 1000
-"""Of a peer's own words in a message, which ends up in logs and on pages."""
+"""How much of a peer's own words a message quotes: it ends up in logs and on pages."""
 
 
 def _cut(remark: str) -> str:

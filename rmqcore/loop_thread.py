@@ -125,5 +125,5 @@ class LoopThread:
 
 
 def running_loops() -> list[asyncio.AbstractEventLoop]:
-    """Return the loops that run in threads of this process; for looking only."""
+    """Return the loops that run in threads of this process, for inspection only."""
     return list(_running)

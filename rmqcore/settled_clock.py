@@ -1,7 +1,7 @@
 """Whether the wall clock can be trusted with deleting what is old.
 
 A clock that jumps ahead makes everything old at once, and a jump cannot be told from a
-machine that was off. So the time is only given out after the wall clock has gone evenly
+machine that was off. So the time is only given out after the wall clock has kept pace
 with the monotonic one for an hour, since the start of the process or since the last
 jump: a clock that is put right within the hour has cost nothing.
 """
@@ -14,7 +14,7 @@ from rmqcore.transport.clock import Clock, SystemClock
 
 SETTLE_SECONDS: Final = 3600.0
 STEP_SECONDS: Final = 60.0
-"""The two clocks differing by more than this between two looks is a jump."""
+"""The wall clock has jumped if the two differ by more than this between two looks."""
 
 
 class SettledClock:

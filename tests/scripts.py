@@ -6,6 +6,7 @@ Where Node is missing this says so and passes, like tests that need a missing to
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -21,13 +22,15 @@ CHECKS = (
 
 
 def install() -> int:
-    """Install what the lock names, unless that has been done."""
+    """Install what the lock names, unless that has been done; one at a time."""
     done = MODULES / ".package-lock.json"
     lock = HERE / "package-lock.json"
-    if done.exists() and done.stat().st_mtime >= lock.stat().st_mtime:
-        return 0
-    command = ("npm", "ci", "--no-audit", "--no-fund", "--silent")
-    return subprocess.call(command, cwd=HERE)
+    with lock.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if done.exists() and done.stat().st_mtime >= lock.stat().st_mtime:
+            return 0
+        command = ("npm", "ci", "--no-audit", "--no-fund", "--silent")
+        return subprocess.call(command, cwd=HERE)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Tell which landing files the stream of roll-ups has yet to read, and whose it is."""
+"""Tell what the stream of roll-ups has yet to read, and which checkpoint is its own."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _batch(columns: list[list[object]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def owners_in_use(divided: DataFrame, epochs: DataFrame) -> DataFrame:
-    """Return queue key, epoch and client id of the strategy that was in use, once."""
+    """Return each queue key, epoch and client id of the strategy in use, once."""
     owner = Candidate(IN_USE, IN_USE).column
     return (
         divided.where(F.col(owner) >= 0)

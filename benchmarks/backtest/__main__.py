@@ -3,11 +3,11 @@
 python -m benchmarks.backtest [--sizes 0.1 1] [--lakes DIR] [--without pandas]
 
 Each contender is a process of its own and works through the same lakes, smallest first,
-which also warms it: our job, the same by `applyInPandas` (up to ten million), the same
-in DuckDB. What they found in the smallest lake is compared, row by row. For each run:
-time by the clock, seconds of processors, and the most resident memory of all processes
-of the contender. On a machine that does other things at the same time, processor
-seconds say more than the clock.
+which also warms it up: our job, the same by `applyInPandas` (up to ten million), and
+the same in DuckDB. What they found in the smallest lake is compared row by row. Printed
+for each run are elapsed time, processor time, and the peak resident memory of all
+processes of the contender. On a machine that does other things at the same time,
+processor time says more than elapsed time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether two contenders found the same: every row, and every figure of it."""
+"""Whether two contenders found the same: every row, and every number in it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Epochs are divided by the same Python code, in this process; everything else is SQL over
 the same Parquet files, with two threads. A claim is never longer than the shortest step
-that is taken here, so that it reaches into one earlier step at most: what it takes of
-that is summed beside the rest, and no sample is ever two rows.
+that is used here, so that it reaches into one earlier step at most: the part in that
+step is summed separately, and no sample ever becomes two rows.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 The pandas function gets the samples of one epoch at a time and gives, for each strategy
 and step, its scores and what each member would have had: one pass, kept in memory, from
 which the job's three large data sets are written. That is still less than the job does:
-no drain times and no ranks, nothing of members without queues, and rates within the
-epoch alone, so that it needs no neighbour. Epochs and samples are read, and strategies
-divide, by the very same code.
+it has no drain times and no ranks, nothing about members without queues, and only rates
+within the epoch, so that it needs no neighbour. Epochs and samples are read, and queues
+divided, by the very same code.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ its Java), files (the process that makes files). The supervisor starts its child
 again; PostgreSQL is started again after 2 s by the campaign.
 
 After each kill it looks at every page until all are right: they answer with 200 and
-with something to show; documents, timelines and the socket say what brokers and members
-themselves say at that moment, unmarked, and are from after the kill; nobody is left
-over. At the end it holds to what was acknowledged: each message is in the broker's log
-and was consumed; each write is there and in the audit, and each report and lab has
-ended; committed offsets never said more than was consumed; epochs, changes of hands and
-samples contradict neither each other nor the members there are.
+have something to show; documents, timelines and the socket say, without marks, what
+brokers and members themselves say at that moment, and date from after the kill; no
+process is left over. At the end it checks everything that was acknowledged: each
+message is in the broker's log and was consumed; each write is there and in the audit
+trail, and each report and lab has ended; committed offsets were never ahead of what was
+consumed; epochs, changes of hands and samples contradict neither each other nor the
+members that there are.
 
 It prints a table by kind. Exit code 1 when something acknowledged was lost, a page was
 not right after 30 s, or two things that are kept contradict each other.
@@ -30,6 +31,7 @@ import argparse
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -97,8 +99,16 @@ def run(
     with surroundings:
         began_ms = now_ms()
         campaign = Campaign(surroundings, kinds, kills, seed, reports=reports)
-        campaign.run(lasts_s - (time.monotonic() - began))
-        return campaign.results, reckon(surroundings, began_ms)
+        broke_off = 0
+        try:
+            campaign.run(lasts_s - (time.monotonic() - began))
+        except Exception:
+            # What was acknowledged until then is reckoned with all the same.
+            traceback.print_exc()
+            broke_off = 1
+        losses = reckon(surroundings, began_ms)
+        losses.broke_off = broke_off
+        return campaign.results, losses
 
 
 def report(results: Sequence[Result], losses: Losses) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -13,10 +13,9 @@ from typing import Final
 
 from benchmarks.silence.watching import now_ms
 from rmqcore.errors import RmqError
-from tests.support.waiting import wait_until
 
 from .kinds import KINDS, WARM, Victim, order_of, pids_of
-from .looking import Faults, Since, look
+from .looking import MOVED, Faults, Since, look
 from .surroundings import Surroundings
 from .writes import STRATEGIES
 
@@ -25,6 +24,7 @@ GIVEN_UP_S: Final = 180.0
 PAUSE_S: Final = 0.3
 LONGEST_QUIET_S: Final = 4.0
 WARM_S: Final = 600.0
+ASK_AGAIN_S: Final = 20.0
 REPORT_KINDS: Final = frozenset({"analytics", "spark"})
 REPORT_SHARE: Final = 0.15
 LAB_SHARE: Final = 0.15
@@ -121,35 +121,57 @@ class Campaign:
     def _prepare(self, kind: str) -> None:
         """Let there be work for a kind that only exists, or only matters, at work."""
         person = self._all.person
-        if kind in REPORT_KINDS and (self._reports or kind in WARM):
-            person.ask_for_report()
-        if kind == "files":
-            if person.done_report() is None:
-                person.ask_for_report()
-            wait_until(
-                lambda: person.done_report() is not None,
-                "a report that is done",
-                seconds=WARM_S,
-            )
-            self._all.session.get(
-                f"/api/v1/reports/runs/{person.done_report()}/download/pdf"
+        if kind == "files" and person.done_report() is None:
+            self._work_until(
+                lambda: person.done_report() is not None, person.ask_for_report
             )
         if kind in WARM:
-            wait_until(
-                lambda: pids_of(self._all.stack.pid, KINDS[kind]),
-                f"a process of kind {kind}",
-                seconds=WARM_S,
+            work = self._ask_for_file if kind == "files" else person.ask_for_report
+            self._work_until(
+                lambda: bool(pids_of(self._all.stack.pid, KINDS[kind])), work
             )
+        elif kind in REPORT_KINDS and self._reports:
+            person.ask_for_report()
+
+    def _ask_for_file(self) -> None:
+        """Ask for a file; whatever becomes of the answer, its maker is there then."""
+        done = self._all.person.done_report()
+        with suppress(OSError):
+            self._all.session.get(f"/api/v1/reports/runs/{done}/download/pdf")
+
+    def _work_until(self, holds: Callable[[], bool], work: Callable[[], None]) -> None:
+        """Give work until something holds; once more now and then, as work is lost.
+
+        A report is refused while another of its group waits, also one that was lost.
+        """
+        until = time.monotonic() + WARM_S
+        work()
+        again = time.monotonic() + ASK_AGAIN_S
+        while not holds():
+            if time.monotonic() > again:
+                work()
+                again = time.monotonic() + ASK_AGAIN_S
+            if time.monotonic() > until:
+                raise TimeoutError(f"no effect of {work.__name__} in {WARM_S:g} s")
+            time.sleep(PAUSE_S)
 
     def _note_relapses(self) -> None:
         """Note what is wrong again without a new kill; then wait until it is right."""
-        faults = look(self._all, Since())
+        faults = self._look_at_rest()
         if not faults:
             return
         if self.results:
             self.results[-1].relapses = faults
             _tell_faults("again", faults)
         self._until_right(Since())
+
+    def _look_at_rest(self) -> Faults:
+        """Look until nothing moves meanwhile; what never rests is a fault."""
+        until = time.monotonic() + GIVEN_UP_S
+        while True:
+            faults = look(self._all, Since())
+            if MOVED not in faults or time.monotonic() > until:
+                return faults
 
     def _until_right(
         self, since: Since, began: float | None = None

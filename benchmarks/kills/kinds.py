@@ -41,7 +41,7 @@ class Victim:
     def left_over(self, living: Sequence[int]) -> list[int]:
         """Return the descendants that outlive it; `living` are of the stack again.
 
-        One that had ended before the kill, and was not yet waited for, has no time.
+        A zombie from before the kill has no start time and is not counted.
         """
         return [
             pid

@@ -18,6 +18,8 @@ API: Final = f"/api/v1{HERE}"
 WAITING: Final = b'data-key="waiting"'
 """Is in a page that has nothing to show."""
 
+MOVED: Final = "a group changed"
+
 Found = Iterator[tuple[str, str]]
 Judge = Callable[[Any], Iterator[str]]
 Faults = dict[str, str]
@@ -68,7 +70,20 @@ def look(surroundings: Surroundings, since: Since) -> Faults:
     for address, fault in _pages(surroundings, truths, since.at_ms):
         faults[address] = fault
     faults.update(_socket(surroundings, truths, since.at_ms))
-    return faults
+    return at_rest(faults, truths, truths_or_none(surroundings) if faults else truths)
+
+
+def at_rest(
+    faults: Faults,
+    before: Mapping[str, Truth],
+    after: Mapping[str, Truth] | None,
+) -> Faults:
+    """Return the faults, or only that something moved while pages were looked at.
+
+    The fleet hands members over after a restart; a page may then be newer than what it
+    is compared with.
+    """
+    return faults if not faults or after == before else {MOVED: "while it was compared"}
 
 
 def _processes(surroundings: Surroundings, since: Since) -> Found:

@@ -1,4 +1,4 @@
-"""What is left when the killing is over, held to what was acknowledged."""
+"""Compares what is left when the killing is over with what was acknowledged."""
 
 from __future__ import annotations
 

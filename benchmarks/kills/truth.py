@@ -25,10 +25,17 @@ class Truth:
 
     @staticmethod
     def of(group: GroupSnapshot | None) -> Truth:
-        """Read a snapshot that was taken with running info."""
+        """Read a snapshot that was taken with running info.
+
+        Members that no broker lists are no members, however they are remembered.
+        """
         if group is None:
             return Truth(frozenset(), {})
-        members = frozenset(member.client_id for member in group.members)
+        members = frozenset(
+            member.client_id
+            for member in group.members
+            if member.missing_since_ms is None
+        )
         owners: dict[QueueKey, tuple[str, ...]] = {}
         for row, key in enumerate(group.queues.keys):
             told = group.owners.by_row[row] if group.owners.by_row else ()

@@ -23,6 +23,8 @@ class Losses:
     lost: list[tuple[int, str]] = field(default_factory=list)
     """After which kill, and what."""
     contradictions: list[str] = field(default_factory=list)
+    broke_off: int = 0
+    """Whether the campaign failed before its end."""
 
 
 def table(results: Sequence[Result], losses: Losses) -> list[str]:
@@ -73,7 +75,7 @@ def told(losses: Losses) -> Iterable[str]:
 def goals(results: Sequence[Result], losses: Losses) -> list[Goal]:
     """Return what a campaign is judged by; one without kills has shown nothing."""
     return [
-        Goal("kills that were not made", 0 if results else 1),
+        Goal("kills that were not made", losses.broke_off if results else 1),
         Goal("acknowledged and lost", len(losses.lost)),
         Goal("never right again", sum(r.right_s is None for r in results)),
         Goal("pages wrong after 30 s", sum(len(r.wrong) for r in results)),

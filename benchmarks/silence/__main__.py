@@ -16,9 +16,9 @@ show, beside what is true by the members' own word and by direct reads of the br
 that run. A number, owner, member, broker or finding is false when it cannot have been
 true within `--tolerance` seconds of the document's own time, unless it is marked.
 
-Exit code 1 when something false was shown unmarked, or when not everything was right
-again within `--within` seconds of the answer. Its truth is read from the brokers: a
-look that the machine delays is late for both.
+The exit code is 1 if something false was shown unmarked, or if not everything was right
+again within `--within` seconds of the answer. The truth is read from the brokers, so a
+machine that delays looks delays both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lets processes fall silent, one after another, and looks on second by second."""
+"""Silences processes, one after another, and watches second by second."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ mvn) with `--groups` groups that have committed offsets, and beside these the se
 groups of `benchmarks.seven_groups` with traffic. The whole stack runs as a user starts
 it, `--visitors` go through all pages and ask for reports, and `--sockets` live sockets
 are held open. Once each visitor has seen a report, so that everything is loaded that
-ever will be, time begins to count, and `--load` processes compute without a pause: five
-times the cores are 10 on a machine of two.
+ever will be, time begins to count, and `--load` processes compute without a pause: on a
+machine with two cores, 10 of them are five times the cores.
 
 Every `--every` minutes, and at the end, it prints
 
@@ -23,10 +23,10 @@ It ends with a table of everything that grows (docs/operations.md): how much the
 when time began to count and at the end, what an hour adds, the bound, and whether it
 keeps within it. What is removed after days only is projected to that time.
 
-Goals: nothing lost, no traceback, no process ended, no second that is not accounted
-for, and no process that keeps more in the last quarter than in the one before (the
-least that it had in each), give or take 5 % or 8 MB; nothing that grows beyond its
-bound. Exit code 1 when one is missed.
+The goals are: nothing lost, no traceback, no process ended, no second unaccounted for,
+no process that keeps more memory in the last quarter than in the one before (by the
+least that it had in each), give or take 5 % or 8 MB, and nothing that grows beyond its
+bound. The exit code is 1 if one is missed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How large everything that grows may become, in the words of docs/operations.md.
 
-A test compares the names with the rows there. Where a bound is a time and not a size,
+A test compares the names with the rows there. If a bound is a time and not a size,
 `most` is what a machine for this many groups must have room for at that time.
 """
 
@@ -59,6 +59,8 @@ TABLES: Final[Mapping[str, Bound]] = {
     "dashboard_auditentry": _rows(5_000_000, _YEARS_H),
     "dashboard_groupchange": _rows(1_000_000, _YEARS_H),
     "dashboard_offsetchange": _rows(1_000_000, _YEARS_H),
+    "dashboard_resendrun": _rows(100_000, 30 * _DAY_H),
+    "dashboard_resentletter": _rows(2_000_000, 30 * _DAY_H),
     "dashboard_epoch": _rows(10_001, _EPOCHS_H, for_each_group=True),
     "dashboard_ownershipevent": _rows(10_001, _EPOCHS_H, for_each_group=True),
     "dashboard_session": _rows(100_000, 30 * _DAY_H),
@@ -66,6 +68,7 @@ TABLES: Final[Mapping[str, Bound]] = {
     "dashboard_reportfile": _rows(500_000, 30 * _DAY_H),
     "dashboard_reportdefinition": _rows(1_000),
     "dashboard_savedscenario": _rows(100_000),
+    "dashboard_savedview": _rows(100_000),
     "dashboard_signinlink": _rows(10_000, _DAY_H),
     "dashboard_timerrun": _rows(1_000_000, _DAY_H),
     "dashboard_labrun": _rows(1_000),
@@ -91,8 +94,8 @@ FILES: Final[Mapping[str, Bound]] = {
     "logs/": _mb(2 * 9 * 21),
     "embedded/": _mb(1_024 + 32),
     "lake/landing/": _mb(20_000, _SAMPLES_H),
+    "lake/compact/rollup*/": _mb(100_000, _YEARS_H),
     "lake/compact/": _mb(20_000, _SAMPLES_H),
-    "lake/rollup*/": _mb(100_000, _YEARS_H),
     "lake/manifest/": _mb(200, 1.0),
     "lake/checkpoints/": _mb(200, _SAMPLES_H),
     "lake/results/": _mb(20_000, 30 * _DAY_H),
@@ -110,6 +113,7 @@ KEYS: Final[Mapping[str, Bound]] = {
     "rs:topics:*": _keys(100, ends=True),
     "rs:brokers:*": _held(8, ends=True),
     "rs:clients:*": _held(64, ends=True),
+    "rs:names:*": _held(64, ends=True),
     "rs:stack:*": _held(16, ends=True),
     "rs:asked:*": _keys(100, ends=True),
     "rs:memory:*": _held(64, ends=True),

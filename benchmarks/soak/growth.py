@@ -1,4 +1,4 @@
-"""What everything that grows has at a moment: rows, files, keys of Redis."""
+"""The size at one moment of everything that grows: rows, files, keys of Redis."""
 
 from __future__ import annotations
 

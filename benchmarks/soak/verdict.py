@@ -1,4 +1,4 @@
-"""The lines that a soak prints, and whether its goals are met."""
+"""The lines that a soak prints, and whether it has met its goals."""
 
 from __future__ import annotations
 

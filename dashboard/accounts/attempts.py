@@ -1,8 +1,8 @@
 """Record who signed in and out, and who tried to, with the address they came from.
 
-Anybody may try, so refused attempts are counted rather than listed: in the length of a
-pause of the throttle there is one entry for each name and address, and at most
-`MOST_ENTRIES` of them; further names are counted together in an entry without one.
+Anybody may try, so refused attempts are counted rather than listed. For the length of
+one pause of the throttle there is one entry for each name and address, and at most
+`MOST_ENTRIES` in all; further names are counted together in an entry without a name.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# The first that is found counts: each pretends to be those after it.
+# The first that is found counts: each claims to be those after it, too.
 _PROGRAMS: Final = {
     "Edg": "Edge",
     "OPR/": "Opera",
@@ -27,7 +27,7 @@ _SYSTEMS: Final = {
 
 
 def browser_name(user_agent: str) -> str:
-    """Return such as `Firefox · Linux`; what is not known is returned as it is."""
+    """Return a name such as `Firefox · Linux`, or the text itself if it is unknown."""
     if not (program := _first(_PROGRAMS, user_agent)):
         return user_agent
     system = _first(_SYSTEMS, user_agent)

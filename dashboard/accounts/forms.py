@@ -27,7 +27,7 @@ class SignInForm(AuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         address = address_of(self.request) if self.request else ""
-        # The field's value, as it will be compared: `self.data` has it with padding.
+        # The cleaned value, as it will be compared: `self.data` still has its padding.
         throttle = SignInThrottle(self.cleaned_data.get("username", ""), address)
         throttle.check()
         try:

@@ -19,7 +19,7 @@ MOST_WAITING: Final = 16
 
 
 class TooManyAtOnceError(Exception):
-    """More passwords wait to be hashed than may."""
+    """More passwords wait to be hashed than are allowed to."""
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):

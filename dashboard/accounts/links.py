@@ -1,8 +1,8 @@
 """One-time sign-in links: made on the command line or by an admin, used once.
 
 A link carries 32 random bytes, signed together with the user's id; the database keeps
-their digest only. Using it is one conditional UPDATE, so that of two browsers which
-open the same link at the same moment exactly one gets in.
+only their digest. Using a link is one conditional UPDATE, so that exactly one of two
+browsers that open it at the same moment gets in.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FIRST_USER: Final = "admin"
 
 
 class SignInLinkError(Exception):
-    """A link that does not let in: wrong, too old, used, or its user is gone.
+    """A link that lets nobody in: it is wrong, too old or used, or its user is gone.
 
-    `username` is whom the link was made for; empty if it was not made here.
+    `username` is the user for whom it was made, or empty if it was not made here.
     """
 
     def __init__(self, message: str, username: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What may stand in a log, which more people read than may sign in.
+"""What may be written to a log, which more people can read than may sign in.
 
 Loaded with the settings, before there are models.
 """
@@ -26,8 +26,8 @@ class WithoutTokens(logging.Filter):
 class OnOneLine(logging.Filter):
     """Escape control characters and halves of surrogate pairs: names may be anything.
 
-    Otherwise a group's name could look like further lines of the log, or be what a file
-    in UTF-8 cannot hold.
+    Otherwise a group's name could look like further lines of the log, or could not be
+    encoded as UTF-8.
     """
 
     _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -1,4 +1,4 @@
-"""What every answer gets: the time zone that a user chose, and that it is theirs."""
+"""What every answer gets: the user's time zone, and headers that keep it private."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def make_link(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Keep theme and time zone in cookies, and go back to where it was asked."""
+    """Keep theme and time zone in cookies, and return to the page that asked for it."""
     response = back_to_next(request, "home")
     theme, zone = request.POST.get("theme", ""), request.POST.get("zone", "")
     if theme in THEMES:

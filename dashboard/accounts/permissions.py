@@ -57,7 +57,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def refuse_stranger(request: HttpRequest) -> HttpResponse:
-    """Send to the sign-in page; what came as a fragment is only told 401."""
+    """Redirect to the sign-in page; answer a request for a fragment with 401."""
     if request.headers.get("X-Fragment"):
         return HttpResponse(status=401)
     return redirect_to_login(request.get_full_path())

@@ -1,4 +1,4 @@
-"""Where a form leads back to: only to a page of ours."""
+"""Where a form returns to, which is always a page of ours."""
 
 from __future__ import annotations
 

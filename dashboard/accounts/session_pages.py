@@ -1,4 +1,4 @@
-"""One's own sessions, and for admins anybody's: where they are, and ending them."""
+"""Pages that list and end one's own sessions and, for admins, anybody's."""
 
 from __future__ import annotations
 

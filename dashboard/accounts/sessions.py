@@ -1,9 +1,8 @@
-"""Django's session store in our own table, which knows a browser's key by its digest.
+"""Django's session store in our own table, which has digests of keys, not the keys.
 
 Whoever reads the database or a backup of it finds no key to sign in with. Keys are 32
-random characters, so that one round of SHA-256 is enough: there is nothing to guess.
-Each row also tells whose session it is, since when and from where, and when it was last
-used.
+random characters, so one round of SHA-256 is enough: they cannot be guessed. Each row
+also tells whose session it is, since when and from where, and when it was last used.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ from dashboard.models.session import MOST_BROWSER_CHARS, Sessions
 logger = logging.getLogger(__name__)
 
 MOST_PER_USER: Final = 100
-"""The sessions of one user; a further sign-in ends the one unused for longest."""
+"""Sessions of one user; another sign-in ends the one that was unused for longest."""
 SEEN_EVERY: Final = timedelta(minutes=1)
-"""How exactly the time of last use is kept."""
+"""The precision with which the time of last use is kept."""
 _SIGN_IN: Final = "sign_in"
 
 
 def digest_of(session_key: str) -> str:
-    """Return what the database knows a browser's key by."""
+    """Return the digest under which the database keeps a browser's key."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
 class SessionStore(DatabaseStore):
     """Sessions under the digests of their keys.
 
-    What was noted at sign-in is part of the session's data, so that each time the row
-    is written whole, its columns are written from there.
+    What was noted at sign-in is part of the session's data, from which the columns are
+    filled each time the row is written as a whole.
     """
 
     @classmethod
@@ -111,10 +110,10 @@ class SessionStore(DatabaseStore):
 
 
 def note_use(keys: set[str], now: datetime, *, last: datetime) -> None:
-    """Write that sessions are in use, unless that was written within the last minute.
+    """Record that sessions are in use, unless that was done within the last minute.
 
-    `last` is when it was written last for the one that was used least lately. Where
-    nothing can be written, people read on.
+    `last` is when it was last done for the session that has been unused for longest. If
+    nothing can be written, people can go on reading.
     """
     if now - last < SEEN_EVERY:
         return
@@ -138,7 +137,7 @@ def note_sign_in(request: HttpRequest, user: User, **_more: Any) -> None:
 
 
 def sessions_of(user: User) -> Sessions:
-    """Return a user's sessions that let in, the one used last first."""
+    """Return a user's valid sessions, the one used last first."""
     return Session.objects.alive(timezone.now()).filter(user=user)
 
 
@@ -151,7 +150,7 @@ def end_session(session: Session, *, by: User) -> None:
 
 @transaction.atomic
 def end_sessions(user: User, *, by: User, but: str | None) -> int:
-    """End all sessions of a user but the one of that key; return their number."""
+    """End all sessions of a user except the one with that key; return their number."""
     keys = Session.objects.filter(user=user)
     if but is not None:
         keys = keys.exclude(pk=digest_of(but))

@@ -1,7 +1,7 @@
-"""Slow down guessing of passwords: ten wrong ones, then five minutes of pause.
+"""Slow down the guessing of passwords: after ten wrong ones, a pause of five minutes.
 
-Counted in the cache per user name and address; a cache that forgets or is away lets
-people in rather than out, because the password itself is still asked for.
+Wrong passwords are counted in the cache per user name and address. A cache that loses
+its data or is away refuses nobody, because the password itself is still asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SignInThrottle:
     def check(self) -> None:
         """Raise ValidationError when the limit is reached."""
         count = 0
-        # Somebody else's value in its place counts as forgotten.
+        # A value that somebody else put in its place counts as missing.
         with contextlib.suppress(RedisError, ValueError, TypeError, OverflowError):
             count = int(cache.get(self._key, 0))
         if count >= LIMIT:
@@ -39,7 +39,7 @@ class SignInThrottle:
             )
 
     def failed(self) -> None:
-        # A ValueError says that it ran out between the two calls: a fresh start.
+        # A ValueError means that it expired between the two calls: start afresh.
         with contextlib.suppress(RedisError, ValueError):
             cache.add(self._key, 0, PAUSE_SECONDS)
             cache.incr(self._key)

@@ -9,7 +9,7 @@ from dashboard.models.audit import record
 
 
 class LastAdminError(Exception):
-    """The change would leave nobody who can change users."""
+    """The change would leave nobody who can manage users."""
 
 
 @transaction.atomic
@@ -34,8 +34,8 @@ def change_user(
 ) -> None:
     """Change role, state and the right to see bodies; None leaves that to the role.
 
-    Who is disabled is signed out everywhere. Raises LastAdminError when no admin would
-    be left.
+    A user who is disabled is signed out everywhere. Raises LastAdminError when no admin
+    would be left.
     """
     lock_admins()
     user.refresh_from_db(fields=["role", "is_active", "sees_bodies"])

@@ -21,13 +21,14 @@ from .refusals import AdministrationError
 from .writes import allow, apply
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 503), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 424), Problem)
 
 
 class StandingOut(Schema):
     """A configuration at one broker or name server; null where it has none.
 
-    `problem` says why it is not known. Secrets are masked.
+    `problem` says why it is not known. Secrets are masked. `left_out` counts the topics
+    whose routes were not looked at to tell whether a broker can be written to.
     """
 
     place: str
@@ -35,6 +36,7 @@ class StandingOut(Schema):
     address: str
     values: dict[str, str] | None
     problem: str
+    left_out: int
 
 
 class ConfigurationOut(Schema):
@@ -47,7 +49,7 @@ class ConfigurationOut(Schema):
 
 
 class WishIn(Schema):
-    """A change: values to set, or those of the broker `like`, or of before `undo`.
+    """A change: values to set, or those of the broker `like`, or from before `undo`.
 
     `cluster` is RocketMQ's name of a cluster, needed if the name servers serve several;
     `brokers` limits it to some. `clean` and `retries` say what goes with a group.
@@ -78,7 +80,7 @@ class ApplyIn(WishIn):
 
 
 class StepOut(Schema):
-    """What would be done at one place; `problem` says why nothing can be."""
+    """What would be done at one place; `problem` says why nothing can be done."""
 
     place: str
     before: dict[str, str] | None
@@ -91,7 +93,8 @@ class PreviewOut(Schema):
     """What a change would do; `token` is needed to apply it, empty if nothing would.
 
     `confirm` is what has to be given to apply it. `lost` counts messages by topic,
-    `readers` members online by group (null if not known).
+    `readers` members online by group (null if not known); `partial` says that a broker
+    did not answer, so that there may be more of both.
     """
 
     cluster: str
@@ -100,6 +103,7 @@ class PreviewOut(Schema):
     warnings: list[str]
     lost: dict[str, int]
     readers: dict[str, int | None]
+    partial: bool
     confirm: str
     token: str
     mqadmin: list[str]
@@ -141,6 +145,7 @@ def get_configuration(
                 "address": each.place.address,
                 "values": each.values,
                 "problem": each.problem,
+                "left_out": each.left_out,
             }
             for each in found.standings
         ],
@@ -243,6 +248,7 @@ def _plan_row(plan: Plan, cluster: Cluster) -> dict[str, Any]:
         "warnings": list(plan.warnings),
         "lost": dict(loss.messages) if loss else {},
         "readers": {e.group: e.members for e in loss.readers} if loss else {},
+        "partial": loss is not None and loss.partial,
         "confirm": plan.confirm,
         "token": plan.token,
         "mqadmin": lines_of(plan, cluster.name_servers),

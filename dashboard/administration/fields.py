@@ -85,7 +85,7 @@ def _switch(key: str, title: Words, default: str, hint: Words = "") -> Field:
 
 MESSAGE_TYPE: Final = "message.type"
 NONE: Final = "none"
-"""Removes a value, where a choice offers it."""
+"""The choice that removes a value, where it is offered."""
 PASSWORD: Final = "password"  # noqa: S105 - the name of a field
 MOST_QUEUES: Final = 1024
 
@@ -158,7 +158,7 @@ GROUP: Final = (
         "consumeTimeoutMinute",
         _("Longest consumption, in minutes"),
         "15",
-        _("Kept by the broker; clients use their own setting."),
+        _("The broker only keeps it; clients use their own setting."),
         1,
         1440,
     ),
@@ -326,7 +326,7 @@ FIELDS: Final[Mapping[Kind, tuple[Field, ...]]] = {
 
 
 def checked(kind: Kind, changes: Mapping[str, str]) -> dict[str, str]:
-    """Return the values to set, as RocketMQ writes them; refuse what cannot be.
+    """Return the values to set, as RocketMQ writes them; refuse impossible ones.
 
     Brokers' settings may have any name; fields of other kinds are those of `FIELDS`.
     """
@@ -359,7 +359,7 @@ def _checked_text(key: str, value: str) -> str:
             % {"key": key}
         )
     if is_secret(key):
-        # It would stand in addresses and in the audit log.
+        # It would be part of addresses and of the audit trail.
         raise AdministrationError(
             _now("%(key)s is a secret; it is changed in the broker's own file.")
             % {"key": key}

@@ -22,7 +22,7 @@ ACTIONS = ("Pub", "Sub", "Create", "Update", "Delete", "Get", "List", "All")
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A field with what it holds now: `value` is empty where brokers differ."""
+    """A field with its present value, which is empty where brokers differ."""
 
     field: Field
     value: str

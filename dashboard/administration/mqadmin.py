@@ -86,7 +86,7 @@ def _topic(step: Step) -> list[str]:
 
 
 def _options(options: dict[str, str], step: Step) -> list[str]:
-    """Return the options of all values: the tool puts defaults for those left out."""
+    """Return the options of all values: the tool uses defaults for those left out."""
     after = step.after or {}
     return [
         word

@@ -1,8 +1,8 @@
 """Pages on which topics, groups, brokers, users and rules are created and changed.
 
-A page shows how a thing stands on every broker and what the filled-in form would do.
-The form is part of the address, so a preview can be shown to somebody else; applying it
-is a form of its own, with the preview's token.
+A page shows how a thing is configured on every broker, and what the filled-in form
+would do. The form is part of the address, so a preview can be shown to somebody else;
+applying it is a form of its own, with the preview's token.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.gateway.configured import Kind
 from dashboard.models import Cluster, Role
 
@@ -24,9 +25,14 @@ from .forms import ACTIONS, form_fields, wish_of
 from .mqadmin import lines_of
 from .plans import Action, Wish, scopes_of
 from .reads import Look, change_made, drift_of, effects_of, look, undo_of
-from .refusals import AdministrationError, ConfirmationError, UnknownThingError
+from .refusals import (
+    AdministrationError,
+    ConfirmationError,
+    SilentClusterError,
+    UnknownThingError,
+)
 from .words import OUTCOMES, STATES, TITLES
-from .writes import MAX_REASON, MAX_SECRET, ROLES, allow, apply
+from .writes import MAX_SECRET, ROLES, allow, apply
 
 RESULTS: Final = {
     "topic": "topic_changed",
@@ -182,7 +188,7 @@ def _page(
 def _wish_again(
     cluster: Cluster, kind: Kind, name: str, action: Action, fields: QueryDict
 ) -> Wish:
-    """Return the wish of a refused form once more, or one that only looks."""
+    """Return the wish of a refused form once more, or a wish that changes nothing."""
     try:
         return wish_of(cluster, kind, name, action, fields)
     except AdministrationError:
@@ -205,7 +211,7 @@ def _context(request: HttpRequest, kind: Kind, fields: QueryDict) -> dict[str, A
 
 
 def _back(cluster: Cluster, kind: Kind, name: str, action: Action) -> str:
-    """Return the address of the page that shows the thing, else of the cluster."""
+    """Return the address of the page that shows the thing, or else the cluster's."""
     known: dict[Kind, list[tuple[str, ...]]] = {
         "topic": [("topic", name), ("topics",)],
         "group": [("group", name), ("groups",)],
@@ -239,11 +245,13 @@ def _applied(request: HttpRequest, cluster: Cluster, wish: Wish) -> HttpResponse
 
 
 def _look(context: dict[str, Any], cluster: Cluster, wish: Wish) -> None:
-    """Add how the thing stands and what would change, or why that is not known."""
+    """Add how the thing is configured and what would change, or why that is unknown."""
     try:
         found = look(cluster, wish)
     except AdministrationError as error:
         context.setdefault("problem_said", str(error))
+        if isinstance(error, SilentClusterError):
+            return
         try:
             found = look(cluster, Wish(wish.kind, wish.name, "change"))
         except AdministrationError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 
 import orjson
 from django.utils.translation import gettext as _
@@ -20,18 +20,16 @@ from .refusals import AdministrationError, UnknownThingError
 
 Action = Literal["create", "change", "delete"]
 
-MESSAGE_KINDS: Final = frozenset({"topic", "group"})
-
 
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What is to be done with one thing.
 
     `scope` is RocketMQ's name of a cluster, empty for the only one; `places` limits it
-    to some of its brokers. `changes` are values to set, an empty one removes; `like`
-    takes them from the named broker instead, and `earlier` gives each place its own, to
-    undo a change. `clean` and `retries` tell whether deleting a group deletes its
-    offsets and its retry and dead-letter topics.
+    to some of its brokers. `changes` are values to set, of which an empty one removes;
+    `like` takes them from the named broker instead, and `earlier` gives each place its
+    own, to undo a change. `clean` and `retries` tell whether deleting a group deletes
+    its offsets and its retry and dead-letter topics.
     """
 
     kind: Kind
@@ -48,7 +46,7 @@ class Wish:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it only asks what is there."""
+        """Whether it only asks for what is there."""
         return not (self.action == "delete" or self.changes or self.like or self.undoes)
 
 
@@ -63,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What would be done at one place; `problem` says why nothing can be."""
+    """What would be done at one place; `problem` says why nothing can be done."""
 
     place: Place
     before: Values | None
@@ -76,13 +74,13 @@ class Step:
 
     @property
     def acts(self) -> bool:
-        """Whether it would write: the place is known, and not as wanted yet."""
+        """Whether it would write: the place is known, and is not yet as wanted."""
         return not self.problem and self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a wish would do: `steps` in its scope, `others` that stay untouched.
+    """What a wish would do: `steps` within its scope; `others` stay untouched.
 
     `confirm` is the text to type before it is applied, empty if none is needed.
     """
@@ -168,7 +166,7 @@ def scope_of(wish: Wish, standings: Sequence[Standing]) -> str:
 def steps_of(
     wish: Wish, standings: Sequence[Standing]
 ) -> tuple[tuple[Step, ...], tuple[Standing, ...]]:
-    """Return what would be done where, and the places that stay untouched."""
+    """Return what would be done at which places, and the places that stay untouched."""
     scope = scope_of(wish, standings)
     inside = [each for each in standings if _is_meant(wish, scope, each)]
     unknown = wish.places - {each.place.name for each in standings}

@@ -26,7 +26,7 @@ _SUBJECT: Final = re.compile(r"[A-Za-z]+:[^\s:]+")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a thing stands now at every place, and what a wish would do, if it is one."""
+    """How a thing is configured at every place, and what a wish, if any, would do."""
 
     standings: tuple[Standing, ...]
     plan: Plan | None
@@ -52,7 +52,7 @@ class Drift:
 class Effect:
     """What became of a change at one place.
 
-    `state` is done, failed, ignored (taken, but not in effect) or unknown.
+    `state` is a key of `words.STATES`.
     """
 
     place: str
@@ -63,7 +63,7 @@ class Effect:
 
 
 def look(cluster: Cluster, wish: Wish) -> Look:
-    """Return how a thing stands, and the plan of a wish; raise AdministrationError."""
+    """Return the present configuration and a wish's plan; raise AdministrationError."""
     _check_name(wish)
     wish = replace(wish, changes=checked(wish.kind, wish.changes))
 
@@ -73,7 +73,8 @@ def look(cluster: Cluster, wish: Wish) -> Look:
         if wish.action == "delete" and wish.kind in {"topic", "group"}:
             steps, _others = steps_of(wish, standings)
             places = [step.place for step in steps if step.acts]
-            loss = await read_loss(admin, wish.kind, wish.name, places)
+            silent = any(step.problem for step in steps)
+            loss = await read_loss(admin, wish.kind, wish.name, places, partial=silent)
         return standings, loss
 
     try:
@@ -86,7 +87,7 @@ def look(cluster: Cluster, wish: Wish) -> Look:
 
 
 def plan_of(wish: Wish, standings: Sequence[Standing], loss: Loss | None) -> Plan:
-    """Return what a wish would do, by what brokers said."""
+    """Return what a wish would do, given what brokers said."""
     places = [each.place for each in standings]
     if is_system(wish.kind, wish.name, places):
         raise AdministrationError(
@@ -162,7 +163,7 @@ def undo_of(entry: AuditEntry) -> Wish | None:
     earlier = {
         step["place"]: step["before"]
         for step in details["steps"]
-        if step["state"] != "failed"
+        if step["state"] not in {"failed", "left_out"}
         and (step["before"] is not None or details["kind"] == "rule")
     }
     if details["action"] != "change" or not earlier:
@@ -201,7 +202,7 @@ def _check_name(wish: Wish) -> None:
 
 
 def _cold(wish: Wish) -> list[str]:
-    """Warn of broker settings that may need a restart, or be none."""
+    """Warn of broker settings that may need a restart or may not exist."""
     if wish.kind != "broker":
         return []
     names = wish.changes or {k: "" for v in wish.earlier.values() for k in v or {}}
@@ -219,7 +220,7 @@ def _cold(wish: Wish) -> list[str]:
 
 
 def _elsewhere(wish: Wish, others: Sequence[Standing]) -> list[str]:
-    """Say that the same name stands in other clusters of the same name servers."""
+    """Say that other clusters of the same name servers have the name, too."""
     having = sorted({e.place.cluster for e in others if e.values is not None})
     if wish.action != "delete" or not having:
         return []

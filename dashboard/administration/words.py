@@ -30,6 +30,8 @@ STATES: Final[Mapping[str, Promise]] = {
     "failed": _("failed"),
     "ignored": _("taken, but not in effect"),
     "unknown": _("not known"),
+    "partly": _("done in part"),
+    "left_out": _("left out"),
 }
 
 OUTCOMES: Final[Mapping[str, Promise]] = {

@@ -7,16 +7,18 @@ changed side by side; one that fails is shown as failed, the others as done.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
+from dashboard.frame.reasons import checked_reason
 from dashboard.gateway.asking import ask, settings_of
-from dashboard.gateway.configured import Done, Kind, Loss, Standing, Values
+from dashboard.gateway.configured import Done, Kind, Loss, Place, Standing, Values
 from dashboard.gateway.configuring import (
+    SECONDS_A_PLACE,
     forget_routes,
     read_loss,
     read_standings,
@@ -37,7 +39,6 @@ from .refusals import (
     StalePreviewError,
 )
 
-MAX_REASON: Final = 1000
 MAX_SECRET: Final = 256
 SECONDS: Final = 25.0
 
@@ -56,11 +57,14 @@ ROLES: Final[Mapping[Kind, Role]] = {
 class Applied:
     """What brokers and name servers said to a change, and what they say now.
 
-    `remains` is what a deletion has left, by the same count as before it.
+    `kept` are the brokers that still have a retry or dead-letter topic of a deleted
+    group, `told` the name servers that were to forget routes. `remains` is what a
+    deletion has left, by the same count as before it; None if that is not known.
     """
 
     done: tuple[Done, ...]
-    told: tuple[Done, ...]
+    kept: Sequence[Done]
+    told: Sequence[Done]
     now: tuple[Standing, ...]
     remains: Loss | None
 
@@ -84,7 +88,7 @@ def apply(
     allow(actor, wish.kind)
     if why := cluster.why_read_only:
         raise ReadOnlyError(why)
-    reason = _checked_reason(reason)
+    reason = checked_reason(reason, AdministrationError)
     plan = look(cluster, wish).plan
     if plan is None or not plan.acting:
         raise AdministrationError(_("Nothing would change."))
@@ -101,11 +105,23 @@ def apply(
 
 def allow(actor: User, kind: Kind) -> None:
     """Raise PermissionDenied unless somebody may change things of a kind."""
-    role = ROLES[kind]
-    if not actor.allows(role):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {role}"
-        )
+    actor.must_be(ROLES[kind])
+
+
+def outcome_of(plan: Plan, applied: Applied) -> dict[str, Any]:
+    """Return what the entry of a change says of its end.
+
+    It is done only where no place was left out and all of them have it.
+    """
+    steps = [*_judged(plan, applied), *_left_out(plan)]
+    told = _errors(applied.told)
+    states = {step["state"] for step in steps}
+    return {
+        "state": _whole_state(states | ({"partly"} if any(told.values()) else set())),
+        "steps": steps,
+        "told": told,
+        "remains": _remains(applied.remains),
+    }
 
 
 # Private, in order of first use
@@ -133,7 +149,10 @@ def _begin(actor: User, cluster: Cluster, plan: Plan, reason: str) -> AuditEntry
             "action": wish.action,
             "scope": plan.scope,
             "undoes": wish.undoes,
-            "steps": [_step_row(step, "unknown") for step in plan.acting],
+            "steps": [
+                *(_step_row(step, "unknown") for step in plan.acting),
+                *_left_out(plan),
+            ],
         },
     )
 
@@ -152,20 +171,31 @@ def _carried_out(
         entry.details = {**entry.details, "state": "unknown", "error": str(error)}
         entry.save(update_fields=["details"])
         return entry
-    steps = _judged(plan, applied)
-    states = {step["state"] for step in steps}
-    whole = states == {"done"}
-    entry.details = {
-        **entry.details,
-        "state": "done" if whole else "partly" if "done" in states else "failed",
-        "steps": steps,
-        "told": {each.place.name: each.error for each in applied.told},
-        "remains": _remains(applied.remains),
-    }
-    if whole:
+    entry.details = {**entry.details, **outcome_of(plan, applied)}
+    if entry.details["state"] == "done":
         entry.outcome = AuditEntry.Outcome.DONE
     entry.save(update_fields=["details", "outcome"])
     return entry
+
+
+def _whole_state(states: set[str]) -> str:
+    if states == {"done"}:
+        return "done"
+    if states & {"done", "partly"}:
+        return "partly"
+    return "unknown" if "unknown" in states else "failed"
+
+
+def _left_out(plan: Plan) -> list[dict[str, Any]]:
+    return [_step_row(step, "left_out", step.problem) for step in plan.silent]
+
+
+def _errors(ends: Sequence[Done]) -> dict[str, str]:
+    """Return by place what it said; of several answers, the first that is an error."""
+    found: dict[str, str] = {}
+    for each in ends:
+        found[each.place.name] = found.get(each.place.name) or each.error
+    return found
 
 
 def _refused(entry: AuditEntry) -> AuditEntry:
@@ -176,7 +206,7 @@ def _refused(entry: AuditEntry) -> AuditEntry:
 
 
 async def _work(admin: Any, plan: Plan, secret: str) -> Applied:
-    """Compare once more, write, and read back: all with one connection."""
+    """Compare once more, write, and read back, all with one connection."""
     wish = plan.wish
     standings = await read_standings(admin, wish.kind, wish.name)
     if wish.kind == "broker":
@@ -187,71 +217,99 @@ async def _work(admin: Any, plan: Plan, secret: str) -> Applied:
     done = await write_values(
         admin, wish.kind, wish.name, steps, secret=secret, clean_offsets=wish.clean
     )
-    told = await _forget(admin, plan, done)
+    kept, told = await _forget(admin, plan, done)
     now = await read_standings(admin, wish.kind, wish.name)
-    remains = None
-    if plan.loss is not None:
-        places = [step.place for step in plan.acting]
-        remains = await read_loss(admin, wish.kind, wish.name, places)
-    return Applied(done, told, now, remains)
+    return Applied(done, kept, told, now, await _read_remains(admin, plan))
 
 
-async def _forget(admin: Any, plan: Plan, done: Sequence[Done]) -> tuple[Done, ...]:
-    """Delete what belongs to a deleted topic or group: topics, and their routes."""
+async def _forget(
+    admin: Any, plan: Plan, done: Sequence[Done]
+) -> tuple[list[Done], list[Done]]:
+    """Delete what belongs to a deleted topic or group: topics, and their routes.
+
+    Return the brokers that still have such a topic, and what name servers said.
+    """
     wish = plan.wish
-    if wish.action != "delete" or wish.kind not in {"topic", "group"}:
-        return ()
-    topics = [wish.name]
-    if wish.kind == "group":
-        if not wish.retries:
-            return ()
-        topics = [retry_topic(wish.name), dead_letter_topic(wish.name)]
+    topics: Sequence[str] = ()
+    steps: list[tuple[Place, None, None]] = []
+    if wish.action == "delete" and wish.kind == "topic" and not plan.silent:
+        topics = (wish.name,)
+    elif wish.action == "delete" and wish.kind == "group" and wish.retries:
+        topics = (retry_topic(wish.name), dead_letter_topic(wish.name))
         steps = [(e.place, None, None) for e in done if not e.error]
-        for topic in topics:
-            await write_values(admin, "topic", topic, steps)
-    told: list[Done] = []
-    for topic in topics:
-        if await _is_gone(admin, plan, topic):
-            told += await forget_routes(admin, topic, plan.scope)
-    return tuple(told)
-
-
-async def _is_gone(admin: Any, plan: Plan, topic: str) -> bool:
-    """Tell whether no broker of the cluster has a topic, so that routes may go."""
-    standings = await read_standings(admin, "topic", topic)
-    return all(
-        each.values is None and not each.problem
-        for each in standings
-        if each.place.cluster == plan.scope
+    ends = await asyncio.gather(
+        *(_forget_topic(admin, plan, topic, steps) for topic in topics)
     )
+    return [e for kept, _ in ends for e in kept], [e for _, told in ends for e in told]
+
+
+async def _forget_topic(
+    admin: Any, plan: Plan, topic: str, steps: Sequence[tuple[Place, None, None]]
+) -> tuple[list[Done], tuple[Done, ...]]:
+    """Delete a topic at some brokers, and its routes if no broker is left with it."""
+    errors = _errors(await write_values(admin, "topic", topic, steps))
+    having = [
+        each
+        for each in await read_standings(admin, "topic", topic)
+        if each.place.cluster == plan.scope
+        and (each.values is not None or each.problem)
+    ]
+    kept = []
+    for each in having:
+        why = errors.get(each.place.name) or each.problem or "still there"
+        kept.append(Done(each.place, f"{topic}: {why}"))
+    return kept, () if having else await forget_routes(admin, topic, plan.scope)
+
+
+async def _read_remains(admin: Any, plan: Plan) -> Loss | None:
+    """Return what a deletion has left; None for other changes, and if nobody says."""
+    if plan.loss is None:
+        return None
+    wish, places = plan.wish, [step.place for step in plan.acting]
+    try:
+        async with asyncio.timeout(SECONDS_A_PLACE):
+            return await read_loss(
+                admin, wish.kind, wish.name, places, partial=bool(plan.silent)
+            )
+    except (TimeoutError, RmqError):
+        return None
 
 
 def _judged(plan: Plan, applied: Applied) -> list[dict[str, Any]]:
-    errors = {each.place.name: each.error for each in applied.done}
+    errors, kept = _errors(applied.done), _errors(applied.kept)
     now = {each.place.name: each for each in applied.now}
     rows = []
     for step in plan.acting:
-        error, standing = errors[step.place.name], now.get(step.place.name)
+        name = step.place.name
+        error, standing = errors[name], now.get(name)
         state = _state(plan.wish, step, error, standing)
+        if state == "done":
+            state, error = ("partly", kept[name]) if name in kept else ("done", "")
         row = _step_row(step, state, error or (standing.problem if standing else ""))
         rows.append({**row, "now": _shown(step, standing)})
     return rows
 
 
 def _state(wish: Wish, step: Step, error: str, standing: Standing | None) -> str:
-    if error:
-        return "failed"
+    """Judge by what was read back: an answer that was late is no failure."""
     if standing is None or standing.problem:
         return "unknown"
-    if step.after is None:
-        return "done" if standing.values is None else "ignored"
-    have = standing.values or {}
-    kept = all(
-        have.get(key) == value for key, value in step.after.items() if key != PASSWORD
-    )
+    if _has(wish, step, standing.values):
+        # A password is not read back: then only the answer tells.
+        told_anew = not _has(wish, step, step.before)
+        return "failed" if error and not told_anew else "done"
+    return "failed" if error else "ignored"
+
+
+def _has(wish: Wish, step: Step, values: Values | None) -> bool:
+    """Tell whether values are as a step wants them, as far as they can be read."""
+    if step.after is None or values is None:
+        return values is step.after
     lost = (step.before or {}).keys() - step.after.keys()
-    gone = wish.kind == "broker" or not any(key in have for key in lost)
-    return "done" if kept and gone else "ignored"
+    gone = wish.kind == "broker" or lost.isdisjoint(values)
+    return gone and all(
+        values.get(key) == value for key, value in step.after.items() if key != PASSWORD
+    )
 
 
 def _step_row(step: Step, state: str, error: str = "") -> dict[str, Any]:
@@ -267,7 +325,7 @@ def _step_row(step: Step, state: str, error: str = "") -> dict[str, Any]:
 
 
 def _shown(step: Step, standing: Standing | None) -> Values | None:
-    """Return what is in effect now, of the values that the change is about."""
+    """Return which of the values that the change is about are in effect now."""
     if standing is None or standing.values is None:
         return None
     keys = {*(step.before or {}), *(step.after or {})}
@@ -294,15 +352,3 @@ def _check_secret(plan: Plan, secret: str) -> None:
         )
     if not secret and any(step.before is None for step in plan.acting):
         raise AdministrationError(_("A new user needs a password."))
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if not reason:
-        raise AdministrationError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise AdministrationError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
-    return reason

@@ -32,7 +32,7 @@ Pieces = AsyncIterator[bytes]
 
 
 async def csv_pieces(entries: AuditEntries) -> Pieces:
-    """Yield a line of column names, then the entries, as no spreadsheet runs them."""
+    """Yield a line of column names, then the entries, safe to open in a spreadsheet."""
     yield _csv([COLUMNS])
     async for chunk in _chunks(entries):
         yield _csv([[csv_cell(each, UTC) for each in _cells(row)] for row in chunk])
@@ -67,7 +67,7 @@ def _line(entry: AuditEntry) -> bytes:
     return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
 
 
-# By the end of the file's name: media type, writer.
+# Media type and writer by the extension of the file's name.
 FORMATS: Final[dict[str, tuple[str, Callable[[AuditEntries], Pieces]]]] = {
     "csv": ("text/csv; charset=utf-8", csv_pieces),
     "jsonl": ("application/jsonl", json_pieces),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
-from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,30 +13,32 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
+from dashboard.frame.clusters import configured_clusters
 from dashboard.models import AuditEntry, Role
-from dashboard.models.audit import AuditEntries
 
 from .export import FORMATS
+from .filters import KINDS, read_filters
+from .words import SENTENCES, action_word
 
 AUDIT_ROWS: Final = 100
-KINDS: Final = ("sign-ins", "changes")
 
 
 @require_safe
 @requires(Role.ADMIN)
 def audit(request: HttpRequest) -> HttpResponse:
     """List the entries that match the filters; newest first."""
-    text, kind = _filters(request)
-    page = Paginator(_chosen(text, kind), AUDIT_ROWS).get_page(request.GET.get("page"))
-    given = {"q": text, "kind": kind}
+    filters = read_filters(request.GET.dict())
+    page = Paginator(filters.chosen(), AUDIT_ROWS).get_page(request.GET.get("page"))
     return render(
         request,
         "audit/list.html",
         {
             "page": page,
-            "text": text,
-            "kind": kind,
-            "query": urlencode({name: value for name, value in given.items() if value}),
+            "filters": filters,
+            "kinds": [(kind, replace(filters, kind=kind)) for kind in ("", *KINDS)],
+            "actions": sorted(((a, action_word(a)) for a in SENTENCES), key=_by_word),
+            "outcomes": AuditEntry.Outcome.values,
+            "clusters": configured_clusters(),
             "formats": FORMATS,
         },
     )
@@ -51,17 +53,11 @@ def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
         raise Http404(_("There is no format “%(name)s”.") % {"name": form})
     content_type, pieces = FORMATS[form]
     return StreamingHttpResponse(
-        pieces(_chosen(*_filters(request))),
+        pieces(read_filters(request.GET.dict()).chosen()),
         content_type=content_type,
         headers={"Content-Disposition": f'attachment; filename="audit.{form}"'},
     )
 
 
-def _filters(request: HttpRequest) -> tuple[str, str]:
-    kind = request.GET.get("kind", "")
-    text = request.GET.get("q", "").replace("\0", "").strip()[:150]
-    return text, kind if kind in KINDS else ""
-
-
-def _chosen(text: str, kind: str) -> AuditEntries:
-    return AuditEntry.objects.search(text).of_kind(kind)
+def _by_word(choice: tuple[str, str]) -> str:
+    return choice[1].casefold()

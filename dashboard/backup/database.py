@@ -1,8 +1,8 @@
 """Copies of the database, made while it is in use, and put back while it is not.
 
 SQLite is copied by its online backup, PostgreSQL by `pg_dump` and `pg_restore`, which
-come with PostgreSQL. Parameters reach these in a service file: no password stands on a
-command line.
+come with PostgreSQL. They get their parameters in a service file, so no password is on
+a command line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COPY: Final = "database"
 """The copy's name in a backup."""
 
 _NOT_RESTORED: Final = ("dashboard_session", "django_session", "dashboard_signinlink")
-"""Tables that let people in: what was ended since the backup must stay ended."""
+"""Tables that let people in: sessions ended since the backup must stay ended."""
 
 
 def applied_migrations() -> list[tuple[str, str]]:
@@ -126,7 +126,7 @@ def _refuse_company() -> None:
 
 
 def _drop_tables() -> None:
-    """Drop all tables: those of newer versions would stand in a later upgrade's way."""
+    """Drop all tables: those of newer versions would be in a later upgrade's way."""
     with connection.cursor() as cursor:
         for name in connection.introspection.table_names(cursor):
             cursor.execute(f"DROP TABLE {connection.ops.quote_name(name)} CASCADE")

@@ -1,8 +1,8 @@
 """The lake's manifests in a backup: which files made up each data set.
 
-A lake that has a manifest of a data set keeps it, because it is newer and names what is
-there. A backup's manifest is put back only where the lake has none, without the files
-that are gone.
+A lake that has a manifest of a data set keeps it, because it is newer and names the
+files that are there. A backup's manifest is put back only if the lake has none, and
+without the files that are gone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Restored:
     missing: int
     """Of these, no longer in the lake."""
     written: bool
-    """False where the lake had a manifest of its own."""
+    """False if the lake had a manifest of its own."""
 
 
 def copy_manifests(lake: Storage, folder: Path) -> None:

@@ -35,14 +35,14 @@ DOTENV: Final = "env"
 """Names of the settings' files in a backup."""
 
 KEPT: Final = 5
-"""Backups of each kind that were made without being asked for; older ones go."""
+"""How many backups of each kind that the program makes are kept."""
 
 _BEFORE_UPGRADE: Final = "before-upgrade-"
 _BEFORE_RESTORE: Final = "before-restore-"
 _DAMAGED: Final = "damaged-"
 _STAGED: Final = ".rs-"
 _LEFT_SECONDS: Final = 24 * 3600
-"""A folder in which a backup is put together is left over when it is this old."""
+"""The age at which a folder for making a backup counts as left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def folder_of_backups() -> Path:
-    """Return where backups go that name no place."""
+    """Return the folder of backups that were given no place."""
     return Path(settings.ROCKETSCOPE_VAR_DIR) / "backups"
 
 
@@ -97,8 +97,8 @@ def backup_before_upgrade() -> Path | None:
 def restore_backup(source: Path, *, dotenv: Path) -> Outcome:
     """Replace the database and the settings' files by a backup's.
 
-    What is replaced is saved first. Everybody has to sign in again. `dotenv` is where
-    this installation has its `.env`; one that differs is not replaced.
+    What is replaced is saved first. Everybody has to sign in again. `dotenv` is the
+    path of this installation's `.env`, which is not replaced if it differs.
     """
     _refuse_running()
     var_dir = Path(settings.ROCKETSCOPE_VAR_DIR)
@@ -120,7 +120,7 @@ def restore_backup(source: Path, *, dotenv: Path) -> Outcome:
 
 
 def _save_present(source: Path) -> Path | None:
-    """Save what is about to be replaced; `source` is kept however old it is."""
+    """Save what is about to be replaced; never delete `source`, however old it is."""
     try:
         made = (
             make_backup(prefix=_BEFORE_RESTORE, lake=False)
@@ -128,7 +128,7 @@ def _save_present(source: Path) -> Path | None:
             else None
         )
     except (BackupError, DatabaseError):
-        # A database that is damaged cannot be copied, and is what people restore for.
+        # A damaged database cannot be copied, and is a reason to restore a backup.
         if connection.vendor != "sqlite":
             raise
     else:
@@ -143,7 +143,7 @@ def _save_present(source: Path) -> Path | None:
 def _remove_older(
     prefix: str, suffix: str = ".tar.gz", but: Path | None = None
 ) -> None:
-    """Keep the newest `KEPT` files of a kind, and `but`; names tell their times."""
+    """Keep the newest `KEPT` files of a kind, by their names' times, and `but`."""
     folder = folder_of_backups()
     for old in sorted(folder.glob(f"{prefix}*{suffix}"))[:-KEPT]:
         if but is None or not old.samefile(but):
@@ -154,7 +154,7 @@ def _remove_older(
 
 @contextmanager
 def _staged(parent: Path) -> Iterator[Path]:
-    """Give a folder to put a backup together in, and remove what killed ones left."""
+    """Yield a folder for making a backup; remove those that killed processes left."""
     for left in parent.glob(f"{_STAGED}*"):
         if left.is_dir() and time.time() - left.stat().st_mtime > _LEFT_SECONDS:
             shutil.rmtree(left, ignore_errors=True)

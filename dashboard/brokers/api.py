@@ -1,4 +1,4 @@
-"""Brokers over REST: what each reports, and that a missing one is gone for good."""
+"""Brokers over REST: what each reports, and declaring a missing one gone for good."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
 from dashboard.live.broker_documents import BrokersDocument, BrokerState
-from dashboard.rest.asking import cluster_named, current_state, refuse
+from dashboard.rest.asking import (
+    cluster_named,
+    current_state,
+    did_you_mean,
+    refuse,
+)
 from dashboard.rest.schemas import Problem
 
+from .reads import broker_rows
 from .writes import say_gone
 
 router = Router()
@@ -46,9 +52,12 @@ def brokers(request: HttpRequest, cluster: str) -> BrokersDocument:
 )
 def broker(request: HttpRequest, cluster: str, broker: str) -> list[BrokerState]:
     """Return the processes of one broker name, the master first."""
-    found = [each for each in _document(cluster)["brokers"] if each["name"] == broker]
+    document, overview = _document(cluster), current_state().overview(cluster)
+    rows = broker_rows(document, overview)
+    found = [row.state for row in rows if row.state["name"] == broker]
     if not found:
-        refuse(404, f"cluster {cluster!r} has no broker {broker!r}")
+        told = f"cluster {cluster!r} has no broker {broker!r}"
+        refuse(404, told + did_you_mean(cluster, "broker", broker))
     return found
 
 

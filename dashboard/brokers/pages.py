@@ -1,4 +1,4 @@
-"""The pages of brokers, and the one on which a person says that one is gone for good.
+"""The pages of brokers, including the one that declares a broker gone for good.
 
 The list and the page of one broker are live; settings and what each name server says
 are asked for when their page is opened.
@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -20,6 +20,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.clusters import find_cluster
 from dashboard.frame.fragments import render_live
+from dashboard.frame.not_there import NotThereError
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.broker_settings import ask_settings
@@ -33,7 +35,7 @@ from .reads import broker_rows
 from .said import say_broker
 from .setting_table import setting_table
 from .table import broker_table, role
-from .writes import MAX_REASON, BrokerError, say_gone
+from .writes import BrokerError, say_gone
 
 
 @require_safe
@@ -58,9 +60,12 @@ def broker(request: HttpRequest, cluster: str, broker: str) -> HttpResponse:
     rows = [row for row in context["rows"] if row.state["name"] == broker]
     if not rows and context["document"] is not None:
         known = ", ".join(sorted({row.state["name"] for row in context["rows"]}))
-        raise Http404(
+        raise NotThereError(
+            context["cluster"],
+            "broker",
+            broker,
             _("“%(name)s” is no broker of this cluster; its brokers are: %(known)s.")
-            % {"name": broker, "known": known or "—"}
+            % {"name": broker, "known": known or "—"},
         )
     context |= {"broker": broker, "processes": [(role(row), row) for row in rows]}
     return render_live(request, "brokers/broker", context)
@@ -117,7 +122,7 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Role.OPERATOR)
 def broker_gone(request: HttpRequest, cluster: str, broker: str) -> HttpResponse:
-    """Ask why a missing broker is gone for good, and record the statement."""
+    """Ask why a missing broker is gone for good, and record the declaration."""
     found = find_cluster(cluster)
     group = (request.POST or request.GET).get("group", "")
     back = _back_to(cluster, group)

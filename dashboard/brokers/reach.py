@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from dashboard.live.documents import (
     BrokerCondition,
     NameServerState,
@@ -12,6 +15,8 @@ from dashboard.live.documents import (
     OverviewBroker,
     OverviewRow,
 )
+
+from .said import BROKERS_NAMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,8 @@ class Reach:
     """The parts of a cluster that answered, and those left out of its sums.
 
     `servers` counts name servers, `unheard` are those that did not answer;
-    `partial_lags` counts groups whose lag is known only in part, `partial_groups`
-    groups of which anything is.
+    `partial_lags` counts groups whose lag is known only in part, `partial_groups` those
+    of which anything is known only in part. `error` is why the sweep failed as a whole.
     """
 
     brokers: Sequence[BrokerReach]
@@ -49,6 +54,26 @@ class Reach:
     unheard: Sequence[NameServerState]
     partial_lags: int
     partial_groups: int
+    error: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether every broker has answered: what is not listed is not there then."""
+        return not (self.error or self.troubles)
+
+    @property
+    def unsure(self) -> str:
+        """Say why it is not known what else there is; "" where it is known."""
+        if self.whole:
+            return ""
+        named = ", ".join(each.name for each in self.troubles[:BROKERS_NAMED])
+        if not named:
+            return _("Not known: the last sweep failed.")
+        return ngettext(
+            "Not known: %(names)s does not answer in full.",
+            "Not known: %(names)s do not answer in full.",
+            len(self.troubles),
+        ) % {"names": named}
 
     @property
     def troubles(self) -> list[BrokerReach]:
@@ -74,6 +99,7 @@ def reach_of(overview: Overview) -> Reach:
         unheard=[server for server in servers if not server["answered"]],
         partial_lags=sum(row["lag_partial"] for row in overview["groups"]),
         partial_groups=sum(is_partial(row) for row in overview["groups"]),
+        error=overview.get("error") or "",
     )
 
 

@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dashboard.live.broker_documents import BrokerFigures, BrokersDocument, BrokerState
+from dashboard.live.broker_documents import (
+    BrokerFigures,
+    BrokersDocument,
+    BrokerState,
+    untold,
+)
 from dashboard.live.documents import Overview
 from dashboard.wording.numbers import duration
 from dashboard.wording.sizes import percent, size
@@ -23,7 +28,7 @@ LEVELS: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
 MASTER_ID: Final = 0
 
 WARNING_RATIO: Final = 0.9
-"""From here on a broker refuses writes, unless its settings say otherwise."""
+"""From this ratio on a broker refuses writes, unless its settings say otherwise."""
 SOON_MS: Final = 24 * 3600 * 1000
 PAGE_CACHE_MS: Final = 1_000
 """`osPageCacheBusyTimeOutMills`: a broker refuses sends beyond it."""
@@ -55,7 +60,7 @@ class BrokerRow:
 
     @property
     def fresh(self) -> bool:
-        """Whether the figures are those of the last time it was asked."""
+        """Whether the figures are from the last time it was asked."""
         return self.state["error"] is None and self.figures is not None
 
     @property
@@ -113,29 +118,15 @@ def broker_rows(
 
 
 def _unasked(reach: BrokerReach) -> BrokerState:
-    """Return what there is to say of a broker that has not been asked yet."""
+    """Return what can be said of a broker that has not been asked yet."""
     document = reach.document
-    return {
-        "name": reach.name,
-        "cluster": document["cluster"] or "",
-        "broker_id": MASTER_ID,
-        "address": document["address"] or "",
-        "asked_at": 0,
-        "answered_at": None,
-        "took_ms": None,
-        "reason": None,
-        "error": None,
-        "figures": None,
-        "unknown": {},
-        "fill_rate": None,
-        "full_in_ms": None,
-        "full_why": "never_answered",
-        "full_ratio": None,
-        "behind_bytes": None,
-        "reported": {},
-        "settings": {},
-        "settings_error": None,
-    }
+    return untold(
+        reach.name,
+        document["cluster"] or "",
+        MASTER_ID,
+        document["address"] or "",
+        why="never_answered",
+    )
 
 
 def _troubles(row: BrokerRow) -> Iterator[tuple[Level, str]]:

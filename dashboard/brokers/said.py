@@ -15,7 +15,7 @@ BROKERS_NAMED: Final = 3
 def say_broker(
     name: str, state: BrokerCondition, since: int | None, now_ms: int
 ) -> tuple[str, str]:
-    """Return what is wrong with a broker since when and, separately, for how long."""
+    """Return what is wrong with a broker and since when, and for how long."""
     if since is None:
         return word("ui", f"broker_{state}_now", name=name), word("ui", "full_stop")
     what = word("ui", f"broker_{state}_since", name=name, time=clock(since))

@@ -84,6 +84,7 @@ def _who(cluster: str) -> list[Column[BrokerRow]]:
             lambda row: row.state["address"],
             lambda row: row.state["address"],
             shown=False,
+            copies=lambda row: row.state["address"],
         ),
     ]
 
@@ -211,7 +212,7 @@ def _figure(
 
 
 def role(row: BrokerRow) -> str:
-    """Write what a process is to its broker name."""
+    """Write a process's role: master, or slave with its number."""
     if row.is_master:
         return _("master")
     return _("slave %(id)s") % {"id": row.state["broker_id"]}

@@ -34,7 +34,7 @@ def why(row: BrokerRow, key: str) -> SafeString:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """How many writes took so long, and that as a part of all, 0 to 1."""
+    """How many writes took so long, and their share of all writes, 0 to 1."""
 
     name: str
     count: int

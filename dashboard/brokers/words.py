@@ -12,7 +12,7 @@ REASONS: Final[dict[str, Word]] = {
     "not_told": _("The broker does not report it"),
     "older_broker": _("Brokers before 5.0 do not report it"),
     "no_messages": _("The broker has no messages"),
-    "no_settings": _("The broker has not told its settings"),
+    "no_settings": _("The broker has not reported its settings"),
     "first_minute": _("Its log has been watched for less than a minute"),
     "nothing_written": _("Nothing is written, so the disk does not fill"),
     "age_first": _("Messages reach their age and are deleted before the disk is full"),
@@ -20,7 +20,7 @@ REASONS: Final[dict[str, Word]] = {
     "master_silent": _("Needs an answer of its master, too"),
     "never_answered": _("It has not answered yet"),
 }
-"""More words for the room of unknown values."""
+"""More words for the section of unknown values."""
 
 POOLS: Final[dict[str, Word]] = {
     "send": _("sending"),

@@ -1,4 +1,4 @@
-"""A person's statement that a missing broker is gone for good.
+"""Records that a person has declared a missing broker gone for good.
 
 A broker that the name servers stop naming is kept with its last values until it is
 known to be gone. Only a person can know that a machine will not come back, and says so
@@ -10,24 +10,21 @@ broker that is listed again is back, and a later absence needs a new statement.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Final
 
 import orjson
 import redis
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dashboard.frame.reasons import checked_reason
 from dashboard.live.names import gone_key
 from dashboard.live.state import LiveState, live_state
 from dashboard.models import Role, User
 from dashboard.models.audit import record
 
 from .reach import reach_of
-
-MAX_REASON: Final = 1000
 
 
 class BrokerError(ValueError):
@@ -57,11 +54,8 @@ def say_gone(actor: User, cluster: str, broker: str, reason: str) -> Gone:
     Raise BrokerError, worded for the person who asked, if the broker is not missing or
     no reason is given; then nothing has changed.
     """
-    if not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )
-    reason = _checked(reason)
+    actor.must_be(Role.OPERATOR)
+    reason = checked_reason(reason, BrokerError)
     try:
         state = _state()
         _check_missing(state, cluster, broker)
@@ -110,15 +104,3 @@ def _check_missing(state: LiveState, cluster: str, broker: str) -> None:
             _("The name servers list “%(broker)s”: it is not gone.")
             % {"broker": broker}
         )
-
-
-def _checked(reason: str) -> str:
-    reason = reason.strip()
-    if not reason:
-        raise BrokerError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise BrokerError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
-    return reason

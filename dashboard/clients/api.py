@@ -9,7 +9,12 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.live.broker_documents import ClientRow, ClientsDocument
-from dashboard.rest.asking import cluster_named, current_state, refuse
+from dashboard.rest.asking import (
+    cluster_named,
+    current_state,
+    did_you_mean,
+    refuse,
+)
 from dashboard.rest.schemas import Problem
 
 from .reads import OLDEST, Client, clients_of
@@ -56,7 +61,8 @@ def client(request: HttpRequest, cluster: str, client_id: str) -> dict[str, Any]
     all_clients = clients_of(_document(cluster))
     found = [each for each in all_clients if each.client_id == client_id]
     if not found:
-        refuse(404, f"client {client_id!r} is in no group of cluster {cluster!r}")
+        told = f"client {client_id!r} is in no group of cluster {cluster!r}"
+        refuse(404, told + did_you_mean(cluster, "client", client_id))
     return _out(found[0])
 
 

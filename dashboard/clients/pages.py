@@ -15,19 +15,22 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires
+from dashboard.brokers.reach import reach_of
 from dashboard.frame.clusters import find_cluster
 from dashboard.frame.fragments import render_live
+from dashboard.frame.not_there import NotThereError
 from dashboard.frame.outages import outage_of
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
-from dashboard.gateway.client_info import ask_client, ask_producers
+from dashboard.gateway.client_info import ask_client
+from dashboard.gateway.producers import ask_producers
 from dashboard.live.reading import read_clients, read_overview
 from dashboard.models import Cluster, Role
 from rmqcore.errors import RmqError
 
 from .asking import ClientBusyError, NoStacksError, kept_stacks, take_stacks
 from .producer_table import producer_table
-from .reads import OLDEST, Client, clients_of, version_of
+from .reads import OLDEST, Client, clients_of
 from .table import client_table
 
 
@@ -36,11 +39,9 @@ from .table import client_table
 def clients(request: HttpRequest, cluster: str) -> HttpResponseBase:
     """List every client over all groups; `older` names the release that is old."""
     found = find_cluster(cluster)
-    oldest = request.GET.get("older", "")
-    oldest = oldest if version_of(oldest) else OLDEST
-    context = _facts(found, oldest)
     table = client_table(found.name)
     query = TableQuery.from_params(request.GET.dict(), table)
+    context = _facts(found, query.settings.get("older", OLDEST))
     page = context["page"] = page_of(table, context["clients"], query)
     if request.GET.get("format") == "csv":
         return csv_response(page, f"{found.name}-clients")
@@ -54,9 +55,16 @@ def client(request: HttpRequest, cluster: str, client_id: str) -> HttpResponse:
     context = _facts(find_cluster(cluster), OLDEST)
     found = [each for each in context["clients"] if each.client_id == client_id]
     if not found and context["document"] is not None:
-        raise Http404(
-            _("“%(id)s” is in no group now. Clients are listed while brokers see them.")
-            % {"id": client_id}
+        raise NotThereError(
+            context["cluster"],
+            "client",
+            client_id,
+            (context["reach"].unsure if context["reach"] else "")
+            or _(
+                "“%(id)s” is in no group now. Clients are listed while brokers see "
+                "them."
+            )
+            % {"id": client_id},
         )
     context |= {
         "client_id": client_id,
@@ -147,7 +155,7 @@ def client_producers(request: HttpRequest, cluster: str) -> HttpResponseBase:
         context["error"] = str(error)
         return render(request, "clients/producers.html", context)
     table = producer_table()
-    query = TableQuery.from_params(request.GET.dict(), table)
+    query = TableQuery.from_params(request.GET.dict(), table, [("group", group)])
     page = page_of(table, producers.rows, query)
     if request.GET.get("format") == "csv":
         return csv_response(page, f"{found.name}-producers")
@@ -159,11 +167,10 @@ def _facts(cluster: Cluster, oldest: str) -> dict[str, Any]:
     reading = read_overview(cluster.name)
     document = read_clients(cluster.name).document
     found: list[Client] = clients_of(document, oldest) if document else []
-    brokers = reading.document["brokers"] if reading.document else []
     return {
         "cluster": cluster,
         "overview": reading.document,
-        "answering": sum(each["answered"] for each in brokers),
+        "reach": reach_of(reading.document) if reading.document else None,
         "problem": reading.problem,
         "document": document,
         "clients": found,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from dashboard.frame.tables import Column, Facet, Table
 from dashboard.frame.tables.table import natural
 from dashboard.frame.tags import unknown
-from dashboard.gateway.client_info import ProducerRow
+from dashboard.gateway.producers import ProducerRow
 from dashboard.wording import numbers
 
 
@@ -25,6 +25,7 @@ def producer_table() -> Table[ProducerRow]:
                 css="name strong",
                 fixed=True,
                 narrow=True,
+                copies=lambda row: row.group,
             ),
             Column(
                 "client",
@@ -33,6 +34,7 @@ def producer_table() -> Table[ProducerRow]:
                 lambda row: row.client_id,
                 css="name",
                 narrow=True,
+                copies=lambda row: row.client_id,
             ),
             Column("host", _("Host"), lambda row: row.address, lambda row: row.address),
             Column(

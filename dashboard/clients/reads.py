@@ -75,6 +75,11 @@ class Client:
         return sorted(found, key=lambda text: version_of(text) or ())
 
     @property
+    def releases(self) -> set[Version]:
+        """The releases that are compared, those of its connections in Java."""
+        return {v for e in self.memberships if (v := _compared(e.row)) is not None}
+
+    @property
     def topics(self) -> list[str]:
         return sorted({topic for each in self.memberships for topic, _ in each.topics})
 
@@ -169,7 +174,7 @@ def _note_client(client: Client, release: Version) -> None:
     if len(client.hosts) > 1:
         text = word("old_client", "hosts", hosts=", ".join(client.hosts))
         client.notes.append(Note("shared", "crit", text))
-    for version in sorted({v for v in map(_compared, rows) if v is not None}):
+    for version in sorted(client.releases):
         if version < release:
             values = {"version": written(version), "release": written(release)}
             note = Note("old", "warn", word("old_client", "before", **values))

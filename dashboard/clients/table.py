@@ -8,13 +8,13 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
-from dashboard.frame.tables import Chip, Column, Facet, Table
+from dashboard.frame.tables import Chip, Column, Facet, Setting, Table
 from dashboard.frame.tables.table import natural
 from dashboard.frame.tags import icon, unknown
 from dashboard.frame.tags import version as plain_version
 from dashboard.wording import numbers
 
-from .reads import Client
+from .reads import OLDEST, Client, version_of, written
 
 LEVELS = ("crit", "warn", "info")
 NAMED = 2
@@ -43,6 +43,15 @@ def client_table(cluster: str) -> Table[Client]:
             ),
             Facet("host", _("Host"), lambda row: row.hosts),
         ],
+        settings=[
+            Setting(
+                "older",
+                _("Old before"),
+                lambda row: map(written, row.releases),
+                lambda text: version_of(text) is not None,
+                OLDEST,
+            )
+        ],
     )
 
 
@@ -62,6 +71,7 @@ def _who(cluster: str) -> list[Column[Client]]:
             css="name strong",
             fixed=True,
             narrow=True,
+            copies=lambda row: row.client_id,
         ),
         Column(
             "notes",
@@ -166,10 +176,6 @@ def since(row: Client) -> str:
     if row.since_reported:
         return text
     return format_html('<span class="dim">{}</span> {}', _("seen since"), text)
-
-
-def _versions(row: Client) -> list[str]:
-    return [plain_version(each) for each in row.versions]
 
 
 def _icon(kind: str) -> str:

@@ -8,7 +8,7 @@ waits behind a task. Broadcasts may be lost; workers make up for that (see
 Tick entries run on boundaries of wall-clock slots, so that a tick comes right after its
 slot began, whenever beat was started. The schedule lives in memory: there is no file to
 go stale, and beat does not make up ticks missed while it was down. Tasks run on
-boundaries as well: a clock that is put back would otherwise keep them from being due
+boundaries as well: a clock that is set back would otherwise keep them from being due
 until it has caught up.
 
 Each tick of the shortest period also leaves a pulse in the cache; three missed ones
@@ -60,8 +60,8 @@ class Boundaries(schedules.schedule):
     def is_due(self, last_run_at: datetime) -> schedules.schedstate:
         """Tell whether this slot has not run yet, and how long until the next one.
 
-        Another slot than that of the last run is due, be it later or, after the clock
-        was put back, earlier.
+        Any slot other than that of the last run is due, whether it is later or, after
+        the clock was set back, earlier.
         """
         now = self.now().timestamp()
         last = last_run_at.timestamp()
@@ -73,7 +73,7 @@ class Boundaries(schedules.schedule):
 
 
 def tick_entries() -> dict[str, dict[str, Any]]:
-    """Return one entry per timer, of collector, fleet and schedules of reports."""
+    """Return one entry per timer: collector's, fleet's, and schedules of reports."""
     periods = {str(timer): period for timer, period in PERIOD_S.items()}
     periods.update(COLLECTOR_PERIOD_S)
     periods[START_REPORTS] = START_REPORTS_PERIOD_S
@@ -106,8 +106,8 @@ class TickScheduler(Scheduler):
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Run what is due, one entry a call; return the seconds until the next.
 
-        The entries are put in order anew each time: an order by times of a clock that
-        was put back since would hold up all those behind the first.
+        The entries are sorted anew each time: if the clock was set back after they had
+        been sorted, the first would hold up all those behind it.
         """
         self._heap = None
         return float(super().tick(*args, **kwargs))
@@ -119,9 +119,9 @@ class TickScheduler(Scheduler):
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         """Broadcast a tick, or send a task as Celery does.
 
-        A task that has run out stays in its queue until a worker takes it, so a queue
-        that no worker reads would grow for ever. Each task of the clock does all that
-        earlier ones have left to do.
+        A task that has expired stays in its queue until a worker takes it, so a queue
+        that no worker reads would grow for ever. Each of beat's tasks also does what
+        earlier ones have left undone.
         """
         try:
             if entry.task != TICK_COMMAND:

@@ -9,6 +9,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.gateway.clusters import encryption_of
 from dashboard.gateway.probing import Verdict
 from dashboard.gateway.settings import Encryption
@@ -18,7 +19,6 @@ from dashboard.rest.asking import current_state
 from dashboard.rest.schemas import Problem
 
 from .writes import (
-    MAX_REASON,
     MOST_NAME_SERVERS,
     ClusterWish,
     attach,

@@ -25,17 +25,19 @@ from django.views.decorators.http import (
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.accounts.redirects import back_to_next
 from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.frame.first_steps import MOST_GROUPS, FirstSteps, first_steps
 from dashboard.frame.fragments import render_live
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.embedded import embedded_state
 from dashboard.gateway.settings import setting_prefix
-from dashboard.models import Role
+from dashboard.live.reading import read_overview
+from dashboard.models import Role, User
 
-from .reads import all_clusters, without_state
+from .reads import AllClusters, all_clusters, without_state
 from .said import say_probe
 from .table import CSV_NAME, table_of
 from .writes import (
-    MAX_REASON,
     MOST_NAME_SERVERS,
     BusyTestingError,
     ClusterError,
@@ -92,6 +94,7 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
         "may_administer": may_administer,
         "may_operate": allows(request.user, Role.OPERATOR),
         "embedded": embedded_state(),
+        "steps": _steps(user_of(request), found),
         "every_cluster": True,
         "live": True,
     }
@@ -166,6 +169,16 @@ def embedded(request: HttpRequest) -> HttpResponse:
     except ClusterError as error:
         messages.error(request, str(error))
     return back_to_next(request, "clusters")
+
+
+def _steps(user: User, found: AllClusters) -> FirstSteps | None:
+    """Return a newcomer's first steps, unless other clusters need the room."""
+    shown = (row for row in found.rows if row.cluster.embedded and row.fresh)
+    embedded = next(shown, None)
+    if embedded is None or found.partial or (found.groups.value or 0) > MOST_GROUPS:
+        return None
+    overview = read_overview(embedded.name).document
+    return first_steps(user, embedded.name, overview["groups"]) if overview else None
 
 
 def _wish(request: HttpRequest) -> ClusterWish:

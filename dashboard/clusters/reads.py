@@ -7,6 +7,7 @@ reachable last said is shown beside the sum and is no part of it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,6 +22,8 @@ from dashboard.live.state import live_state, read_object
 from dashboard.models import Cluster
 
 from .summary import WORST_ROWS, Summary, summary_of
+
+logger = logging.getLogger(__name__)
 
 State = Literal["look", "partial", "unreachable", "waiting", "warning", "healthy"]
 
@@ -238,9 +241,17 @@ _summaries: dict[str, tuple[bytes, Summary]] = {}
 
 
 def _summary(name: str) -> Summary | None:
+    """Return a cluster's summary; None where what the cache holds is no overview."""
     if not settings.ROCKETSCOPE_REDIS_URL:
         raise redis.ConnectionError("ROCKETSCOPE_REDIS_URL is not set")
-    text = live_state().overview_text(name)
+    try:
+        return _summary_of_text(name, live_state().overview_text(name))
+    except (AttributeError, KeyError, TypeError, redis.ResponseError) as error:
+        logger.warning("cluster=%s the cache holds no overview: %r", name, error)
+        return None
+
+
+def _summary_of_text(name: str, text: bytes | None) -> Summary | None:
     if text is None:
         _summaries.pop(name, None)
         return None

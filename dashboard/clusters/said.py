@@ -25,7 +25,7 @@ def say_state(row: ClusterRow) -> str:
         case "look":
             return _("Needs a look")
         case "partial":
-            return _("Half known")
+            return _("Partly known")
         case "unreachable":
             return _("Not reachable")
         case "waiting":

@@ -23,7 +23,7 @@ class Summary:
 
     `crit` and `warn` count groups; `error` is why the last sweep failed as a whole, and
     `ever` whether any sweep has not. `trend` sums the lags of all groups over the last
-    hour, None where a group's was not known.
+    hour, None where that of a group was no longer known.
     """
 
     taken_at: int
@@ -91,25 +91,28 @@ def summary_of(overview: Overview) -> Summary:
 
 
 def summed(trends: Iterable[Sequence[int | None]]) -> list[int | None]:
-    """Sum trends point by point; a point that one of them lacks is not known."""
-    given = [trend for trend in trends if trend]
-    if not given:
-        return []
-    length = max(len(trend) for trend in given)
-    aligned = [_padded(trend, length) for trend in given]
-    return [_sum(points) for points in zip(*aligned, strict=True)]
+    """Sum trends point by point, from the end.
+
+    A trend counts from its first known point on. Where one that counts is not known,
+    the sum is not either: without its part, it would look like a recovery.
+    """
+    given = list(trends)
+    known = [_from_first_known(trend) for trend in given]
+    length = max(map(len, given), default=0)
+    return [
+        _sum([trend[-back] for trend in known if back <= len(trend)])
+        for back in range(length, 0, -1)
+    ]
 
 
-def _padded(trend: Sequence[int | None], length: int) -> list[int | None]:
-    """Put unknown points in front of a trend that is younger than others."""
-    missing: list[int | None] = [None] * (length - len(trend))
-    return [*missing, *trend]
+def _from_first_known(trend: Sequence[int | None]) -> Sequence[int | None]:
+    first = (at for at, point in enumerate(trend) if point is not None)
+    return trend[next(first, len(trend)) :]
 
 
-def _sum(points: Iterable[int | None]) -> int | None:
-    """Sum what is known; None if nothing is."""
+def _sum(points: Sequence[int | None]) -> int | None:
     known = [point for point in points if point is not None]
-    return sum(known) if known else None
+    return sum(known) if known and len(known) == len(points) else None
 
 
 def _worst(rows: Sequence[OverviewRow]) -> list[OverviewRow]:

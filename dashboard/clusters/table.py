@@ -82,25 +82,28 @@ def _figures() -> list[Column[ClusterRow]]:
             css="num",
             falls=True,
             unknown=_why,
+            partial=_in_part,
         ),
         Column(
             "look",
             _("Need a look"),
             lambda row: row.look,
-            lambda row: _number(row, row.look, partial=not row.whole),
+            lambda row: _number(row, row.look),
             css="num strong",
             falls=True,
             unknown=_why,
+            partial=_in_part,
         ),
         Column(
             "lag",
             _("Lag"),
             lambda row: row.fresh.lag if row.fresh else None,
-            _lag,
+            lambda row: _number(row, row.fresh.lag if row.fresh else None),
             css="num strong",
             falls=True,
             narrow=True,
             unknown=_why,
+            partial=lambda row: row.fresh is not None and row.fresh.lag_partial,
         ),
         Column(
             "trend",
@@ -112,7 +115,7 @@ def _figures() -> list[Column[ClusterRow]]:
         Column(
             "brokers",
             _("Brokers"),
-            lambda row: row.summary.answering if row.summary else None,
+            lambda row: row.fresh.answering if row.fresh else None,
             _brokers,
             css="num",
             unknown=_why,
@@ -151,34 +154,31 @@ def _name(row: ClusterRow) -> SafeString:
 
 def _groups(row: ClusterRow) -> str:
     if row.fresh is not None:
-        return _number(row, row.fresh.groups, partial=not row.whole)
+        return numbers.count(row.fresh.groups)
     if row.summary is None or not row.summary.ever:
         return _dash(row)
     mark, groups = as_of(row.summary.as_of), numbers.count(row.summary.groups)
     return format_html("{} {}", mark, groups)
 
 
-def _lag(row: ClusterRow) -> str:
-    if row.fresh is None:
-        return _dash(row)
-    return _number(row, row.fresh.lag, partial=row.fresh.lag_partial)
+def _in_part(row: ClusterRow) -> bool:
+    return not row.whole
 
 
 def _brokers(row: ClusterRow) -> str:
     if row.summary is None or not row.summary.ever:
         return _dash(row)
-    answering = row.fresh.answering if row.fresh else 0
-    return _("%(n)s of %(all)s") % {"n": answering, "all": row.summary.brokers}
+    answering = _dash(row) if row.fresh is None else row.fresh.answering
+    said = _("%(n)s of %(all)s") % {"n": "{0}", "all": "{1}"}
+    return format_html(said, answering, row.summary.brokers)
 
 
 def _versions(row: ClusterRow) -> str:
     return ", ".join(map(version, row.summary.versions)) if row.summary else ""
 
 
-def _number(row: ClusterRow, value: int | None, *, partial: bool) -> str:
-    if value is None:
-        return _dash(row)
-    return f"{'≥ ' if partial else ''}{numbers.count(value)}"
+def _number(row: ClusterRow, value: int | None) -> str:
+    return _dash(row) if value is None else numbers.count(value)
 
 
 def _dash(row: ClusterRow) -> SafeString:
@@ -194,7 +194,7 @@ def _why(row: ClusterRow) -> str:
     if row.summary is None or not row.summary.ever:
         return _("It has never answered.")
     if row.fresh is not None:
-        return _("No broker or group has told it.")
+        return _("No broker or group has reported it.")
     time = numbers.clock(row.summary.as_of)
     return _("Nothing is known since %(time)s.") % {"time": time}
 

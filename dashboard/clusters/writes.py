@@ -13,11 +13,12 @@ from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dashboard.frame.reasons import checked_reason
 from dashboard.gateway.embedded import (
     EmbeddedState,
     Standing,
@@ -32,7 +33,6 @@ from dashboard.models.audit import record
 
 MOST_ATTACHED: Final = 16
 MOST_NAME_SERVERS: Final = 8
-MAX_REASON: Final = 1000
 TESTS_A_MINUTE: Final = 10
 TESTS_AT_ONCE: Final = 2
 """Of one web process; a test holds a thread for some seconds."""
@@ -70,7 +70,7 @@ def servers_in(text: str) -> tuple[str, ...]:
 
 def try_cluster(actor: User, wish: ClusterWish) -> Sequence[Probe]:
     """Try every name server of a wish, and record that it was tried."""
-    _allow(actor, Role.ADMIN)
+    actor.must_be(Role.ADMIN)
     cluster = _settings_for(wish)
     _check_pace(actor)
     if not _testing.acquire(blocking=False):
@@ -100,9 +100,9 @@ def attach(actor: User, wish: ClusterWish) -> Cluster:
     Raise ClusterError for a name that is taken or kept, an address that is none, and
     writing without a reason; then nothing has changed.
     """
-    _allow(actor, Role.ADMIN)
+    actor.must_be(Role.ADMIN)
     given = _settings_for(wish)
-    reason = _reason(wish.reason, needed=wish.writes)
+    reason = checked_reason(wish.reason, ClusterError, needed=wish.writes)
     if bad := forbidden_addresses(given):
         raise ClusterError(
             _("No name server can stand at %(address)s.") % {"address": bad[0]}
@@ -142,14 +142,14 @@ def remove(actor: User, name: str, *, confirm: str, reason: str) -> None:
     Nothing changes in the cluster itself. What was recorded of it stays, and is its
     again when a cluster of that name is attached.
     """
-    _allow(actor, Role.ADMIN)
+    actor.must_be(Role.ADMIN)
     row = _removable(name)
     if confirm != name:
         raise ClusterError(
             _("Type the name “%(name)s” to confirm that it is this cluster.")
             % {"name": name}
         )
-    reason = _reason(reason, needed=True)
+    reason = checked_reason(reason, ClusterError)
     before = {"name_servers": row.name_servers, "writes": row.writes}
     row.attached, row.writes, row.configured = False, False, False
     row.save(update_fields=["attached", "writes", "configured"])
@@ -185,7 +185,7 @@ def start_embedded(actor: User) -> EmbeddedState:
 
     Raise ClusterError where nothing would start it.
     """
-    _allow(actor, Role.OPERATOR)
+    actor.must_be(Role.OPERATOR)
     state = embedded_state()
     if state.standing is Standing.NOT_OFFERED:
         raise ClusterError(
@@ -205,13 +205,6 @@ def start_embedded(actor: User) -> EmbeddedState:
                 _("The request cannot be written: %(error)s") % {"error": error}
             ) from error
     return embedded_state()
-
-
-def _allow(actor: User, role: Role) -> None:
-    if not actor.allows(role):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {role}"
-        )
 
 
 def _settings_for(wish: ClusterWish) -> ClusterSettings:
@@ -282,15 +275,3 @@ def _check_pace(actor: User) -> None:
             _("%(n)s tests in a minute are the most; wait for a minute.")
             % {"n": TESTS_A_MINUTE}
         )
-
-
-def _reason(reason: str, *, needed: bool) -> str:
-    reason = reason.strip()
-    if needed and not reason:
-        raise ClusterError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise ClusterError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
-    return reason

@@ -4,7 +4,7 @@ Sweeps of all groups do not ask for it, since a broker has to read a message to 
 (303). One answer holds for as long as nothing is committed, since the same message then
 only grows older. After a commit a new measure is needed, and the old one stays valid
 for a minute. So after each sweep a bounded number of questions goes out: half of them
-for the groups that lag most, half for those that have waited longest.
+for the groups that lag most, half for those that have waited longest to be asked about.
 
 A queue without lag has an age of 0, and no broker needs to be asked.
 """
@@ -50,7 +50,7 @@ class Ages:
     def tell(self, table: QueueTable, told: Mapping[QueueKey, int], at_ms: int) -> None:
         """Take the ages that brokers told; `table` holds the offsets committed then.
 
-        Where nothing waited there was no message, and the next one begins at 0.
+        If nothing waited there was no message, and the next one begins at 0.
         """
         for row, key in enumerate(table.keys):
             age = told.get(key)
@@ -141,9 +141,15 @@ def choose_questions(due: Iterable[Question], limit: int = QUESTIONS) -> list[Qu
     return first + rest[: limit - len(first)]
 
 
-def oldest_of(table: QueueTable) -> tuple[int | None, bool]:
-    """Return the age (ms) of a group's oldest message, and whether it may be older."""
-    rows = [row for row in range(len(table)) if table.waiting(row) != 0]
+def oldest_of(
+    table: QueueTable, within: Iterable[int] | None = None
+) -> tuple[int | None, bool]:
+    """Return the age (ms) of a group's oldest message, and whether it may be older.
+
+    `within` are the rows that count; without them, all do.
+    """
+    places = range(len(table)) if within is None else within
+    rows = [row for row in places if table.waiting(row) != 0]
     if not rows:
         return 0 if len(table) else None, False
     known = [age for row in rows if (age := table.lag_ms[row]) is not None]

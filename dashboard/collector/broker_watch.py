@@ -1,4 +1,4 @@
-"""Asks every broker process about itself, beside the sweeps and never in their way.
+"""Asks every broker process about itself, without getting in the way of sweeps.
 
 One look asks all masters and slaves side by side and writes one document. It runs as a
 task of its own, begun with a sweep of all groups; while one runs, no other begins. A
@@ -17,7 +17,7 @@ import orjson
 import redis
 
 from dashboard.gateway.broker_runtime import Told
-from dashboard.live.broker_documents import BrokersDocument, BrokerState
+from dashboard.live.broker_documents import BrokersDocument, BrokerState, untold
 from dashboard.live.names import brokers_key
 from dashboard.live.tasks import end_tasks
 from rmqcore.model.route import MASTER_ID
@@ -41,7 +41,7 @@ class RuntimeSource(Protocol):
     async def runtimes(
         self, addresses: Sequence[str], with_settings: Collection[str]
     ) -> Sequence[Told]:
-        """Ask brokers about themselves, some for their settings too."""
+        """Ask brokers about themselves, and some of them for their settings, too."""
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, including those that are missing."""
@@ -71,9 +71,9 @@ class BrokerWatch:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, store: Store) -> bool:
-        """Begin a look that ends with storing the document; False if there is none.
+        """Begin a look that ends by storing the document, if the last one has ended.
 
-        There is none while the last one runs, and before any broker is known.
+        Return False only if no broker is known yet.
         """
         if self._task is not None and not self._task.done():
             return True
@@ -163,25 +163,11 @@ def _begun(
     broker: KnownBroker, broker_id: int, told: Told, asked_at: int
 ) -> BrokerState:
     return {
-        "name": broker.name,
-        "cluster": broker.cluster,
-        "broker_id": broker_id,
-        "address": told.address,
+        **untold(broker.name, broker.cluster, broker_id, told.address, why=told.reason),
         "asked_at": asked_at,
-        "answered_at": None,
         "took_ms": told.took_ms,
         "reason": told.reason,
         "error": told.error,
-        "figures": None,
-        "unknown": {},
-        "fill_rate": None,
-        "full_in_ms": None,
-        "full_why": told.reason,
-        "full_ratio": None,
-        "behind_bytes": None,
-        "reported": {},
-        "settings": {},
-        "settings_error": None,
     }
 
 

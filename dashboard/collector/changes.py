@@ -2,9 +2,9 @@
 
 Top-level members that differ are replaced whole, except the queues, of which only the
 rows that differ are sent, under the key topic|broker|id. A queue or a member that the
-new document does not have is null. Rows new to the reader go where (topic, broker, id)
-puts them. Names may contain a bar themselves: where two queues have the same key, all
-queues are sent, as a list.
+new document does not have is null. Rows that are new to the reader are sorted in by
+(topic, broker, id). Names may contain a bar themselves: if two queues have the same
+key, all queues are sent, as a list.
 """
 
 from __future__ import annotations

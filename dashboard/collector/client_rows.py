@@ -57,7 +57,9 @@ class ClientRows:
         if not group.members:
             self._drop(group.name)
             return
-        owned = Counter(owner for row in sight.ownership.rows for owner in row.owners)
+        # Two processes with one id are two owners of a queue that is counted once.
+        rows = sight.ownership.rows
+        owned = Counter(owner for row in rows for owner in set(row.owners))
         state = (
             group.kind,
             group.subscriptions,
@@ -72,13 +74,17 @@ class ClientRows:
         ):
             return
         before = last.rows if last else self._earlier.pop(group.name, {})
-        rows = _rows(sight, owned, before)
-        if last is not None and last.state == state and _same(rows, last.rows):
+        seen = _rows(sight, owned, before)
+        if last is not None and last.state == state and _same(seen, last.rows):
             last.members, last.owned = group.members, owned
             return
-        text = orjson.Fragment(orjson.dumps(_group(sight, list(rows.values()))))
-        self._parts[group.name] = _Part(group.members, owned, state, rows, text)
+        text = orjson.Fragment(orjson.dumps(_group(sight, list(seen.values()))))
+        self._parts[group.name] = _Part(group.members, owned, state, seen, text)
         self._changed = True
+
+    def client_ids(self) -> set[str]:
+        """Return the ids of all clients, each once."""
+        return {client for part in self._parts.values() for client, _ in part.rows}
 
     def keep(self, names: Iterable[str]) -> None:
         """Forget the groups that are gone: all but those named."""
@@ -157,7 +163,7 @@ def _row(
         "managed": member.client_id in sight.hosted,
     }
     if before is not None and member.answered_at_ms is None:
-        # What it once said of itself holds for as long as it is connected.
+        # What it has reported about itself holds for as long as it is connected.
         for name in ("strategy", "subscriptions", "reported_at", "started_at"):
             row[name] = before[name]
     if before is not None and {**before, "reported_at": None} == {
@@ -179,7 +185,7 @@ def _queues(
 def _same(
     rows: Mapping[ClientKey, ClientRow], before: Mapping[ClientKey, ClientRow]
 ) -> bool:
-    """Tell whether nothing is new but the time of a report."""
+    """Tell whether only the time of a report is new."""
     return rows.keys() == before.keys() and all(
         row is before[key] for key, row in rows.items()
     )

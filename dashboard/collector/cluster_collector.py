@@ -71,7 +71,7 @@ class Source(Protocol):
     async def runtimes(
         self, addresses: Sequence[str], with_settings: Collection[str]
     ) -> Sequence[Told]:
-        """Ask brokers about themselves, some for their settings too."""
+        """Ask brokers about themselves, and some of them for their settings, too."""
 
     async def ages(
         self, wanted: Mapping[str, Collection[tuple[str, str]]]
@@ -89,6 +89,9 @@ class Source(Protocol):
 
     def forget_broker(self, name: str) -> bool:
         """Treat a missing broker as gone; False when it is not missing."""
+
+    def note_member(self, group: str, client_id: str, *, left: bool) -> None:
+        """Take a member's own word that it is in its group, or has left it."""
 
 
 @dataclass(slots=True)
@@ -140,7 +143,7 @@ class ClusterCollector:
         self._broker_watch = BrokerWatch(cluster, source, now_ms)
         self._lead: Lead | None = None
         self._token = ""
-        """The lease's token when the lead began."""
+        """The lease's token at the beginning of the lead."""
         self._leading = asyncio.Lock()
         self._running: set[str] = set()
         self._skipped_since = 0
@@ -169,7 +172,10 @@ class ClusterCollector:
         if self._lead is None:
             return
         holding = read_holding(text)
-        if holding and self._lead.take_holding(holding):
+        if holding is None:
+            return
+        self._source.note_member(holding.group, holding.client_id, left=holding.left)
+        if self._lead.take_holding(holding):
             self.notice(holding.group)
 
     def notice(self, group: str) -> None:
@@ -188,10 +194,11 @@ class ClusterCollector:
             await self._guarded("noticed", self._look_at(names))
 
     async def at_rest(self) -> None:
-        """Wait for the looks that were started in the background."""
+        """Wait for the looks and writes that were started in the background."""
         await self._broker_watch.at_rest()
-        if self._early is not None:
-            await asyncio.wait({self._early})
+        started = {each for each in (self._early, self._keeping) if each is not None}
+        if started:
+            await asyncio.wait(started)
 
     async def close(self) -> None:
         """Give the lead up and write what is left."""
@@ -244,7 +251,7 @@ class ClusterCollector:
         try:
             lead.wanted_strategies = await self.keeper.call(self._wanted_strategies)
         except DatabaseError as error:
-            # Those last read stay; what the cluster shows does not depend on them.
+            # Those last read are kept; what the cluster shows does not depend on them.
             logger.warning("cluster=%s wishes not read: %s", self.cluster, error)
         await self._forget_gone()
         asked = self._broker_watch.begin(lead.store)
@@ -263,7 +270,7 @@ class ClusterCollector:
         await self._ask_some(lead, snapshot, changed, watched)
         await lead.drop_all_but(snapshot)
         skipped, self._skipped_since = self._skipped_since, 0
-        # A fault in it must not keep the list of groups back.
+        # A fault in it must not hold up the list of groups.
         await self._guarded("topics", lead.publish_topics(snapshot))
         await lead.publish_overview(snapshot, with_skipped(late, skipped))
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
@@ -278,7 +285,7 @@ class ClusterCollector:
         await self._guarded("ages", self._ask_ages(lead))
 
     async def _forget_gone(self) -> None:
-        """Drop the brokers that are gone: because a person said so, or after a day."""
+        """Drop the brokers that are gone: declared so by a person, or after a day."""
         state = LeaderState(self._client, self.cluster, self._token)
         said = await state.gone_brokers()
         known = self._source.known_brokers()

@@ -47,7 +47,7 @@ class Collected:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End what is under way, give the lead up and close the connections."""
+        """End what is under way, give up the lead and close the connections."""
         await end_tasks(*self._tasks)
         await self.collector.close()
         await self.connection.close()

@@ -1,9 +1,9 @@
 """How long until a broker's disk is so full that it deletes files whatever their age.
 
 A broker deletes files that are older than `fileReservedTime`, once a day at
-`deleteWhen`, and at once while the disk is above `diskMaxUsedSpaceRatio`. Where it
-passes `diskSpaceCleanForciblyRatio`, the broker deletes the oldest files whatever their
-age, whether or not their messages have been consumed.
+`deleteWhen`, and at once while the disk is above `diskMaxUsedSpaceRatio`. Above
+`diskSpaceCleanForciblyRatio`, it deletes the oldest files whatever their age, whether
+or not their messages have been consumed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LogGrowth:
     _marks: deque[tuple[int, int]] = field(default_factory=deque)
 
     def take(self, at_ms: int, end: int) -> None:
-        """Note where the log ends; one that shrank belongs to another store."""
+        """Note where the log ends; a log that has shrunk belongs to another store."""
         if self._marks and end < self._marks[-1][1]:
             self._marks.clear()
         self._marks.append((at_ms, end))
@@ -53,7 +53,7 @@ class LogGrowth:
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
-    """The time until files are deleted by force, or why there is none to tell."""
+    """The time until files are deleted by force, or why it cannot be told."""
 
     ms: int | None = None
     why: str | None = None
@@ -65,7 +65,8 @@ def time_left(
 ) -> TimeLeft:
     """Return the time until the disk forces the broker to delete.
 
-    Where age deletes as fast as messages come, before the disk is full, there is none.
+    There is none if files are deleted for their age as fast as messages come, before
+    the disk is full.
     """
     ratio = _ratio(settings.get("diskSpaceCleanForciblyRatio"), FORCED)
     used, total = figures["disk_ratio"], figures["disk_total"]
@@ -88,14 +89,14 @@ def time_left(
 def _kept_by_age(
     settings: Mapping[str, str], rate: float, figures: BrokerFigures
 ) -> float:
-    """Return the bytes by which the log grows until age deletes as much as comes."""
+    """Return the bytes by which the log grows until its files reach their age limit."""
     hours = settings.get("fileReservedTime", "")
     if not hours.isdigit():
         return float("inf")
     soft = _ratio(settings.get("diskMaxUsedSpaceRatio"), SOFT)
     forced = _ratio(settings.get("diskSpaceCleanForciblyRatio"), FORCED)
-    # Files over their age go at once where the disk is above the lower limit, else
-    # once a day.
+    # Files over their age are deleted at once if the disk is above the lower limit,
+    # else once a day.
     late = 0 if soft is not None and forced is not None and soft < forced else DAY_HOURS
     most = rate * (int(hours) + late) * HOUR_MS / 1000
     begin, end = figures["log_min"], figures["log_max"]

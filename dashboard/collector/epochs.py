@@ -1,4 +1,4 @@
-"""Epochs of a group: spans with equal members and equal queues, seen by whole sweeps.
+"""Epochs of a group: spans with the same members and queues, seen by whole sweeps.
 
 A sweep in which a needed broker did not answer neither opens nor closes an epoch, since
 what it does not show may well be there. Begin and end are intervals: the change
@@ -7,8 +7,8 @@ saw the new one.
 
 What a member has not said (its strategy and subscriptions, while nobody asks it) is
 equal to anything; once known, it belongs to the running epoch. No client can be asked
-for a strategy's options; those of a hosted group are known once its members say that
-they divide as wished.
+for a strategy's options; those of a hosted group are known once its members report that
+they divide as requested.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Subscriptions = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class EpochMember:
-    """A member as it counts for an epoch; None where it was not asked."""
+    """A member as it counts for an epoch; None for what it was not asked."""
 
     client_id: str
     strategy: str | None = None
@@ -148,7 +148,7 @@ class EpochBook:
     def observe(
         self, membership: Membership, silent_brokers: Collection[str], at_ms: int
     ) -> EpochTurn | None:
-        """Take one sweep's view; return the turn if it shows another state."""
+        """Take one sweep's view; return the change of epoch if the state differs."""
         current = self.current
         needed = membership.brokers | (current.membership.brokers if current else set())
         if needed & set(silent_brokers):
@@ -207,7 +207,7 @@ class EpochBook:
 
 
 class GoneBooks:
-    """The books of groups that are not there; of those ended the newest are kept.
+    """The books of groups that are not there; the newest of the ended ones are kept.
 
     A group that returns after its book was given up begins above the numbers of all
     that were given up, so that none of its numbers is used twice.
@@ -223,12 +223,12 @@ class GoneBooks:
         return self._books.items()
 
     def add(self, gone: Mapping[str, EpochBook]) -> None:
-        """Keep the books of groups that have gone."""
+        """Keep the books of groups that are gone."""
         self._books.update(gone)
         self._give_up()
 
     def take(self, group: str) -> EpochBook:
-        """Return the book that a group goes on with."""
+        """Return the book with which a group goes on."""
         return self._books.pop(group, None) or EpochBook(last_number=self._floor)
 
     def _give_up(self) -> None:
@@ -246,9 +246,10 @@ def membership_of(
     wish: WantedStrategy | None = None,
     withdrawn: Collection[str] = (),
 ) -> Membership:
-    """Return the part of a group's snapshot that counts for epochs; `wish` if hosted.
+    """Return the part of a snapshot that counts for epochs.
 
-    Queues of `withdrawn` brokers are no longer divided.
+    `wish` is set if the group is hosted. Queues of `withdrawn` brokers are no longer
+    divided.
     """
     members = tuple(
         EpochMember(member.client_id, member.strategy, _plain(member.subscriptions))
@@ -264,7 +265,7 @@ def membership_of(
 
 
 def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool:
-    """Tell whether all members are hosted here and report that they divide as wished.
+    """Tell whether all members are hosted here and report to divide as requested.
 
     Just after a change they do not yet; a foreign member has options of its own.
     """
@@ -278,7 +279,7 @@ def _follow(members: Collection[EpochMember], group: str, strategy: str) -> bool
 
 
 def difference(before: Membership, after: Membership) -> str | None:
-    """Return why `after` is another epoch than `before`, None if it is the same."""
+    """Return why `after` is not the same epoch as `before`, None if it is."""
     joined = _more(after.client_ids, before.client_ids)
     left = _more(before.client_ids, after.client_ids)
     if joined and left:

@@ -2,9 +2,9 @@
 
 Rules about progress need the last five minutes of offsets, rates the last half minute.
 A leader writes what each sweep saw into a ring, and the next leader has that past at
-once. A frame is a header (JSON: time, and where each group's rows are) and columns as
-they lie in memory, packed: nothing is done row by row, and a group is only unpacked
-when it is met. Queue names are not in it: a digest tells whether a group's rows are
+once. A frame is a header (JSON: time, and where each group's rows are) and packed
+columns, as they are in memory: nothing is done row by row, and a group is only unpacked
+when it is met. A frame has no queue names: a digest tells whether a group's rows are
 still the same queues, and rows of other queues are not used.
 
 Cost for 2,300 groups with 36,800 queues, all moving (`benchmarks/handing_on.py`): 40 ms
@@ -37,7 +37,7 @@ NUMBER_BYTES: Final = 8
 _FAST: Final = 1
 
 Span = tuple[str, int, int, int | None]
-"""Digest of the queues, first row, rows, and the retry topic's message count."""
+"""Digest of the queues, first row, number of rows, messages in the retry topic."""
 
 
 def place_of(at_ms: int) -> int:

@@ -1,10 +1,11 @@
 """Builds a group's `GroupState` document from what the collector knows of it.
 
 Pure: everything comes in as one `Sight`. Cost: one dict per queue and member, so it is
-done for groups that somebody looks at or that are few, not for thousands each sweep.
+done only for groups that somebody looks at, or for a few others, not for thousands in
+each sweep.
 
 A sum covers what is known now, and is marked where there may be more. What was known
-before stands beside it (`last`) and is part of no sum.
+before is shown beside it (`last`) and is part of no sum.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dashboard.live.documents import (
     Member,
     NameServerState,
     Queue,
+    QueueTrend,
     RulesState,
     Status,
     Text,
@@ -77,6 +79,7 @@ class Sight:
     last: Mapping[QueueKey, LastKnown] = field(default_factory=dict)
     nameservers: Sequence[NameServerState] = ()
     rules: RulesState | None = None
+    trend: QueueTrend | None = None
     held: Held | None = None
     held_status: Status | None = None
 
@@ -125,6 +128,8 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
     }
     if sight.rules is not None:
         document["rules"] = sight.rules
+    if sight.trend is not None:
+        document["trend"] = sight.trend
     if sight.nameservers:
         document["nameservers"] = list(sight.nameservers)
     return document

@@ -23,6 +23,7 @@ from dashboard.findings import (
     Judge,
     Sighting,
     finding_document,
+    in_causal_order,
     rules_document,
 )
 from dashboard.live.documents import (
@@ -52,6 +53,7 @@ from .last_known import (
 )
 from .ownership import Ownership, OwnershipTracker
 from .presence import HELD_MS, BrokerState, Standing
+from .queue_trends import QueueTrends
 from .rates import WINDOW_MS, History, Sample
 from .samples import Sampler
 
@@ -123,6 +125,7 @@ class GroupWatch:
         self._taken_at_ms = 0
         self._tracker = OwnershipTracker.restored(memory.get("suspects", ()))
         self._handovers = Handovers.restored(memory.get("owners", {}), inherited.keys)
+        self._handovers.catch_up(inherited.written)
         self.book.owners = self._handovers.owners
         self._last_values = LastValues(
             newest_last(
@@ -137,6 +140,10 @@ class GroupWatch:
                 for each in moments
                 if moments[-1].at_ms - each.at_ms <= WINDOW_MS
             ]
+        )
+        self._trends = QueueTrends.restored(
+            earlier.get("trend") if earlier else None,
+            [(each.at_ms, each.queues) for each in moments],
         )
         self._memory = GroupMemory.restored(
             memory.get("findings", {}), inherited.keys, moments
@@ -192,6 +199,7 @@ class GroupWatch:
             self._joined += turn.joined
             self._left += turn.left
         self._history.add(look.taken_at_ms, look.group.queues)
+        self._trends.add(look.taken_at_ms, look.group.queues)
         away = {broker.name for broker in needed if not broker.whole}
         group = self._judge(look, away)
         if group is None or self._ownership is None:
@@ -256,8 +264,8 @@ class GroupWatch:
         )
         judge = self._rules
         return [
-            finding_document(finding, judge.since_ms(finding.key))
-            for finding in judge.judge(evidence)
+            finding_document(finding, judge.since_ms(finding.key), cause)
+            for finding, cause in in_causal_order(judge.judge(evidence))
         ]
 
     def _judge(self, look: Look, away: Collection[str]) -> GroupSnapshot | None:
@@ -391,6 +399,7 @@ class GroupWatch:
                 group.queues, self._ownership, look.taken_at_ms
             ),
             rates=self._history.rates(),
+            trend=self._trends.document(look.taken_at_ms),
             slots=self._hues.assign(clients, look.taken_at_ms),
             past_slots=self._hues.kept,
             moved_at_ms=self._handovers.moved_at_ms,

@@ -39,6 +39,10 @@ class Handover:
     by_ms: int
 
 
+LastOwners = dict[QueueKey, tuple[tuple[str, ...], int]]
+"""Owners of queues, and when the event that they come from had happened (ms)."""
+
+
 class Handovers:
     """The reported owners of one group's queues, and when each last changed."""
 
@@ -65,6 +69,16 @@ class Handovers:
         for row, at_ms in dumped.get("moved", ()):
             handovers.moved_at_ms[keys[row]] = at_ms
         return handovers
+
+    def catch_up(self, written: LastOwners) -> None:
+        """Take over events that were written after the state that was restored.
+
+        Without that, the next event would begin with owners that are out of date.
+        """
+        for key, (owners, at_ms) in written.items():
+            if key in self._owners and at_ms >= self._seen_ms[key]:
+                self._owners[key] = owners
+                self._seen_ms[key] = at_ms
 
     def dump(self, keys: Sequence[QueueKey]) -> dict[str, Any]:
         """Return the reported owners as plain values, by the rows of `keys`."""

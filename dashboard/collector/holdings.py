@@ -15,7 +15,7 @@ from dashboard.live.holdings import Holding
 from rmqcore.model.snapshot import GroupSnapshot, MemberSnapshot
 
 VOUCHED_MS: Final = 20_000
-"""Members repeat reports every 5 s; after four misses a report is no longer used."""
+"""Members repeat reports every 5 s; after four missed ones a report is dropped."""
 
 
 def with_holdings(

@@ -2,8 +2,8 @@
 
 A place belongs to a client id. When a member leaves, the others keep theirs, and its
 own stays taken for as long as the timeline shows it; with sorted positions every member
-would change colour at each join, which is just when people look. With more than twelve
-members, places are shared evenly.
+would change its colour at each join, just when people are looking. With more than
+twelve members, places are shared evenly.
 """
 
 from __future__ import annotations

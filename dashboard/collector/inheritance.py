@@ -1,9 +1,9 @@
-"""The state a leader leaves, so that the next continues instead of starting anew.
+"""The state that a leader leaves, so that the next one need not start anew.
 
 After each sweep of all groups the leader writes, under its lease, two things besides
 the documents that pages read: its *memory*, one packed JSON document of its conclusions
-about each group (hues, last change, owners, since when findings hold and what they rest
-on), and one *frame* of offsets (see `frames`). Together with the numbers in the
+about each group (hues, last change, owners, since when findings hold and what they are
+based on), and one *frame* of offsets (see `frames`). Together with the numbers in the
 documents, this is all that a leader knows and cannot read from the cluster again. Rates
 and the past of offsets come from the frames, trends from the list of groups.
 
@@ -35,6 +35,7 @@ from dashboard.live.names import memory_key, moments_key
 from rmqcore.model.columns import QueueKey
 
 from .frames import RING, Frame, decode_frame, digest_of, recent
+from .handovers import LastOwners
 
 logger = logging.getLogger(__name__)
 
@@ -51,13 +52,15 @@ _LASTING: Final = ("suspects", "findings", "judge")
 class Inherited:
     """The state handed on for one group; `keys` are its queues, if they are the same.
 
-    `unbroken` when the state at the last look may be assumed to have lasted.
+    `unbroken` when the state at the last look may be assumed to have lasted. `written`
+    are owners by the events that may be newer than the memory.
     """
 
     memory: Mapping[str, Any] = field(default_factory=dict)
     moments: Sequence[Moment] = ()
     keys: tuple[QueueKey, ...] = ()
     unbroken: bool = False
+    written: LastOwners = field(default_factory=dict)
 
 
 NOTHING: Final = Inherited()
@@ -71,6 +74,8 @@ class Inheritance:
         self.floor: int = memory["floor"]
         self.at_ms: int = memory["at"]
         self._groups: dict[str, dict[str, Any]] = memory["groups"]
+        self.written: Mapping[str, LastOwners] = {}
+        """By group, what the database says of owners since shortly before then."""
         self._frames = frames
 
     def take(self, group: str, keys: tuple[QueueKey, ...], now_ms: int) -> Inherited:
@@ -78,13 +83,14 @@ class Inheritance:
         memory = self._groups.pop(group, {})
         digest = digest_of(keys)
         same = keys if memory.get("queues") == digest else ()
+        written = self.written.get(group, {})
         if now_ms - self.at_ms > UNBROKEN_MS:
             for name in _LASTING:
                 memory.pop(name, None)
-            return Inherited(memory, (), same)
+            return Inherited(memory, (), same, written=written)
         found = (frame.moment(group, keys, digest) for frame in self._frames)
         moments = [each for each in found if each is not None]
-        return Inherited(memory, moments, same, unbroken=True)
+        return Inherited(memory, moments, same, unbroken=True, written=written)
 
 
 def encode_memory(

@@ -24,10 +24,12 @@ from dashboard.live.documents import DatabaseFault, LakeFault
 from rmqcore.model.snapshot import KnownBroker
 
 from .epochs import Epoch, EpochBook, EpochTurn, Membership
+from .handovers import LastOwners
 from .known_brokers import load_brokers, save_brokers
 from .records import (
     GroupHandover,
     load_books,
+    load_last_owners,
     save_ends,
     save_handovers,
     save_learned,
@@ -100,6 +102,12 @@ class Keeper:
     async def load_books(self) -> dict[str, EpochBook]:
         """Return the running epochs as the database has them."""
         return await self._thread.run(lambda: load_books(self._cluster_id))
+
+    async def load_last_owners(self, since_ms: int) -> dict[str, LastOwners]:
+        """Return what the events since a time say of who owns queues, by group."""
+        return await self._thread.run(
+            lambda: load_last_owners(self._cluster_id, since_ms)
+        )
 
     async def load_brokers(self) -> list[KnownBroker]:
         """Return the brokers that the cluster was last seen to have."""

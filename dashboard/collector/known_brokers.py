@@ -1,7 +1,7 @@
-"""Remembers a cluster's brokers beyond one collector's life, and when they are gone.
+"""Remembers a cluster's brokers beyond one collector's life, until they are gone.
 
 A broker that is no longer named stays, as missing, until somebody says that it is gone
-for good or until the name servers have left it out for `GONE_AFTER_MS` on end. Rows are
+for good or until the name servers have left it out for all of `GONE_AFTER_MS`. Rows are
 written when their content has changed, which is seldom.
 """
 

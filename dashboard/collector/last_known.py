@@ -1,8 +1,8 @@
 """The last known values of queues whose broker cannot be heard, shown with the rest.
 
-A queue has such a value while its newest offset or its commit is unknown for want of an
-answer; a queue that was never committed is as well known as it can be. The owners are
-also those last known.
+A queue has such a value while its newest offset or its commit is unknown because nobody
+answered; of a queue that was never committed, everything is known. The owners are those
+last known, too.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class LastValues:
 
 
 def unheard_rows(table: QueueTable) -> list[int]:
-    """Return the rows with an offset that is unknown for want of an answer."""
+    """Return the rows with an offset that is unknown because nobody answered."""
     reasons = table.max.reasons or table.committed.reasons
     if not reasons:
         return []

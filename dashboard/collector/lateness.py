@@ -1,8 +1,8 @@
 """Tells when a sweep is so late that readers should know.
 
 A busy machine makes every sweep a little late, and all data is shown with its age
-anyway. Lateness is reported once it is of another kind: sweeps are left out, or begin
-half a period after their time, or nothing ran for seconds.
+anyway. Lateness is reported once it is more than that: sweeps are left out, or begin
+half a period after their time, or nothing has run for seconds.
 """
 
 from __future__ import annotations

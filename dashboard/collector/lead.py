@@ -25,12 +25,14 @@ import redis.asyncio
 from dashboard.live.broker_documents import ClientsDocument
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
 from dashboard.live.holdings import Holding, field_of, read_holding
+from dashboard.live.name_documents import NameKind
 from dashboard.live.names import (
     allocation_key,
     clients_key,
     group_key,
     memory_key,
     moments_key,
+    names_key,
     overview_key,
     topics_key,
 )
@@ -58,6 +60,7 @@ from .inheritance import (
     load_inheritance,
 )
 from .keeping import Keeper
+from .names_document import NameBook
 from .overview_document import overview_document, overview_row, unjudged_row
 from .presence import Presence, Standing
 from .records import GroupHandover
@@ -72,6 +75,9 @@ DOCUMENTS_FOR_ALL: Final = 500
 
 
 GROUPS_AT_ONCE: Final = 100
+
+CONFIRMED_WITHIN_MS: Final = 600_000
+"""Within this time an event is written: some are late, as they wait to be confirmed."""
 
 
 class LeadLostError(Exception):
@@ -121,6 +127,7 @@ class Lead:
         self._holdings: dict[str, dict[str, Holding]] = {}
         self._presence = Presence()
         self._topics = TopicBook(cluster)
+        self._names = NameBook(cluster)
         self.faults = Faults(cluster)
         """The groups that could not be judged."""
         self._publishing = asyncio.Lock()
@@ -183,6 +190,9 @@ class Lead:
         self._clients.restore(cast("ClientsDocument | None", clients))
         left = await load_inheritance(self._client, self.cluster, self._now_ms())
         self._inheritance = left
+        if left is not None:
+            since_ms = left.at_ms - CONFIRMED_WITHIN_MS
+            left.written = await self._keeper.load_last_owners(since_ms)
         if left is not None and left.run == last["run"]:
             self._numbering = Numbering(left.run, left.floor + HANDED_ON)
             self._numbering.resume(self.cluster, "", Stamp(last["run"], last["seq"]))
@@ -376,7 +386,20 @@ class Lead:
             if text is not None:
                 await self.store({clients_key(self.cluster): text})
                 self._clients.written(self._now_ms())
+            await self._store_names(document)
             _checked(await self._publisher.overview(document))
+
+    async def _store_names(self, overview: Overview) -> None:
+        """Store the names that can be searched for, where they have changed."""
+        names: dict[NameKind, Collection[str]] = {
+            "group": self._rows,
+            "topic": self._topics.names,
+            "client": self._clients.client_ids(),
+            "broker": {broker["name"] for broker in overview["brokers"]},
+        }
+        text = self._names.document(names, self._now_ms())
+        if text is not None:
+            await self.store({names_key(self.cluster): text})
 
     async def publish_topics(self, snapshot: ClusterSnapshot) -> None:
         """Store the document of all topics, for the pages that the overview wakes."""
@@ -415,6 +438,8 @@ class Lead:
             if at % GROUPS_AT_ONCE == 0:
                 await asyncio.sleep(0)
         now_ms, run, floor = self._now_ms(), self.run, self._numbering.highest
+        # Whoever continues from this memory takes events before it for written.
+        await self._keeper.keep_turns(now_ms)
         memory, frame = await asyncio.gather(
             asyncio.to_thread(encode_memory, run, floor, now_ms, memories),
             asyncio.to_thread(encode_frame, snapshot),

@@ -1,9 +1,10 @@
 """Who leads a cluster: a lease in the cache, with a fencing number.
 
-At most one collector writes a cluster's documents. It holds a key that runs out unless
-renewed; the key's value, the *token*, is its name and a fence that grows with each
-change of lead. Writers compare the token inside the cache (`live.state.LeaderState`),
-so a leader that was frozen past its lease writes nothing when it wakes.
+At most one collector writes a cluster's documents. It holds a key that expires unless
+it is renewed; the key's value, the *token*, is its name and a fence that grows with
+each change of lead. Writers compare the token inside the cache
+(`live.state.LeaderState`), so a leader that was frozen past its lease writes nothing
+when it wakes.
 
 The lease is renewed by a thread of its own with a connection of its own (`Renewals`),
 whatever the event loop is busy with. Sweeps check whether they lead without a round
@@ -14,8 +15,8 @@ A lease that ran out, or that the cache forgot with everything else, is not lost
 another collector takes it. The fence tells: if it is the collector's own, or forgotten,
 nobody has led meanwhile, and the collector takes its lease up again under the same
 token. Fences start from the clock, so a number given after a restart of the cache is
-above those before, unless the clock was put back: a fence below the collector's own
-tells of another leader, too.
+above those before, unless the clock was set back: a fence below the collector's own is
+a sign of another leader, too.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ class Lease:
     def token(self) -> str:
         """The key's value while this collector leads; empty while it does not.
 
-        A changed token means that the lead is another one than before: another
-        collector may have led in between.
+        If the token has changed, so has the lead: another collector may have led in
+        between.
         """
         return self._token
 

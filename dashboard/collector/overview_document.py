@@ -30,10 +30,11 @@ from .group_document import (
     sight_status,
 )
 from .presence import BrokerState, Standing
+from .status import worst_first
 from .trend import LagTrend
 
 WORST_FIRST: Final[tuple[Level, ...]] = ("crit", "warn", "unk", "ok")
-"""Unknown groups stand above healthy ones, and below those known to be bad."""
+"""Unknown groups are listed above healthy ones, and below those known to be bad."""
 
 
 def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
@@ -50,6 +51,8 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "consume_type": group.consume_type,
         "managed": sight.managed,
         "topics": sorted({topic for topic, _broker, _id in group.queues.keys}),
+        "brokers": sorted({broker for _topic, broker, _id in group.queues.keys}),
+        "versions": sorted({m.version for m in group.members if m.version}),
         "members": totals["members"],
         "queues": totals["queues"],
         "unowned": totals["unowned"],
@@ -69,7 +72,7 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "status": sight_status(sight, totals),
         "findings": [
             {"key": finding["key"], "level": finding["level"]}
-            for finding in sight.findings
+            for finding in worst_first(sight.findings)
         ],
         "lag_trend": trend.points(),
         "complete": sight.complete,
@@ -79,7 +82,7 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
 
 
 def unjudged_row(group: GroupSnapshot) -> OverviewRow:
-    """Return the row of a group of which only name and queues are known."""
+    """Return the row of a group whose name and queues alone are known."""
     return {
         "group": group.name,
         "kind": group.kind.value,
@@ -87,6 +90,8 @@ def unjudged_row(group: GroupSnapshot) -> OverviewRow:
         "consume_type": group.consume_type,
         "managed": False,
         "topics": sorted({topic for topic, _broker, _id in group.queues.keys}),
+        "brokers": sorted({broker for _topic, broker, _id in group.queues.keys}),
+        "versions": sorted({m.version for m in group.members if m.version}),
         "members": None,
         "queues": len(group.queues),
         "unowned": 0,

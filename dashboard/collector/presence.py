@@ -28,7 +28,7 @@ from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot, ClusterSnapshot
 
 HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
-"""Silence not reported yet: a look at a busy broker may fail; the next one tells."""
+"""Silence that is not reported yet: a busy broker may fail to answer a single look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from dashboard import models
 from dashboard.clock.moments import as_ms, moment_of
 
 from .epochs import Epoch, EpochBook, EpochMember, EpochTurn, Membership, WantedStrategy
-from .handovers import Handover
+from .handovers import Handover, LastOwners
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,20 @@ def load_books(cluster_id: int) -> dict[str, EpochBook]:
     for row in rows.filter(ended_by__isnull=True).order_by("number"):
         books[row.group] = EpochBook(_stored(row), row.number)
     return books
+
+
+def load_last_owners(cluster_id: int, since_ms: int) -> dict[str, LastOwners]:
+    """Return, by group, the owners that the newest events since a time ended with."""
+    events = models.OwnershipEvent.objects.filter(
+        cluster_id=cluster_id, at_by__gte=moment_of(since_ms)
+    )
+    found: dict[str, LastOwners] = {}
+    for group, topic, broker, queue_id, owners, at_by in events.order_by(
+        "pk"
+    ).values_list("group", "topic", "broker", "queue_id", "owners_after", "at_by"):
+        at_ms = round(at_by.timestamp() * 1000)
+        found.setdefault(group, {})[topic, broker, queue_id] = tuple(owners), at_ms
+    return found
 
 
 def load_wanted_strategies(cluster_id: int) -> dict[str, WantedStrategy]:

@@ -16,8 +16,8 @@ NOT_TOLD: Final = "not_told"
 OLDER_BROKER: Final = "older_broker"
 NO_MESSAGES: Final = "no_messages"
 
-SINCE_5: Final = frozenset({"put_p99_ms", "put_p999_ms"})
-"""Figures that brokers report from 5.0 on."""
+SINCE_5: Final = frozenset({"active", "put_p99_ms", "put_p999_ms"})
+"""Figures that only brokers of 5.x and, in part, late ones of 4.9 report."""
 
 _POOLS: Final = (
     ("send", "sendThreadPoolQueue"),
@@ -76,8 +76,14 @@ def _reasons(figures: BrokerFigures, table: Table) -> dict[str, str]:
     }
     if (figures["version"] or "").startswith(("V3", "V4")):
         reasons |= dict.fromkeys(SINCE_5 & reasons.keys(), OLDER_BROKER)
-    if table.get("earliestMessageTimeStamp") == "-1":
-        reasons["earliest_at"] = NO_MESSAGES
+    reasons |= {
+        key: NO_MESSAGES
+        for key, word in (
+            ("earliest_at", "earliestMessageTimeStamp"),
+            ("log_min", "commitLogMinOffset"),
+        )
+        if table.get(word) == "-1"
+    }
     return reasons
 
 
@@ -111,7 +117,7 @@ def _today(table: Table, key: str) -> int | None:
 
 
 def _rates(table: Table, *keys: str) -> list[float | None]:
-    """Return the rates over 10, 60 and 600 s; spans that are not over are left out."""
+    """Return the rates over 10, 60 and 600 s; unfinished spans are left out."""
     for key in keys:
         if key in table:
             texts = table[key].replace(",", ".").split()[:_SPANS]

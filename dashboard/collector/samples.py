@@ -25,7 +25,7 @@ BUSY_MS: Final = 10_000
 QUIET_MS: Final = int(c.MOST_WEIGHT * 1000)
 """The time within which queues without lag or traffic are sampled again."""
 SLACK_MS: Final = 2_000
-"""How much too early or late sweeps may come."""
+"""How far before or after their time sweeps may come."""
 
 FIELDS: Final = (
     c.GROUP,

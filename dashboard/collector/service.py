@@ -25,7 +25,7 @@ import redis
 import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
@@ -64,7 +64,7 @@ START_SECONDS: Final = 30.0
 
 @dataclass(slots=True)
 class Timing:
-    """How well this worker keeps its time, for /metrics.
+    """How well this worker keeps to its schedule, for /metrics.
 
     `late_ms`: how late the last sweep over all groups began. `missed`: ticks that were
     not acted on. `loop_held_ms`: the longest time for which nothing ran on the loop
@@ -142,27 +142,40 @@ class CollectorService:
             await self._client.aclose()
 
     async def _follow_clusters(self) -> None:
-        """Take clusters that came and drop those that went, forever."""
+        """Take up new clusters and drop removed ones, forever."""
         while True:
             await asyncio.sleep(LOOK_FOR_CLUSTERS_SECONDS)
             try:
                 await self._take_clusters(await self._database.run(_clusters))
             except DatabaseError as error:
-                # Those known are collected on.
+                # Known clusters are still collected.
                 logger.warning("which clusters there are was not read: %s", error)
+            except Exception:
+                logger.exception("clusters were not taken up; they are looked at again")
 
     async def _take_clusters(self, wanted: Mapping[str, Wanted]) -> None:
+        gone: dict[str, Collected] = {}
         for name, collected in list(self._collected.items()):
             found = wanted.get(name)
             if found is None or found.cluster != collected.connection.cluster:
-                del self._collected[name]
+                gone[name] = self._collected.pop(name)
                 self._leases.remove(collected.collector.lease)
-                await collected.close()
-        for name, found in wanted.items():
-            if name not in self._collected:
-                self._collected[name] = collected = self._make(found)
-                self._leases.append(collected.collector.lease)
-                collected.start()
+        for name in wanted.keys() - self._collected.keys() - gone.keys():
+            self._begin(wanted[name])
+        ends = await asyncio.gather(
+            *(each.close() for each in gone.values()), return_exceptions=True
+        )
+        for name, end in zip(gone, ends, strict=True):
+            if isinstance(end, Exception):
+                logger.error("cluster=%s did not close: %r", name, end, exc_info=end)
+        for name in wanted.keys() & gone.keys():
+            self._begin(wanted[name])
+
+    def _begin(self, wanted: Wanted) -> None:
+        collected = self._make(wanted)
+        self._collected[wanted.cluster.name] = collected
+        self._leases.append(collected.collector.lease)
+        collected.start()
 
     def _make(self, wanted: Wanted) -> Collected:
         assert self._client is not None  # noqa: S101 - opened before any cluster

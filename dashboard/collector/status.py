@@ -3,7 +3,7 @@
 Faults of a group are judged once, by the rules of `dashboard.findings`; its state is
 the worst finding (`worst_of`). Figures alone (`status_of`) only tell what no rule
 covers: that no member is there, that nothing is known, that the lag falls. Figures also
-tell of queues without an owner: their finding, or the one that explains it, rests on
+tell of queues without an owner: their finding, or the one that explains it, is based on
 the same rows. This module knows only the figures it is given.
 """
 
@@ -98,10 +98,10 @@ def status_of(figures: Figures) -> Status:
 def worst_of(status: Status, findings: Sequence[FindingState]) -> Status:
     """Return the status, or the worst finding where that is worse.
 
-    A group whose figures look good may still lose messages. Findings come worst first;
-    mere facts (info) are not a state.
+    A group whose figures look good may still lose messages. Of several that are equally
+    bad the first counts, which is the cause; mere facts (info) are not a state.
     """
-    for finding in findings[:1]:
+    for finding in worst_first(findings)[:1]:
         level = finding["level"]
         if level != "info" and _SEVERITY[level] > _SEVERITY[status["level"]]:
             key = finding["key"]
@@ -109,4 +109,10 @@ def worst_of(status: Status, findings: Sequence[FindingState]) -> Status:
     return status
 
 
+def worst_first(findings: Sequence[FindingState]) -> list[FindingState]:
+    """Return findings by level; equally bad ones keep their order, causes first."""
+    return sorted(findings, key=lambda each: _LEVELS.index(each["level"]))
+
+
+_LEVELS: Final = ("crit", "warn", "info")
 _SEVERITY: Final[dict[Level, int]] = {"ok": 0, "unk": 1, "warn": 2, "crit": 3}

@@ -53,11 +53,12 @@ def _entry(
     group: GroupSnapshot, row: OverviewRow, topic: str, part: QueueTable | list[int]
 ) -> TopicGroup:
     if isinstance(part, list):
-        lag, partial, oldest = _sums(group.queues, part)
+        lag, partial = _sum(group.queues, part)
+        oldest, older = oldest_of(group.queues, part)
     else:
         lag = part.lag.total() if part.lag.known_rows else None
         partial = row["lag_partial"]
-        oldest = oldest_of(part)[0]
+        oldest, older = oldest_of(part)
     return {
         "group": group.name,
         "kind": row["kind"],
@@ -66,21 +67,16 @@ def _entry(
         "lag": lag,
         "partial": partial,
         "oldest_ms": oldest,
+        "oldest_partial": older or partial,
         "level": row["status"]["level"],
         "word": row["status"]["word"],
     }
 
 
-def _sums(table: QueueTable, rows: list[int]) -> tuple[int | None, bool, int | None]:
+def _sum(table: QueueTable, rows: list[int]) -> tuple[int | None, bool]:
     waiting = [table.waiting(row) for row in rows]
     known = [each for each in waiting if each is not None]
-    ages = [
-        age
-        for row, lag in zip(rows, waiting, strict=True)
-        if lag and (age := table.lag_ms[row]) is not None
-    ]
-    oldest = max(ages, default=None if any(known) or None in waiting else 0)
-    return (sum(known) if known else None), None in waiting, oldest
+    return (sum(known) if known else None), None in waiting
 
 
 def _reads(group: GroupSnapshot, row: OverviewRow, topic: str) -> bool | None:

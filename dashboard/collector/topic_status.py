@@ -1,4 +1,4 @@
-"""The state of a topic in one word: which topic needs a look, and why.
+"""The state of a topic in one word: which topic needs attention, and why.
 
 From the worst: messages come and nobody reads them; one queue gets most; dead letters
 come; brokers differ; a part is not known; healthy.
@@ -17,30 +17,29 @@ DLQ_POINTS: Final = 30
 """Dead letters that came within the last hour count."""
 
 
-def topic_status(row: TopicRow, *, complete: bool, judged: bool) -> Status:
-    """Return the worst that is true of a topic.
+def topic_status(row: TopicRow, *, complete: bool) -> Status:
+    """Return the worst state that applies; `complete` says that all offsets are known.
 
-    `complete` says that all offsets are known, `judged` that all groups have been
-    looked at. Without both, a group that reads the topic may not be in its row: it has
-    not been met yet, or a broker that would know its members is silent.
+    A topic with traffic that no known group reads is only partly known while a group
+    that reads it may be missing from its row.
     """
-    known = complete and judged
+    needs_reader = row["kind"] == "normal" and bool(row["rate_in"])
     if row["kind"] == "dlq":
         if any(row["trend"][-DLQ_POINTS:]):
             return {"level": "warn", "word": "filling"}
-    elif row["kind"] == "normal" and row["rate_in"] and known and _unread(row):
+    elif needs_reader and row["groups_known"] and _unread(row):
         return {"level": "crit", "word": "no_consumer"}
     if row["hot"]:
         return {"level": "warn", "word": "hot_queue"}
     if row["differs"]:
         return {"level": "warn", "word": "brokers_differ"}
-    if not complete:
+    if not complete or (needs_reader and not any(g["reads"] for g in row["groups"])):
         return {"level": "unk", "word": "half_known"}
     return {"level": "ok", "word": "healthy"}
 
 
 def differences(brokers: Mapping[str, QueueData]) -> list[str]:
-    """Return what brokers say differently about a topic, as their settings' names."""
+    """Return the names of the settings of a topic in which brokers differ."""
     said = list(brokers.values())
     found: dict[str, set[object]] = {
         "readQueueNums": {each.read_queue_nums for each in said},

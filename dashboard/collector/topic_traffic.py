@@ -3,8 +3,8 @@
 A rate is a difference of maximum offsets over the time between two sweeps. Shares are
 measured over five minutes as a whole, and a queue is hot when it got three times its
 even share or more of them: a rule that had to hold at each single sweep would be reset
-by one quiet moment. Below a message a second on average chance decides who gets more,
-and no queue is called hot.
+by one quiet moment. Below a message a second on average, chance decides which queue
+gets more, and no queue is called hot.
 
 Columns are shared with snapshots. A topic to which nothing came has the same column at
 each sweep, and costs no loop.
@@ -78,7 +78,7 @@ class HourTrend:
         self._messages = self._ms = 0
 
     def add(self, at_ms: int, messages: int, ms: int) -> None:
-        """Take what came in the time up to now."""
+        """Take the messages that came in the time up to now."""
         self._turn(at_ms)
         self._messages += messages
         self._ms += ms
@@ -108,7 +108,7 @@ class TopicTraffic:
         quiet_since: int | None = None,
         before: Mark | None = None,
     ) -> None:
-        """Begin with what the leader before has left, if anything."""
+        """Begin with what the previous leader has left, if anything."""
         self.trend = trend or HourTrend()
         self.quiet_since = quiet_since
         self._marks: deque[Mark] = deque(() if before is None else (before,))
@@ -136,7 +136,7 @@ class TopicTraffic:
         return None
 
     def hot(self, even_over: int) -> list[tuple[QueueKey, float, int]]:
-        """Return hot queues, the share of each and since when; see the module's text.
+        """Return hot queues, their shares and since when; see the module's docstring.
 
         `even_over` is the number of queues that producers may choose from.
         """
@@ -167,16 +167,16 @@ class TopicTraffic:
         return round(most * even_over / total, 2) if total else None
 
     def _note(self, before: Mark | None, mark: Mark) -> None:
+        came: Sequence[int | None] = (None,)
+        if before and before.keys == mark.keys:
+            came = _came(before.max, mark.max)
+        seen = None not in came
         if not any(mark.max.values) and mark.max.complete:
             self.quiet_since = 0
-        elif self.quiet_since in (None, 0):
+        elif self.quiet_since in (None, 0) or any(came) or not seen:
+            # What came unseen may have come just now.
             self.quiet_since = mark.at_ms
-        if before is None or before.keys != mark.keys or before.at_ms >= mark.at_ms:
-            return
-        came = _came(before.max, mark.max)
-        if any(came):
-            self.quiet_since = mark.at_ms
-        if None not in came:
+        if before and seen and before.at_ms < mark.at_ms:
             total = sum(row or 0 for row in came)
             self.trend.add(mark.at_ms, total, mark.at_ms - before.at_ms)
 

@@ -7,7 +7,7 @@ snapshots share, and 30 numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from dashboard.live.documents import OverviewRow, Status
@@ -27,6 +27,7 @@ from .group_watch import GroupWatch
 from .topic_groups import groups_by_topic
 from .topic_status import differences, topic_status
 from .topic_traffic import RATE_MS, HourTrend, Mark, TopicTraffic
+from .unread import Unread, unread_by_place
 
 QUEUES_LISTED: Final = 256
 """Queues that are listed of a topic on one broker; sums are of all."""
@@ -39,6 +40,9 @@ KINDS: Final[Mapping[TopicKind, TopicType]] = {
 }
 
 
+_NOTHING: Final = Unread()
+
+
 class TopicBook:
     """The topics of one cluster, sweep after sweep."""
 
@@ -47,6 +51,11 @@ class TopicBook:
         self._traffic: dict[str, TopicTraffic] = {}
         self._shown: dict[str, TopicRow] = {}
         self._shown_ms = 0
+
+    @property
+    def names(self) -> Collection[str]:
+        """The topics of the last document."""
+        return self._shown.keys()
 
     def restore(self, earlier: Topics) -> None:
         """Continue from what an earlier leader published."""
@@ -61,6 +70,7 @@ class TopicBook:
     ) -> Topics:
         """Return the document of one sweep of all groups."""
         groups = groups_by_topic(watches, rows)
+        unread = unread_by_place(watches, rows)
         judged = all(
             name in rows and name in watches and watches[name].sight is not None
             for name in snapshot.groups
@@ -69,6 +79,8 @@ class TopicBook:
             name: self._row(topic, groups.get(name, []), snapshot, judged=judged)
             for name, topic in snapshot.topics.items()
         }
+        for row in shown.values():
+            _add_unread(row, unread)
         for name, brokers in snapshot.system_topics.items():
             if name not in shown:
                 shown[name] = _unasked(name, brokers)
@@ -120,10 +132,11 @@ class TopicBook:
             "differs": differences(topic.brokers),
             "groups": groups,
             "group_count": len(groups),
+            "groups_known": judged and topic.max.complete,
             "oldest_ms": max((age for age in ages if age is not None), default=None),
-            "oldest_partial": None in ages or any(g["partial"] for g in groups),
+            "oldest_partial": any(g["oldest_partial"] for g in groups),
         }
-        row["status"] = topic_status(row, complete=topic.max.complete, judged=judged)
+        row["status"] = topic_status(row, complete=topic.max.complete)
         row["groups"] = groups[:GROUPS_LISTED]
         if not ages and groups and not row["oldest_partial"]:
             row["oldest_ms"] = 0
@@ -173,6 +186,16 @@ def _entry(topic: TopicSnapshot, name: str, start: int, end: int) -> TopicBroker
         "as_of": None,
         "left_out": end - stop,
     }
+
+
+def _add_unread(row: TopicRow, unread: Mapping[tuple[str, str], Unread]) -> None:
+    for broker in row["brokers"]:
+        found = unread.get((row["topic"], broker["name"]), _NOTHING)
+        broker["unread"] = {
+            "oldest_ms": found.oldest_ms,
+            "partial": found.partial,
+            "lost": found.lost,
+        }
 
 
 def _listed(column: Column, start: int, stop: int) -> list[int | None]:

@@ -1,8 +1,8 @@
 """The lag of a group over the last hour, coarsely, as the list of groups draws it.
 
 Spans of two minutes, counted from 1970, each with its peak: a short climb matters, and
-would be lost in a mean. A span without a known lag has none. Plain arithmetic of
-(state, time); 30 numbers a group.
+would be lost in a mean. A span without a known lag has none. A pure function of state
+and time; 30 numbers for each group.
 """
 
 from __future__ import annotations

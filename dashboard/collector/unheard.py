@@ -2,8 +2,8 @@
 
 Of several processes with one client id a broker asks one, and its answer stands for
 all. Mostly they hold the same queues. While they know different routes they do not, and
-the queues of the others seem to have no owner. A queue whose committed offset advances
-is read by some process.
+the queues of the processes that were not asked seem to have no owner. A queue whose
+committed offset advances is read by some process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The REST API under /api/v1: what the pages show, for programs.
 
 Documents of clusters and groups are passed on as the collector encoded them; see
-`dashboard.live.documents` for their fields. Every answer that is no success has a
-`detail` which names the value. Signed-in users read; operators change groups.
+`dashboard.live.documents` for their fields. Every answer that is not a success has a
+`detail` that names the value. Signed-in users read; operators change groups.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from dashboard.clusters.writes import (
     ClusterError,
     UnknownClusterError,
 )
+from dashboard.dead_letters.api import router as dead_letters
+from dashboard.dead_letters.writes import ResendRefusedError
 from dashboard.findings.api import router as findings
 from dashboard.frame.errors import BusyError
 from dashboard.frame.outages import outage_of
@@ -57,6 +59,8 @@ from dashboard.reports.request.refusals import (
     TooManyReportsError,
 )
 from dashboard.rest.refusals import ReadOnlyRefusal
+from dashboard.saved_views.api import router as saved_views
+from dashboard.search.api import router as search
 from dashboard.switching.api import router as switching
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
@@ -81,20 +85,21 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     LabBusyError: 409,
     MessageRefusedError: 409,
     OffsetsError: 409,
+    ResendRefusedError: 409,
     ScenarioError: 409,
     ArgumentError: 422,
     ClusterError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    RmqError: 424,
+    SilentClusterError: 424,
     BusyTestingError: 429,
     TooManyReportsError: 429,
     ViewError: 422,
     WindowError: 422,
     NotMadeError: 500,
-    RmqError: 502,
     BusyError: 503,
     NoStateError: 503,
-    SilentClusterError: 503,
 }
 """The status for each refusal; an error without an entry has that of its base class."""
 
@@ -112,6 +117,8 @@ api = NinjaAPI(
 for each in (
     overview,
     clusters,
+    search,
+    saved_views,
     brokers,
     administration,
     topics,
@@ -124,6 +131,7 @@ for each in (
     hosting,
     messages,
     offsets,
+    dead_letters,
     timers,
     labs,
     reports,
@@ -133,7 +141,7 @@ for each in (
 
 @api.exception_handler(RedisError)
 def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
-    """Say that the current state cannot be read, or not be written."""
+    """Say that the current state cannot be read or written."""
     return api.create_response(request, {"detail": outage_of(error)}, status=503)
 
 

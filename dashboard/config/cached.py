@@ -1,8 +1,8 @@
 """Django's cache in Redis, with values as JSON.
 
 Django itself pickles what it caches, and whoever can write to Redis could run code in
-our processes. A value that is not JSON is read as None: the cache may forget, so what
-cannot be read counts as forgotten.
+our processes. A value that is not JSON is read as None: a cache may lose values, so one
+that cannot be read counts as lost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class JsonSerializer:
-    """What Django's Redis cache keeps values with; see the module's docstring."""
+    """The serializer of Django's Redis cache; see the module's docstring."""
 
     def dumps(self, value: object) -> bytes:
         """Return a value as JSON; integers come out as Redis itself counts them."""

@@ -3,7 +3,8 @@
 A worker is started with the roles it plays:
 
     celery -A dashboard.config.celery worker -P solo -Q collector --role collector
-    celery -A dashboard.config.celery worker -P solo -Q fleet --role fleet --role labs
+    celery -A dashboard.config.celery worker -P solo -Q fleet --role fleet --role labs \
+        --role resends
     celery -A dashboard.config.celery worker -P solo -Q analytics
     celery -A dashboard.config.celery beat
 
@@ -27,7 +28,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 from celery import Celery
 from django.conf import settings
 
-ROLES: Final = ("collector", "fleet", "labs", "schedules")
+ROLES: Final = ("collector", "fleet", "labs", "resends", "schedules")
 ANALYTICS_QUEUE: Final = "analytics"
 DEFAULT_QUEUE: Final = "rocketscope"
 
@@ -52,7 +53,7 @@ app.conf.update(
     result_expires=24 * 3600,
     beat_scheduler="dashboard.clock.beat:TickScheduler",
     beat_schedule={
-        # Reports whose tasks were lost, by Redis or with a killed worker.
+        # For reports whose tasks were lost by Redis or with a killed worker.
         "make-waiting-reports": {
             "task": "dashboard.jobs.make_waiting",
             "schedule": 60.0,
@@ -61,10 +62,11 @@ app.conf.update(
         "maintain-lake": {
             "task": "dashboard.jobs.maintain_lake",
             "schedule": 300.0,
-            # Behind a long job further ones would only queue up.
+            # Behind a long job, further tasks would only queue up.
             "options": {"expires": 290.0},
         },
-        # Samples are kept for two days: nothing waits for this, so that Java may rest.
+        # Samples are kept for two days and nothing waits for this, so Java need not
+        # always run.
         "roll-up": {
             "task": "dashboard.jobs.roll_up",
             "schedule": 600.0,

@@ -1,8 +1,8 @@
 """Reads which clusters there are, and each one's own keys, from the environment.
 
 The cluster called `embedded` is the one that RocketScope itself provides, and the only
-one that labs may be played on. It has a key of its own: no cluster that is attached can
-take its place by bearing its name.
+one on which labs may run. It has a key of its own: no attached cluster can take its
+place by having its name.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def clusters(key: str, embedded_key: str) -> Mapping[str, ClusterSettings]:
 
 
 def wants_embedded(key: str) -> bool:
-    """Tell whether the embedded cluster is asked for: by its name, or as the only one.
+    """Tell whether the embedded cluster is wanted: by its name, or as the only one.
 
     `./rocketscope up` starts it then.
     """
@@ -81,9 +81,9 @@ def attached_cluster(
 ) -> ClusterSettings:
     """Return the settings of a cluster that was attached on a page.
 
-    Its keys and its encryption are those of the environment, as for any other cluster;
-    so is whether it is open to writing, where the environment says so. Raise
-    ImproperlyConfigured, which names the value, for a name or an address that is none.
+    Its keys and its TLS settings come from the environment, as for any other cluster;
+    so does whether it is open to writing, if the environment says so. Raise
+    ImproperlyConfigured, which names the value, for an invalid name or address.
     """
     if not _CLUSTER_NAME.fullmatch(name):
         raise ImproperlyConfigured(
@@ -124,7 +124,7 @@ def _cluster(
 
 
 def _tls(key: str) -> ClientTls | None:
-    """Read how a cluster is encrypted; its files are read once, to see that they can.
+    """Read a cluster's TLS settings, and its files once, to see that they are readable.
 
     A setting that would not be used is an error: whoever set it believes that it
     protects.
@@ -161,7 +161,7 @@ def _tls(key: str) -> ClientTls | None:
 def _tried(
     setting: str, part: Callable[[str], Mapping[str, Any]], value: str
 ) -> Mapping[str, Any]:
-    """Return a part of the settings that works by itself, else name its key."""
+    """Return a part of the settings if it is valid by itself; else name its key."""
     found = part(value)
     try:
         ClientTls(**found).context()

@@ -207,7 +207,7 @@ def time_zone(key: str, default: str) -> str:
 
 
 def secret(key: str, *, path: Path) -> str:
-    """Read a secret, or the one kept at `path`, or make it there.
+    """Read a secret from the environment or from `path`, or create it there.
 
     The file has mode 0600 and appears whole, by exactly one process; whoever loses
     the race reads the winner's.

@@ -1,8 +1,8 @@
-"""Bounds on what a connection may send and how slowly, before anybody is known.
+"""Bounds on what a connection may send and how slowly, before anybody signs in.
 
 `GuardedProtocol` bounds the head of a request, in bytes and in seconds, and closes a
-connection that asks for nothing. It refuses headers after a body: no client of ours
-sends any, a proxy may not have looked at them, and the server would count them among
+connection that sends no request. It refuses headers after a body: no client of ours
+sends any, a proxy may not have looked at them, and the server would treat them like
 those of the head. `BodyLimit` bounds the body: it refuses one that is announced as too
 large without reading any of it, and counts one whose length is not announced. Nothing
 that is refused reaches memory or disk as a whole.
@@ -29,7 +29,7 @@ HEAD_SECONDS: Final = 20.0
 MOST_BODY_BYTES: Final = 1024 * 1024
 """The largest form, a scenario of 200 members, takes some 100 KB."""
 BODY_SECONDS: Final = 30.0
-"""For all of a body, which is short: nobody has a line that needs longer."""
+"""For a whole body, which is short: nobody's connection needs longer."""
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -126,7 +126,7 @@ class BodyLimit:
 
 
 class _Body:
-    """One request's body as it is read; an answer of ours keeps any other back."""
+    """One request's body as it is read; after our own answer no other is sent."""
 
     def __init__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         self._receive = receive
@@ -168,7 +168,7 @@ class _Body:
 
 
 def _announced(scope: HTTPScope) -> int:
-    """Return the length in the head; one that is no number is refused by uvicorn."""
+    """Return the length in the head; uvicorn refuses one that is not a number."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

@@ -1,8 +1,8 @@
 """Which pages may open a socket: our own, and those that may post forms to us.
 
 A browser sends cookies with a socket whichever page opens it, so the page's origin
-decides. It is compared as a whole, scheme, host and port: another port of our host is
-another program's. The rule is the one that Django has for forms.
+decides. It is compared as a whole, with scheme, host and port: another port of our host
+belongs to another program. Django has the same rule for forms.
 """
 
 from __future__ import annotations

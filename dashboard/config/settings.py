@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent.parent
 PREFIX: Final = "ROCKETSCOPE_"
 VERSION: Final = "0.1.0"
 
-# Files made from here on are for their owner alone: database, logs, lake and state.
+# Only their owner may read files made from here on: database, logs, lake and state.
 ROCKETSCOPE_UMASK = environment.octal(f"{PREFIX}UMASK", 0o077)
 os.umask(ROCKETSCOPE_UMASK)
 
@@ -37,7 +37,7 @@ ROCKETSCOPE_CLUSTERS = clusters(f"{PREFIX}CLUSTERS", f"{PREFIX}EMBEDDED_CLUSTER"
 ROCKETSCOPE_WANTS_EMBEDDED = wants_embedded(f"{PREFIX}CLUSTERS")
 # What makes settings of a cluster that was attached on a page; see `gateway.present`.
 ROCKETSCOPE_ATTACHED_CLUSTER = attached_cluster
-# A file by which the embedded cluster is asked for, set where something looks for it.
+# A file that asks for the embedded cluster, set only if something looks for that file.
 ROCKETSCOPE_EMBEDDED_REQUEST = environment.text(f"{PREFIX}EMBEDDED_REQUEST")
 ROCKETSCOPE_REDIS_URL = environment.redis_url(f"{PREFIX}REDIS_URL")
 ROCKETSCOPE_LISTEN = environment.host_port(f"{PREFIX}LISTEN", "127.0.0.1:8300")
@@ -73,6 +73,9 @@ ROCKETSCOPE_REDIS_MB = environment.integer(
     f"{PREFIX}REDIS_MB", 512, low=64, high=1_000_000
 )
 ROCKETSCOPE_MESSAGE_MASKS = environment.words(f"{PREFIX}MESSAGE_MASKS")
+ROCKETSCOPE_TRACE_TOPIC = environment.text(
+    f"{PREFIX}TRACE_TOPIC", "RMQ_SYS_TRACE_TOPIC"
+)
 ROCKETSCOPE_LISTENERS = environment.words(f"{PREFIX}LISTENERS")
 ROCKETSCOPE_MAX_MEMBERS = environment.integer(
     f"{PREFIX}MAX_MEMBERS", 1000, low=0, high=100_000
@@ -95,7 +98,7 @@ ALLOWED_HOSTS = environment.words(
     f"{PREFIX}ALLOWED_HOSTS",
     ",".join(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", ROCKETSCOPE_LISTEN[0]])),
 )
-# Addresses and networks of proxies; of nobody else are forwarded addresses believed.
+# Addresses and networks of proxies; forwarded addresses are believed from nobody else.
 ROCKETSCOPE_TRUSTED_PROXIES = environment.networks(f"{PREFIX}TRUSTED_PROXIES")
 ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
@@ -146,9 +149,12 @@ TEMPLATES = [
                 "dashboard.findings.tags",
                 "dashboard.overview.tags",
                 "dashboard.whatif.tags",
+                "dashboard.saved_views.tags",
             ],
             "libraries": {
+                "audit": "dashboard.audit.tags",
                 "brokers": "dashboard.brokers.tags",
+                "dead_letters": "dashboard.dead_letters.tags",
                 "messages": "dashboard.messages.tags",
                 "reports": "dashboard.reports.tags",
                 "timeline": "dashboard.timeline.tags",

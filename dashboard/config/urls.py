@@ -26,6 +26,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "hosting",
         "messages",
         "offsets",
+        "dead_letters",
     )
 ]
 
@@ -33,6 +34,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.clusters.urls")),
     path("clusters/<str:cluster>/", include(cluster_urls)),
     path("words/<str:language>.<str:digest>.js", catalogue, name="catalogue"),
+    path("", include("dashboard.search.urls")),
+    path("views/", include("dashboard.saved_views.urls")),
     path("timers/", include("dashboard.timers.urls")),
     path("labs/", include("dashboard.labs.urls")),
     path("reports/", include("dashboard.reports.urls")),

@@ -20,7 +20,7 @@ from .web_sockets import GuardedSocketProtocol
 MOST_FRAME_BYTES: Final = 4 * MAX_MESSAGE_CHARS
 """A character takes four bytes at most; a larger frame is refused by its head."""
 IDLE_SECONDS: Final = 5
-"""For which a connection without a request is kept."""
+"""How long a connection without a request is kept."""
 
 
 def server_settings(host: str, port: int, proxies: list[str]) -> dict[str, Any]:

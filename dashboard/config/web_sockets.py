@@ -1,8 +1,8 @@
 """Bounds on what an open socket may send, before any of it reaches a message.
 
-The server bounds a message by its bytes alone. Pieces without content are no bytes, and
-are kept in a list until the last one comes; pings are no messages, and each is answered
-at once, whether or not anybody reads the answers.
+The server bounds a message by its bytes alone. Fragments without content have no bytes,
+but are kept in a list until the last one comes; pings are not messages, and each is
+answered at once, whether or not anybody reads the answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TOO_BIG: Final = 1009
 
 
 class GuardedSocketProtocol(WebSocketsSansIOProtocol):
-    """Uvicorn's protocol with a limit of pieces, and no answers that nobody reads."""
+    """Uvicorn's protocol with a limit on fragments and without unread answers."""
 
     def handle_cont(self, event: Any) -> None:
         if self.close_sent:

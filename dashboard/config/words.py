@@ -5,13 +5,16 @@ from __future__ import annotations
 from dashboard.brokers.words import POOLS, REASONS, TROUBLES
 from dashboard.clients.words import AGES
 from dashboard.findings.words import FINDINGS, STATES
-from dashboard.messages.words import CUTS, FORMS
+from dashboard.frame.messages.cuts import CUTS
+from dashboard.messages.words import FORMS
 from dashboard.messages.words import REASONS as FATE_REASONS
 from dashboard.messages.words import STATES as FATES
-from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS
+from dashboard.timeline.words import CHANGES, EPOCHS, EVENTS, NOTES
 from dashboard.timers.words import SLOTS, TIMERS
-from dashboard.topics.words import TOPIC_KINDS, TOPIC_STATES
+from dashboard.topics.words import REASONS as TOPIC_REASONS
+from dashboard.topics.words import RETENTION, TOPIC_KINDS, TOPIC_STATES
 from dashboard.whatif.words import OPTIONS, WEIGHINGS, WHATIF
+from dashboard.wording.terms import MEANINGS, TERMS
 from dashboard.wording.words import add_words
 
 
@@ -20,7 +23,7 @@ def bring_words_together() -> None:
     add_words(
         {
             "status": STATES,
-            "unknown": REASONS,
+            "unknown": {**REASONS, **TOPIC_REASONS},
             "broker_pool": POOLS,
             "broker_trouble": TROUBLES,
             "old_client": AGES,
@@ -32,12 +35,16 @@ def bring_words_together() -> None:
             "change": CHANGES,
             "epoch": EPOCHS,
             "event": EVENTS,
+            "note": NOTES,
             "topic": TOPIC_STATES,
             "topic_kind": TOPIC_KINDS,
+            "retention": RETENTION,
             "timer": TIMERS,
             "slot": SLOTS,
             "whatif": WHATIF,
             "option": OPTIONS,
             "weighing": WEIGHINGS,
+            "term": TERMS,
+            "meaning": MEANINGS,
         }
     )

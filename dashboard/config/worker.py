@@ -33,13 +33,13 @@ TASKS: Final = ("dashboard.jobs.tasks", "dashboard.reports.tasks")
 
 
 class Role(Protocol):
-    """A service that lives as long as its worker."""
+    """A service that runs for as long as its worker does."""
 
     def start(self) -> None:
-        """Begin; returns once the service runs."""
+        """Start; return once the service runs."""
 
     def stop(self) -> None:
-        """End gracefully; returns once everything is handed back, or it is too late.
+        """End gracefully; return once everything is handed back or time is up.
 
         Called in a thread of its own; `clock.ending` says how long it may take.
         """
@@ -66,6 +66,12 @@ def make_labs(worker_name: str) -> Role:
     return LabService(worker_name)
 
 
+def make_resends(worker_name: str) -> Role:
+    from dashboard.dead_letters.service import ResendService
+
+    return ResendService(worker_name)
+
+
 def make_schedules(worker_name: str) -> Role:
     from dashboard.reports.starting import ReportSchedules
 
@@ -76,6 +82,7 @@ ROLE_MAKERS: dict[str, Callable[[str], Role]] = {
     "collector": make_collector,
     "fleet": make_fleet,
     "labs": make_labs,
+    "resends": make_resends,
     "schedules": make_schedules,
 }
 
@@ -105,7 +112,7 @@ class Roles(bootsteps.StartStopStep):
             logger.info("worker=%s role=%s started", parent.hostname, name)
 
     def stop(self, parent: Any) -> None:
-        """Stop the roles side by side: one that takes long keeps no other waiting."""
+        """Stop the roles side by side: a slow one does not keep others waiting."""
         ending = []
         while self._running:
             role = self._running.pop()

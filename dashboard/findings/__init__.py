@@ -6,6 +6,7 @@ one of them, and no cluster or database is asked. (The one log call: a rule that
 raises.)
 """
 
+from .causes import in_causal_order
 from .document import finding_document, rules_document
 from .finding import Finding
 from .judge import Asked, Judge
@@ -20,5 +21,6 @@ __all__ = [
     "Judge",
     "Sighting",
     "finding_document",
+    "in_causal_order",
     "rules_document",
 ]

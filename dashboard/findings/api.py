@@ -53,6 +53,9 @@ class FindingOut(Schema):
     as_of: int | None = Field(
         None, description="ms; when it was last found, if it cannot be checked now"
     )
+    cause: str | None = Field(
+        None, description="key of the finding from which this one follows"
+    )
 
 
 class GroupFindingOut(Schema):
@@ -111,4 +114,5 @@ def _finding(finding: FindingState) -> FindingOut:
         member_count=finding["member_count"],
         at_least=finding.get("at_least", []),
         as_of=finding.get("as_of"),
+        cause=finding.get("cause"),
     )

@@ -13,8 +13,12 @@ LISTED: Final = 50
 """More queues or members than this are counted, not listed."""
 
 
-def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
+def finding_document(
+    finding: Finding, since_ms: int | None, cause: str | None = None
+) -> FindingState:
     """Return a finding as plain values, with the time since which it has held.
+
+    `cause` is the key of the finding that it follows from.
 
     Members are client ids: an id that several processes use is named once.
     """
@@ -37,6 +41,8 @@ def finding_document(finding: Finding, since_ms: int | None) -> FindingState:
     }
     if finding.at_least:
         document["at_least"] = list(finding.at_least)
+    if cause is not None:
+        document["cause"] = cause
     if finding.as_of_ms is not None:
         document["as_of"] = finding.as_of_ms
     return document

@@ -34,7 +34,7 @@ FINDINGS: Final[dict[str, Word]] = {
     "seen.topics": _("Topics"),
     "seen.members_with": _("Members with"),
     "seen.members_reading": _("Members that read"),
-    "seen.members_told": _("Members that told"),
+    "seen.members_told": _("Members that answered"),
     "seen.filtered_by": _("Broker filters by"),
     "seen.queues": _("Queues"),
     "seen.last_owner": _("Last owner"),
@@ -94,6 +94,17 @@ FINDINGS: Final[dict[str, Word]] = {
     "rules.failed": _(
         "The rule “{title}” failed, which is a fault of RocketScope: {error}"
     ),
+    "follows": _("Follows from: {title}"),
+    "to_whatif": _("Compare in what-if"),
+    "to_lab": _("Try it in lab {lab}"),
+    "to_docs": _("RocketMQ's documentation"),
+    "shown": Counted(
+        ngettext_lazy("{n} queue of “{title}”", "{n} queues of “{title}”")
+    ),
+    "shown_first": _("the first {n} of {all} queues of “{title}”"),
+    "shown_gone": _("“{title}” is not found any more; all queues are shown"),
+    "shown_none": _("“{title}” names no queues; all queues are shown"),
+    "show_all": _("Show all"),
     "show_queues": Counted(ngettext_lazy("Show the queue", "Show {n} queues")),
 }
 

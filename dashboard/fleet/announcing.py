@@ -1,14 +1,15 @@
 """Tells the collector what a hosted member holds, as soon as it changes.
 
 An announcement is stored in the cache (for a collector that starts later) and published
-on a channel (for the one that runs). It is repeated while the member lives, because one
-that is not repeated is no longer trusted, and is withdrawn when the member leaves.
-Nobody waits for it: one that cannot be sent is followed by the next.
+on a channel (for the one that runs). It is repeated while the member lives, because an
+announcement that is not repeated is no longer trusted, and is withdrawn when the member
+leaves. Nobody waits for it: if one cannot be sent, the next one follows.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import redis
 import redis.asyncio
@@ -36,7 +37,7 @@ class Announcer:
 
     async def take_back(self, cluster: str, holding: Holding) -> None:
         """Announce that a member has left and holds nothing any more."""
-        text = encode_holding(holding)
+        text = encode_holding(replace(holding, left=True))
         field = field_of(holding.group, holding.client_id)
         async with self._client.pipeline(transaction=False) as pipeline:
             pipeline.hdel(allocation_key(cluster), field)

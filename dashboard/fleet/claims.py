@@ -6,15 +6,16 @@ other sees that it has changed none. The fence grows with each claim; a worker w
 old one (because it was frozen past `until`) can neither renew nor release, and stops
 its member without acting as an owner.
 
-A claim that ran out is not free while its worker is `alive`, as heartbeats tell: the
-database may have been away for everyone, and then its worker renews the claim as soon
-as it can. `alive` is None when heartbeats cannot be read; then nobody's are free.
+A member whose claim ran out is not free while its worker is `alive`, as heartbeats
+tell: the database may have been away for everyone, and then the worker renews the claim
+as soon as it can. `alive` is None when heartbeats cannot be read; then no expired claim
+is free.
 
-Plain functions of (state, now). Cost: one or two statements each; `now` must come
-from clocks that agree to within a second or two when workers run on several hosts. An
-end that no claim made at `now` could have comes from a clock that has been set back
-since: such a claim is over, or else a dead worker would keep its members until the
-clock is there again.
+Plain functions of (state, now). Cost: one or two statements each; `now` must come from
+clocks that agree to within a second or two when workers run on several hosts. If a
+claim ends later than any claim made at `now` could, the clock has been set back since:
+such a claim is over, or else a dead worker would keep its members until the clock has
+caught up.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from django.db.models import F, Q
 from dashboard.models import FleetWorker, ManagedGroup, ManagedMember
 
 CLAIM_SECONDS: Final = 10.0
-"""A member whose claim is not renewed for this long is free for others."""
+"""A member whose claim has not been renewed for this long is free for others."""
 
 RENEW_SECONDS: Final = 3.0
 """How often a worker renews; three in a row may fail before a claim runs out."""
@@ -38,7 +39,7 @@ WORKER_SECONDS: Final = 6.0
 """A worker not seen for this long gets no members, and no share is kept for it."""
 
 AGREE_SECONDS: Final = 5.0
-"""Clocks of several hosts that differ by more than this are not meant to work."""
+"""The largest difference between the clocks of several hosts that is supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def release(held: Claim, worker: str) -> bool:
 
 
 def refuse(held: Claim, worker: str, error: str) -> bool:
-    """Let go of a member that cannot be hosted; it is free once the claim ran out."""
+    """Let go of a member that cannot be hosted; it is free once the claim runs out."""
     return bool(_held(held, worker).update(worker="", client_id="", error=error))
 
 
@@ -173,13 +174,13 @@ def _free(now: datetime) -> Q:
 
 
 def _runs(end: str, seconds: float, now: datetime) -> Q:
-    """Tell that an end, set `seconds` ahead by a clock like ours, has not come."""
+    """Tell whether an end, set `seconds` ahead by a clock like ours, lies ahead."""
     latest = now + timedelta(seconds=seconds + AGREE_SECONDS)
     return Q(**{f"{end}__gt": now, f"{end}__lte": latest})
 
 
 def _left(worker: str, alive: frozenset[str] | None) -> Q:
-    """Tell claims that their worker has left: it is dead, or is the one who asks."""
+    """Select claims whose worker has left: it is dead, or is the one that asks."""
     if alive is None:
         return Q(worker__in=("", worker))
     return ~Q(worker__in=alive - {worker})

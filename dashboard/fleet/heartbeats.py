@@ -1,19 +1,19 @@
-"""Workers tell each other through the cache that they live: a second witness.
+"""Workers tell each other through the cache that they are alive: a second witness.
 
 A claim in the database cannot be renewed while the database is locked or away, though
-its worker works on. So each worker also says every second, in a sorted set in the
-cache, that it lives. A claim that ran out is taken over only if its worker no longer
-says so (see `planning`), and its worker may act for as long as it does (see `hosted`).
-So that the two never overlap:
+its worker goes on working. So each worker also sends a heartbeat every second, to a
+sorted set in the cache. A claim that ran out is taken over only if its worker's
+heartbeats have stopped (see `planning`), and its worker may act for as long as it does
+(see `hosted`). So that the two never overlap:
 
 - The cache judges by its own clock, and a worker counts its time from before it asked,
-  so a worker stops relying on a word before others stop seeing it.
-- A word extends the right to act only if the one before had not run out; the cache says
-  whether it had. A worker that was frozen past its words and its claims therefore has
-  no right left when it wakes: another may have acted. It must renew its claims in the
-  database first, where the fence tells.
-- Who wants to take a claim over reads the words after the time by which it judges the
-  claim; a word that comes later extends no claim that was over at that time.
+  so a worker stops relying on a heartbeat before others stop seeing it.
+- A heartbeat extends the right to act only if the one before had not run out; the cache
+  says whether it had. A worker that was frozen past its heartbeats and its claims
+  therefore has no right left when it wakes: another may have acted. It must renew its
+  claims in the database first, where the fence tells.
+- A worker that wants to take a claim over reads the heartbeats after the time by which
+  it judges the claim; a later heartbeat extends no claim that was over at that time.
 - A worker that gets no answer from the cache takes nothing over.
 
 Losing the database leaves all members where they are, for any length of time; so does
@@ -43,7 +43,7 @@ BEAT_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 2.0
 """A cache that does not answer within this time is away; claims are renewed anyway."""
 
-# Words from after now + their life come from a clock that has been set back.
+# Heartbeats from after now + their life come from a clock that has been set back.
 _BEAT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -58,10 +58,10 @@ return {unbroken, redis.call('ZRANGE', KEYS[1], 0, -1)}
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What the cache answered: who lives (this worker among them), and our own word.
+    """What the cache answered: who is alive, this worker included, and until when.
 
-    `unbroken` tells whether this worker's word before had not run out. `asked` and
-    `until` are seconds of the worker's steady clock: the word holds until then.
+    `unbroken` tells that this worker's previous heartbeat had not run out. `asked` and
+    `until` are seconds of the worker's steady clock: the heartbeat holds until `until`.
     """
 
     alive: frozenset[str]
@@ -71,7 +71,7 @@ class Beat:
 
 
 class Heartbeats:
-    """The words of one worker; one round trip each."""
+    """The heartbeats of one worker; one round trip each."""
 
     def __init__(
         self, client: redis.asyncio.Redis, worker: str, steady: Callable[[], float]
@@ -83,7 +83,7 @@ class Heartbeats:
         self._silent = False
 
     async def beat(self) -> Beat | None:
-        """Say that the worker lives; None when the cache does not answer."""
+        """Send a heartbeat; None when the cache does not answer."""
         asked = self._steady()
         life_ms = round(HEARTBEAT_SECONDS * 1000)
         try:
@@ -101,7 +101,7 @@ class Heartbeats:
         return Beat(alive, bool(unbroken), asked, asked + HEARTBEAT_SECONDS)
 
     async def end(self) -> None:
-        """Take the worker's word back: it leaves, and has let all claims go."""
+        """Withdraw the heartbeat: the worker leaves, and has let all claims go."""
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._client.zrem(heartbeats_key(), self._worker)

@@ -5,16 +5,16 @@ and carries it out. Members start and stop concurrently in tasks of their own, s
 one delays neither the others nor the renewal of claims. Ticks run the six timers for
 all members together; a slot whose tick is late is run without it.
 
-The claims are checked four times a second. If neither they were renewed before their
-end nor heartbeats went on (the process was stopped, or reached neither database nor
-cache), the members are abandoned at once, before anything else acts for them; the next
-plan claims them anew. A database that is locked or away for any time delays what is
-written about members, and wishes, but ends no member.
+The claims are checked four times a second. If neither the claims were renewed before
+their end nor heartbeats went on (the process was stopped, or reached neither database
+nor cache), the members are abandoned at once, before anything else acts for them; the
+next plan claims them anew. A database that is locked or away, for however long, delays
+wishes and what is written about members, but ends no member.
 
 Claims in the database end by the wall clock, which all hosts share; what this worker
 may do, and when it does something again, goes by a clock that cannot be set. After a
-jump of the wall clock every claim looks over, or none: then nothing of others is taken
-over until they have had the time to renew.
+jump of the wall clock either every claim looks expired or none does; then no claim of
+others is taken over until they have had the time to renew.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class FleetHost:
         self._unnoted: set[int] = set()
         """Members whose client or error could not be written to their rows yet."""
         self._out_since: float | None = None
-        """Since when no plan could be made, as the database refuses or is away."""
+        """Since when no plan could be made because the database refuses or is away."""
         self._busy: dict[int, asyncio.Task[None]] = {}
         self._retry_at: dict[int, float] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -141,16 +141,16 @@ class FleetHost:
             logger.warning("worker=%s runs not written: %s", self.worker.name, error)
 
     async def keep_alive(self) -> None:
-        """Say every second that the worker lives, forever, whatever the database does.
+        """Send a heartbeat every second, forever, whatever the database does.
 
-        A database that is waited for holds up the plans, which say so as well.
+        Plans send one, too, but a slow database holds them up.
         """
         while True:
             await self.say_alive()
             await asyncio.sleep(BEAT_SECONDS)
 
     async def say_alive(self) -> Beat | None:
-        """Say that the worker lives, and let its members act for as long as that."""
+        """Send a heartbeat, and let the members act for as long as it holds."""
         beat = await self._heartbeats.beat()
         if beat is not None:
             for member in self.hosted.values():
@@ -200,7 +200,7 @@ class FleetHost:
     # Carrying out a plan
 
     def _begin(self, plan: Plan, behind: float) -> None:
-        """Begin what is planned; the steady clock was so far behind the wall clock."""
+        """Begin what is planned; the steady clock was `behind` seconds behind."""
         for member_id, claim in plan.held.items():
             member = self.hosted.get(member_id)
             if member is not None and member.claim is not claim:

@@ -4,11 +4,10 @@ The claim is the right to act for the member. It has an end, which each renewal 
 and which the worker's heartbeats move while the claim cannot be renewed because the
 database is locked or away (see `heartbeats`, which says why that is safe). It is a time
 of a clock that cannot be set (see `steady`), so no jump of the wall clock takes the
-right away or makes it longer. Past it
-another worker may have taken the member over, so nothing is begun that only an
-owner may do: timers are skipped, and listeners wait until the claim is renewed or the
-member is abandoned. Thus a worker that wakes after being frozen cannot commit offsets
-that are another's by then.
+right away or makes it longer. Past it another worker may have taken the member over, so
+nothing is begun that only an owner may do: timers are skipped, and listeners wait until
+the claim is renewed or the member is abandoned. Thus a worker that wakes after being
+frozen cannot commit offsets that belong to another by then.
 
 A member belongs to one event loop. What its consumer reports about its queues is
 announced (see `announcing`), one report at a time and always the newest.
@@ -92,7 +91,7 @@ class HostedMember:
         return self._steady() < self.acts_until
 
     def renew(self, claim: Claim, acts_until: float) -> None:
-        """Take the claim's new end, and what it means by the steady clock."""
+        """Take the claim's new end, and the same end by the steady clock."""
         self.claim = claim
         self.acts_until = max(self.acts_until, acts_until)
         self._renewed.set()

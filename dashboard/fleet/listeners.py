@@ -105,7 +105,7 @@ def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
         if name not in _makers:
             load_listeners(settings.ROCKETSCOPE_LISTENERS)
     except ArgumentError:
-        # A module that fails is the concern of those who need a listener of it.
+        # A module that fails matters only to those who need one of its listeners.
         if name not in _makers:
             raise
     maker = _makers.get(name)
@@ -118,7 +118,7 @@ def make_listener(name: str, options: Mapping[str, Any]) -> Listener:
 
 
 def _theirs(what: str, done: str, work: Callable[[], T]) -> T:
-    """Run code of the user's; whatever it raises is for its owner to mend."""
+    """Run code of the user's; its owner has to mend whatever it raises."""
     try:
         return within(MAKE_SECONDS, what, f"not {done}", work)
     except ArgumentError:
@@ -129,10 +129,18 @@ def _theirs(what: str, done: str, work: Callable[[], T]) -> T:
         ) from error
 
 
-def read_options(
-    listener: str, options: Mapping[str, Any], known: Mapping[str, Option]
-) -> dict[str, float]:
-    """Return every known option as a number within its limits."""
+BUILT_IN_OPTIONS: Final[Mapping[str, Mapping[str, Option]]] = {
+    "count": {},
+    "log": {},
+    "work": {"ms": Option(5, 0, LONGEST_WORK_MS)},
+    "fail": {"rate": Option(0.1, 0, 1), "ms": Option(0, 0, LONGEST_WORK_MS)},
+}
+"""What each listener takes that is there without a module of the user's."""
+
+
+def read_options(listener: str, options: Mapping[str, Any]) -> dict[str, float]:
+    """Return every option of a built-in listener as a number within its limits."""
+    known = BUILT_IN_OPTIONS[listener]
     for name in options:
         if name not in known:
             takes = ", ".join(known) or "none"
@@ -158,7 +166,7 @@ def _number(listener: str, name: str, value: Any, option: Option) -> float:
 @register("count")
 def make_count(options: Mapping[str, Any]) -> Listener:
     """Do nothing with messages: the group's own progress counts them."""
-    read_options("count", options, {})
+    read_options("count", options)
 
     async def count(
         _messages: Sequence[MessageExt], _context: ConsumeContext
@@ -171,7 +179,7 @@ def make_count(options: Mapping[str, Any]) -> Listener:
 @register("log")
 def make_log(options: Mapping[str, Any]) -> Listener:
     """Log one line per message: queue, offset, keys and size."""
-    read_options("log", options, {})
+    read_options("log", options)
 
     async def log(
         messages: Sequence[MessageExt], context: ConsumeContext
@@ -194,8 +202,7 @@ def make_log(options: Mapping[str, Any]) -> Listener:
 @register("work")
 def make_work(options: Mapping[str, Any]) -> Listener:
     """Take `ms` milliseconds for each message, without using the processor."""
-    known = {"ms": Option(5, 0, LONGEST_WORK_MS)}
-    seconds = read_options("work", options, known)["ms"] / 1000
+    seconds = read_options("work", options)["ms"] / 1000
 
     async def work(
         messages: Sequence[MessageExt], _context: ConsumeContext
@@ -209,8 +216,7 @@ def make_work(options: Mapping[str, Any]) -> Listener:
 @register("fail")
 def make_fail(options: Mapping[str, Any]) -> Listener:
     """Fail with probability `rate` (0 to 1), after `ms` milliseconds."""
-    known = {"rate": Option(0.1, 0, 1), "ms": Option(0, 0, LONGEST_WORK_MS)}
-    numbers = read_options("fail", options, known)
+    numbers = read_options("fail", options)
     chance = SystemRandom()
 
     async def fail(

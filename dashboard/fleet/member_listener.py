@@ -1,4 +1,4 @@
-"""The listener of a hosted member: where it is made and called, and how long it takes.
+"""The listener of a hosted member: where it is made and called, and for how long.
 
 Whatever a listener does, it does to its own member alone. A plain function is called in
 threads of its member, a coroutine function on an event loop in a thread of its member.
@@ -40,7 +40,7 @@ LISTENER_THREADS: Final = 20
 """How many calls of one member's plain listener run at once, as in RocketMQ."""
 
 BUSY_SECONDS: Final = 60.0
-"""A call that takes longer is named; RocketMQ gives its messages up in 15 minutes."""
+"""Longer calls are named in the log; RocketMQ gives up messages after 15 minutes."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +73,7 @@ class MemberListener:
         return self._call is not None
 
     async def make(self) -> None:
-        """Make the listener, if it is not; raises what `make_listener` raises."""
+        """Make the listener if there is none; raises what `make_listener` raises."""
         if self.made:
             return
         name, options = self._spec.listener, self._spec.listener_options

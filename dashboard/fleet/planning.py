@@ -91,9 +91,9 @@ def make_plan(
 
 
 def is_due(held: Claim, now: datetime) -> bool:
-    """Return whether a claim is due: `RENEW_SECONDS` after it was last renewed.
+    """Return whether a claim is due to be renewed, `RENEW_SECONDS` after the last time.
 
-    One that ends later than it can was made before the clock was set back.
+    A claim whose end is impossibly late was made before the clock was set back.
     """
     left = (held.until - now).total_seconds()
     return (
@@ -111,7 +111,7 @@ def _claim_free(
 ) -> list[tuple[Claim, MemberSpec]]:
     new: list[tuple[Claim, MemberSpec]] = []
     for member in free:
-        # Nobody else may claim what this worker, being alive, has let go.
+        # While this worker is alive, nobody else may claim what it has let go.
         if member.worker != worker and not claims.may_claim(worker, load):
             continue
         claim = claims.claim(member, worker, now)

@@ -13,7 +13,7 @@ from rmqcore.client import TimerRun
 
 KEPT: Final = timedelta(hours=24)
 MOST_ROWS: Final = 1_000_000
-"""Thirty workers write this many in a day."""
+"""As many as thirty workers write in a day."""
 _LONGEST_ERROR: Final = 1000
 
 
@@ -78,7 +78,7 @@ def save_runs(worker: str, runs: Sequence[SlotRun]) -> None:
 def remove_old_runs(now_ms: int | None) -> None:
     """Remove runs that are older than a day, and the oldest beyond `MOST_ROWS`.
 
-    Without a time that can be trusted, no run is old.
+    Without a time that can be trusted, no run counts as old.
     """
     if now_ms is not None:
         horizon = datetime.fromtimestamp(now_ms / 1000, UTC) - KEPT

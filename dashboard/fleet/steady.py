@@ -1,4 +1,4 @@
-"""A clock that cannot be set, and how a jump of the one that can is noticed."""
+"""A clock that cannot be set, which reveals jumps of the clock that can be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from .claims import CLAIM_SECONDS
 
 STEP_SECONDS: Final = 1.0
-"""The two clocks differing by more than this between two looks is a jump."""
+"""It is a jump if the clocks drift apart by more than this between two readings."""
 
 # Time during which the machine sleeps counts: others go on meanwhile.
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

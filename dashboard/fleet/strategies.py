@@ -79,7 +79,7 @@ def simulated_options(
         for name, value in options.items()
         if name not in RULES and name != "config"
     }
-    if strategy.partition("-")[2]:  # the name says it already
+    if strategy.partition("-")[2]:  # the name already says it
         told.pop("inner", None)
     ids = tuple(client_ids)
     if "config" in options:

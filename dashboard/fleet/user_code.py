@@ -24,8 +24,8 @@ _overdue: dict[str, Future[object]] = {}
 def within(seconds: float, what: str, not_yet: str, work: Callable[[], T]) -> T:
     """Return what `work` returns, and raise what it raises.
 
-    Raise `ArgumentError` that says of `what` that it is `not_yet` after that many
-    seconds, or is so still. May be called from any thread.
+    Raise `ArgumentError`, which says that `what` is `not_yet` after that many seconds,
+    or still is. May be called from any thread.
     """
     if (late := _overdue.get(what)) is not None and not late.done():
         raise ArgumentError(f"{what} is still {not_yet}")

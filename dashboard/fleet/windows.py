@@ -1,4 +1,4 @@
-"""The time for which a change of a hosted group leaves queues held twice or by nobody.
+"""How long a change of a hosted group may leave queues held twice or by nobody.
 
 It is computed from the fleet's periods; each span is the longest possible while all
 workers live. Usually workers are told at once through the cache, and all members switch

@@ -1,4 +1,4 @@
-"""Checks the wish for a group before it is saved, as its members do when they start."""
+"""Checks the wish for a group before it is saved, as members do at their start."""
 
 from __future__ import annotations
 

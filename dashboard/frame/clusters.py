@@ -1,4 +1,4 @@
-"""The clusters that pages cover: those that the settings name."""
+"""The clusters that pages cover: those that the settings name or that were attached."""
 
 from __future__ import annotations
 

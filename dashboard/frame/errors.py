@@ -15,6 +15,7 @@ from django.shortcuts import render
 
 from dashboard.accounts.hashing import TooManyAtOnceError
 
+from .not_there import NotThereError
 from .outages import outage_of
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show the reason if one of our views gave it rather than Django's resolver."""
     if request.path.startswith(API_PREFIX):
         return JsonResponse({"detail": f"no resource at {request.path}"}, status=404)
+    if isinstance(exception, NotThereError):
+        return _not_there(request, exception)
     reason = exception.args[0] if exception.args else ""
     return render(
         request,
@@ -45,12 +48,24 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
+def _not_there(request: HttpRequest, error: NotThereError) -> HttpResponse:
+    """Show what may be meant, with the navigation of the cluster around it."""
+    context = {
+        "cluster": error.cluster,
+        "name": error.name,
+        "why": error.why,
+        "near": error.near,
+        "all_of_them": error.all_of_them,
+    }
+    return render(request, "frame/not_there.html", context, status=404)
+
+
 class BusyError(Exception):
-    """Too much of one kind is under way; whoever asks can try again soon."""
+    """Too much of one kind is under way; the caller can try again soon."""
 
 
 class BusyMiddleware:
-    """Answer 503 when too much is asked for at once, or what is needed is away."""
+    """Answer 503 when too much is asked for at once, or something needed is away."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -76,8 +91,8 @@ class BusyMiddleware:
 def failed(request: HttpRequest) -> HttpResponse:
     """Answer without touching the database, which may be what failed.
 
-    Called while the error is handled, also one from before a view is reached, such as
-    that of asking for the session.
+    Called while an error is handled, which may have happened before a view was reached,
+    for example when the session was read.
     """
     error = sys.exception()
     outage = outage_of(error) if isinstance(error, Exception) else None

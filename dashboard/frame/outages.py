@@ -1,7 +1,7 @@
-"""What is the matter when database or Redis refuse, in a sentence for pages and API.
+"""Why the database or Redis refuses, in a sentence for pages and the API.
 
-None of these is a fault of what was asked, and each is over by itself: once the disk
-has room, the memory is freed, or the server is there again.
+None of these outages is caused by the request, and each ends by itself: once the disk
+has room, memory is freed, or the server is back.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from django.utils.translation import gettext as _
 from dashboard.live.reading import cache_refusal
 
 STALE_MS: Final = 15_000
-"""A document older than this missed a sweep: then it is asked whether Redis took it."""
+"""An older document missed a sweep; then Redis is asked whether it takes writes."""
 
 _FULL = ("disk is full", "no space left")
 _READ_ONLY = ("readonly database", "read-only")
 
 
 def outage_of(error: Exception) -> str | None:
-    """Return what is the matter; None for an error that is no outage."""
+    """Return what is wrong; None for an error that is not an outage."""
     if isinstance(error, redis.exceptions.OutOfMemoryError):
         return _("Redis has reached its memory limit (maxmemory) and takes no writes.")
     if isinstance(error, redis.ResponseError):
@@ -43,7 +43,7 @@ def outage_of(error: Exception) -> str | None:
 
 
 def refusal_behind(taken_at_ms: int) -> str | None:
-    """Return why Redis takes nothing new, where a document is old because of that."""
+    """Return why Redis accepts no writes, if that is why a document is old."""
     if time.time() * 1000 - taken_at_ms <= STALE_MS:
         return None
     refusal = cache_refusal()

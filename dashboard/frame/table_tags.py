@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import template
@@ -9,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from .tables import Column, TablePage, TableQuery
+from .tags import copy_button, explain
 
 register = template.Library()
 
@@ -20,9 +22,9 @@ def table_url(query: TableQuery, **changes: Any) -> str:
 
 
 @register.simple_tag
-def cleared_url(query: TableQuery, part: str) -> str:
-    """Return the address with one part of the query as it is at first."""
-    return query.url(**{part: getattr(TableQuery(), part)})
+def cleared_url(query: TableQuery, *parts: str) -> str:
+    """Return the address with some parts of the query at their defaults."""
+    return query.url(**{part: getattr(TableQuery(), part) for part in parts})
 
 
 @register.simple_tag
@@ -36,37 +38,60 @@ def toggled_url(query: TableQuery, key: str) -> str:
 @register.simple_tag
 def table_head(page: TablePage[Any], column: Column[Any]) -> SafeString:
     """Draw a column's heading; a second click on it reverses the order."""
-    css = _css(column)
-    if not column.sorts:
-        return format_html('<th scope="col" class="{}">{}</th>', css, column.title)
-    query = page.query
+    title = _sorting_link(page.query, column) if column.sorts else column.title
+    return format_html(
+        '<th scope="col" class="{}"{}>{}{}</th>',
+        *(_css(column), _order(page.query, column), title),
+        format_html(" {}", explain(column.term)) if column.term else "",
+    )
+
+
+def _sorting_link(query: TableQuery, column: Column[Any]) -> SafeString:
     first = f"-{column.key}" if column.falls else column.key
     if query.sort.removeprefix("-") != column.key:
-        return format_html(
-            '<th scope="col" class="{}"><a href="{}">{}</a></th>',
-            *(css, query.url(sort=first), column.title),
-        )
+        return format_html('<a href="{}">{}</a>', query.url(sort=first), column.title)
     falling = query.sort.startswith("-")
     turned = column.key if falling else f"-{column.key}"
     return format_html(
-        '<th scope="col" class="{}" aria-sort="{}"><a href="{}">{} {}</a></th>',
-        *(css, "descending" if falling else "ascending"),
+        '<a href="{}">{} {}</a>',
         *(query.url(sort=turned), column.title, "▾" if falling else "▴"),
     )
 
 
+def _order(query: TableQuery, column: Column[Any]) -> SafeString | str:
+    if not column.sorts or query.sort.removeprefix("-") != column.key:
+        return ""
+    falling = query.sort.startswith("-")
+    return format_html(' aria-sort="{}"', "descending" if falling else "ascending")
+
+
 @register.simple_tag
 def table_cell(column: Column[Any], row: Any) -> SafeString:
-    """Draw a cell; its text is escaped unless the column made markup of it."""
+    """Draw a cell; its text is escaped unless the column returned markup."""
     told = column.narrow and not column.fixed and "beside" not in column.css
-    head = column.title if told else ""
+    head, drawn = column.title if told else "", column.draw(row)
+    copied = column.copies(row) if column.copies else ""
     return format_html(
-        '<td class="{}"{}{}>{}</td>',
+        '<td class="{}{}"{}{}>{}{}</td>',
         _css(column),
+        " copies" if copied else "",
         format_html(' data-head="{}"', head) if head else "",
         mark_safe(" data-flash") if column.flash else "",
-        column.draw(row),
+        format_html("≥ {}", drawn) if column.at_least(row) else drawn,
+        copy_button(copied, f"{column.title} {copied}") if copied else "",
     )
+
+
+@register.filter
+def chosen_filters(query: TableQuery) -> int:
+    """Count the choices that a reader made in the menu of filters."""
+    return len(query.facets) + len(query.settings)
+
+
+@register.simple_tag
+def beside_filters(query: TableQuery) -> list[tuple[str, str]]:
+    """Return the parameters that the menu of filters keeps: all but its own."""
+    return replace(query, facets={}, settings={}).pairs()
 
 
 @register.filter

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.wording import numbers
+from dashboard.wording.terms import TERMS
 from dashboard.wording.words import word
 
 register = template.Library()
@@ -36,6 +37,53 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 
 @register.simple_tag
+def copy_button(text: str, name: str) -> SafeString:
+    """Draw a small button that copies `text`; `name` says what that is.
+
+    `static/js/frame/copying.js` answers it, and can draw the same button.
+    """
+    return _copying("data-copy", text, name)
+
+
+@register.simple_tag
+def copy_from(element: str, name: str) -> SafeString:
+    """Draw a small button that copies what the element with that id holds."""
+    return _copying("data-copy-from", f"#{element}", name)
+
+
+def _copying(attribute: str, value: str, name: str) -> SafeString:
+    label = word("ui", "copy_name", name=name)
+    return format_html(
+        '<button class="copy" type="button" {}="{}" aria-label="{}" '
+        'title="{}">{}</button>',
+        *(attribute, value, label, label),
+        icon("copy", "icon-small"),
+    )
+
+
+@register.simple_tag
+def explain(key: str) -> SafeString:
+    """Draw a small button that says what a word means, to stand beside the word.
+
+    `key` is one of `dashboard.wording.terms`. `static/js/frame/terms.js` places the
+    box, and can draw the same button.
+    """
+    return format_html(
+        '<button class="explain" type="button" popovertarget="term-{}" '
+        'aria-label="{}">{}</button>',
+        key,
+        word("ui", "explain", name=word("term", key)),
+        icon("info", "icon-small"),
+    )
+
+
+@register.simple_tag
+def terms() -> list[tuple[str, str, str]]:
+    """Return each word that pages explain: its key, itself, its meaning."""
+    return [(key, str(name), word("meaning", key)) for key, name in TERMS.items()]
+
+
+@register.simple_tag
 def unknown(reason: str | None = None) -> SafeString:
     """Write the dash that stands for an unknown value, with its reason."""
     text = word("unknown", reason) or _("Not known")
@@ -49,7 +97,7 @@ def unknown(reason: str | None = None) -> SafeString:
 
 @register.simple_tag
 def as_of(milliseconds: float) -> SafeString:
-    """Write the mark of a value that is not fresh: the time that it is from."""
+    """Write the mark of a value that is not fresh: "as of" and its time."""
     text = word("ui", "as_of", time=numbers.clock(milliseconds))
     return format_html(
         '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
@@ -84,7 +132,7 @@ def duration(value: float | None) -> str:
 
 @register.filter
 def seconds(value: float | None) -> str:
-    """Write a span given in seconds."""
+    """Write a duration given in seconds."""
     return unknown() if value is None else numbers.duration(value * 1000)
 
 
@@ -135,7 +183,7 @@ def words(
 
 @register.filter
 def state_icon(level: str, name: str = "") -> str:
-    """Return the icon's name for a state; falling behind has its own."""
+    """Return the name of the icon for a state; falling behind has its own icon."""
     special = {"falling_behind": "behind", "shared": "shared", "idle": "idle"}
     return special.get(name, level)
 
@@ -154,7 +202,7 @@ def in_group(place: str | None) -> bool:
 
 @register.filter
 def begins(place: str | None, start: str) -> bool:
-    """Tell whether the name of an address begins like that of its part of the site."""
+    """Tell whether the address's name begins with that of a part of the site."""
     return place is not None and place.startswith(start)
 
 

@@ -6,10 +6,25 @@ addresses, if the rule holds only for some.
 
 from __future__ import annotations
 
-from rmqcore.admin import AccessRule, AccessUser, Admin
-from rmqcore.errors import ArgumentError
+from rmqcore.admin import AccessRule, AccessUser, Admin, PlainAccess, PlainAccount
+from rmqcore.errors import ArgumentError, ResponseError
+from rmqcore.protocol.codes import ResponseCode
 
 from .configured import Values
+
+__all__ = [
+    "AccessRule",
+    "AccessUser",
+    "PlainAccess",
+    "PlainAccount",
+    "Told",
+    "account_text",
+    "everybody",
+    "read_rules",
+    "rule_of",
+    "rule_text",
+    "write_rules",
+]
 
 
 async def read_rules(admin: Admin, subject: str, address: str) -> Values | None:
@@ -67,8 +82,32 @@ def rule_of(subject: str, key: str, text: str) -> AccessRule:
     )
 
 
-async def everybody(
-    admin: Admin, address: str
-) -> tuple[tuple[AccessUser, ...], tuple[AccessRule, ...]]:
-    """Return all users and rules of one broker."""
-    return await admin.users(address), await admin.rules(address)
+def account_text(account: PlainAccount) -> str:
+    """Return what an account may do, in the words of its file."""
+    if account.admin:
+        return "admin"
+    topic, group = account.default_topic or "DENY", account.default_group or "DENY"
+    rules = (*account.topics, *account.groups)
+    said = f"topics {topic}, groups {group}"
+    return f"{said}, {', '.join(rules)}" if rules else said
+
+
+Told = tuple[tuple[AccessUser, ...], tuple[AccessRule, ...]]
+"""All users and rules of one broker."""
+
+
+async def everybody(admin: Admin, address: str) -> Told | PlainAccess | None:
+    """Return who may do what on one broker.
+
+    That is users and rules of ACL 2.0, or what is in an older broker's file, or None
+    if the broker lets everybody do everything.
+    """
+    try:
+        return await admin.users(address), await admin.rules(address)
+    except ResponseError as error:
+        if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+            raise
+    settings = await admin.broker_settings(address)
+    if settings.get("aclEnable") != "true":
+        return None
+    return await admin.plain_access(address)

@@ -2,8 +2,8 @@
 
 What pages show at a glance is collected; this is for what is asked on request, such as
 a message. Each call opens connections of its own, works within a limit of time, and
-closes them. A cluster that is attached read-only refuses what is no question
-(`read_only`), before it is sent.
+closes them. On a cluster that is attached read-only, whatever is not a question is
+refused before it is sent (`read_only`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SECONDS: Final = 8.0
 
 
 class ClusterAnswerError(RmqError):
-    """A cluster did not answer in time; the message says how long it was waited for."""
+    """A cluster did not answer in time; the message says how long we waited."""
 
 
 def settings_of(name: str) -> ClusterSettings:
@@ -55,6 +55,17 @@ def ask(
         ) from None
     except OSError as error:
         raise ClusterAnswerError(f"cluster {cluster.name!r}: {error}") from error
+
+
+async def or_error(asked: Awaitable[T]) -> T | str:
+    """Return an answer, or what went wrong, so that others can be asked all the same.
+
+    For answers that are no text themselves.
+    """
+    try:
+        return await asked
+    except (RmqError, OSError) as error:
+        return str(error)
 
 
 async def _with_admin(

@@ -34,8 +34,8 @@ KEPT_SETTINGS: Final = frozenset(
 class Told:
     """What one broker process answered. Either `table` or `reason` is set.
 
-    `settings` is None where they were not asked for or not told, which
-    `settings_error` says.
+    `settings` is None if they were not asked for, or were not told; then
+    `settings_error` says why.
     """
 
     address: str
@@ -50,7 +50,7 @@ class Told:
 async def ask_brokers(
     admin: Admin, addresses: Sequence[str], with_settings: Collection[str] = ()
 ) -> list[Told]:
-    """Return what each address answers, side by side; a silent one is said to be so.
+    """Return what each address answers, all asked at once; silence is an answer, too.
 
     Those of `with_settings` are asked for `KEPT_SETTINGS` as well.
     """

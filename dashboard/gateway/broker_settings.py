@@ -16,9 +16,9 @@ from rmqcore.admin import Admin
 from rmqcore.errors import RmqError
 
 from .asking import ask
+from .configured import MASKED
 from .settings import ClusterSettings
 
-HIDDEN: Final = "••••••"
 _SECRET: Final = re.compile(
     r"password|passwd|secret|credential|accesskey|token|inituser|initAuthenticationUser",
     re.IGNORECASE,
@@ -28,6 +28,11 @@ _SECRET: Final = re.compile(
 def is_secret(setting: str) -> bool:
     """Tell whether a broker's setting holds a secret, by its name."""
     return _SECRET.search(setting) is not None
+
+
+def shown(setting: str, value: str) -> str:
+    """Return a setting's value as people may see it: a secret is masked."""
+    return MASKED if value and is_secret(setting) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class SettingRow:
     """One setting on all processes that answered, in their order.
 
     A value is None where that broker has no such setting. `differs` tells whether any
-    two differ, secrets by what they really are.
+    two differ; secrets are compared by their real values.
     """
 
     name: str
@@ -77,7 +82,7 @@ EXPECTED: Final = frozenset(
         "brokerConfigPath",
     }
 )
-"""Settings that have to differ from broker to broker, so that it says nothing."""
+"""Settings that have to differ from broker to broker, which therefore says nothing."""
 
 
 def ask_settings(cluster: ClusterSettings) -> SettingsTable:
@@ -117,13 +122,10 @@ async def _ask_all(admin: Admin) -> list[BrokerSettings]:
 
 def _row(name: str, answered: Sequence[BrokerSettings]) -> SettingRow:
     values = [(each.values or {}).get(name) for each in answered]
-    shown = [HIDDEN if value and is_secret(name) else value for value in values]
-    return SettingRow(name, shown, len(set(values)) > 1 and name not in EXPECTED)
+    told = [None if value is None else shown(name, value) for value in values]
+    return SettingRow(name, told, len(set(values)) > 1 and name not in EXPECTED)
 
 
 def _without_secrets(each: BrokerSettings) -> BrokerSettings:
-    values = {
-        name: HIDDEN if value and is_secret(name) else value
-        for name, value in (each.values or {}).items()
-    }
+    values = {name: shown(name, value) for name, value in (each.values or {}).items()}
     return BrokerSettings(each.name, each.broker_id, each.address, values)

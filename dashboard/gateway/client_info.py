@@ -1,4 +1,4 @@
-"""What one client says it is doing (307), and the producers of brokers (328, 204).
+"""What one client says it is doing (307).
 
 A broker relays the question to the client and waits ten seconds for it. With thread
 stacks, a Java client stops its threads for a moment, so callers ask one at a time.
@@ -7,19 +7,25 @@ stacks, a Java client stops its threads for a moment, so callers ask one at a ti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rmqcore.admin import Admin
-from rmqcore.errors import ResponseError, RmqError, RouteError
+from rmqcore.errors import (
+    RequestTimeoutError,
+    ResponseError,
+    RmqError,
+    RouteError,
+    TransportError,
+)
 from rmqcore.protocol.bodies import ConsumerRunningInfo
 
-from .asking import ask
+from .asking import ask, or_error
 from .settings import ClusterSettings
 
 SECONDS: Final = 14.0
-"""Longer than a broker waits for the client, so that its own words are seen."""
+"""Longer than a broker waits for the client, so that the broker's own error is seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +67,6 @@ class RunningInfo:
     stacks: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerRow:
-    """A producer on one host; `heard_at` is its last heartbeat, None if unsaid."""
-
-    group: str
-    client_id: str
-    address: str
-    language: str
-    version: int
-    heard_at: int | None
-    brokers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Producers:
-    """The producers of the brokers that told them, and the errors of the others."""
-
-    rows: Sequence[ProducerRow]
-    silent: Mapping[str, str]
-    asked: Sequence[str]
-
-
 def ask_client(
     cluster: ClusterSettings, group: str, client_id: str, *, stacks: bool = False
 ) -> RunningInfo:
@@ -94,46 +78,36 @@ def ask_client(
     return ask(cluster, work, seconds=SECONDS)
 
 
-def ask_producers(cluster: ClusterSettings, group: str = "") -> Producers:
-    """Return the producers that each master knows; of one group, if it is named.
-
-    Brokers before 4.9.5 tell the producers of a named group only.
-    """
-
-    async def work(admin: Admin) -> Producers:
-        masters = {
-            broker.broker_name: broker.master
-            for broker in await admin.brokers()
-            if broker.master is not None
-        }
-        found = await asyncio.gather(
-            *(_producers(admin, at, group) for at in masters.values())
-        )
-        told = dict(zip(masters, found, strict=True))
-        return Producers(
-            _joined({n: t for n, t in told.items() if not isinstance(t, str)}),
-            {name: t for name, t in told.items() if isinstance(t, str)},
-            list(masters),
-        )
-
-    return ask(cluster, work)
-
-
 async def _reach(
     admin: Admin, group: str, client_id: str, stacks: bool
 ) -> ConsumerRunningInfo:
-    """Ask through one master after another, until one has the client connected."""
-    refusal: RmqError = RouteError(f"no broker has {client_id!r} connected")
-    for broker in await admin.brokers():
-        if broker.master is None:
+    """Ask through the masters that list the client, one after another.
+
+    A broker that is away is passed over. What a broker answers is the end: it has the
+    client connected, and has asked it. So is silence where stacks were asked for, which
+    the client may be making.
+    """
+    brokers = await admin.brokers()
+    masters = [each.master for each in brokers if each.master is not None]
+    listed = await asyncio.gather(
+        *(or_error(admin.client_ids(group, at)) for at in masters)
+    )
+    silent = [each for each in listed if isinstance(each, str)]
+    refusal: RmqError = RouteError(
+        "; ".join([f"no broker has {client_id!r} connected", *silent])
+    )
+    for master, ids in zip(masters, listed, strict=True):
+        if isinstance(ids, str) or client_id not in ids:
             continue
         try:
-            return await admin.running_info(
-                group, client_id, broker.master, jstack=stacks
-            )
+            return await admin.running_info(group, client_id, master, jstack=stacks)
         except ResponseError as error:
             refusal = error
             if "not online" not in str(error):
+                break
+        except TransportError as error:
+            refusal = error
+            if stacks and isinstance(error, RequestTimeoutError):
                 break
     raise refusal
 
@@ -170,60 +144,3 @@ def _plain(info: ConsumerRunningInfo) -> RunningInfo:
         ],
         stacks=info.jstack,
     )
-
-
-async def _producers(admin: Admin, address: str, group: str) -> list[ProducerRow] | str:
-    ask_one: Callable[[], Awaitable[list[ProducerRow]]]
-
-    async def of_group() -> list[ProducerRow]:
-        found = await admin.producer_connections(group, address)
-        return [
-            ProducerRow(
-                group, c.client_id, c.client_addr, c.language, c.version, None, ()
-            )
-            for c in found
-        ]
-
-    async def of_all() -> list[ProducerRow]:
-        found = await admin.producers(address)
-        return [
-            ProducerRow(
-                name,
-                p.client_id,
-                p.remote_ip,
-                p.language,
-                p.version,
-                p.last_update_timestamp or None,
-                (),
-            )
-            for name, infos in found.items()
-            for p in infos
-        ]
-
-    ask_one = of_group if group else of_all
-    try:
-        return await ask_one()
-    except (RmqError, OSError) as error:
-        return str(error)
-
-
-def _joined(told: Mapping[str, Sequence[ProducerRow]]) -> list[ProducerRow]:
-    """Make one row of a client's connections to several brokers."""
-    rows: dict[tuple[str, str, str], ProducerRow] = {}
-    for broker, found in told.items():
-        for each in found:
-            host = each.address.rpartition(":")[0].removeprefix("/")
-            key = (each.group, each.client_id, host)
-            last = rows.get(key)
-            heard = [at for at in (each.heard_at, last and last.heard_at) if at]
-            brokers = (*last.brokers, broker) if last else (broker,)
-            rows[key] = ProducerRow(
-                each.group,
-                each.client_id,
-                host or each.address,
-                each.language,
-                each.version,
-                max(heard, default=None),
-                tuple(dict.fromkeys(brokers)),
-            )
-    return [rows[key] for key in sorted(rows)]

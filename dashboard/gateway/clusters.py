@@ -22,7 +22,8 @@ logger = logging.getLogger(__name__)
 def sync_clusters(configured: Mapping[str, ClusterSettings]) -> None:
     """Add and update the clusters named, mark the others as no longer configured.
 
-    Those attached on a page stay; one that the settings name is theirs from then on.
+    Those attached on a page stay; one that the settings name belongs to them from then
+    on.
     """
     for cluster in configured.values():
         Cluster.objects.update_or_create(
@@ -61,9 +62,9 @@ def forget_embedded() -> None:
 def sync_clusters_after_migrate(
     *, apps: Apps = present_apps, **_signal: object
 ) -> None:
-    """Sync once all migrations have run; after some of them the table is another.
+    """Sync once all migrations have run; before that, the table may lack columns.
 
-    A flush sends the signal without `apps`, for the tables are as the models say.
+    A flush sends the signal without `apps`: its tables match the models.
     """
     there = apps.get_model("dashboard", "Cluster")._meta.concrete_fields
     here = Cluster._meta.concrete_fields
@@ -72,13 +73,13 @@ def sync_clusters_after_migrate(
 
 
 def encryption_of(name: str) -> Encryption:
-    """Return how a cluster is spoken to now; one no longer configured is not at all."""
+    """Return how connections to a cluster are encrypted now; "off" if there is none."""
     given = cluster_now(name)
     return "off" if given is None else given.encryption
 
 
 def log_unverified(configured: Mapping[str, ClusterSettings]) -> None:
-    """Warn of each cluster whose certificates are accepted whoever presents them."""
+    """Warn of each cluster for which any certificate is accepted."""
     for cluster in configured.values():
         if cluster.encryption == "unverified":
             logger.warning(

@@ -1,4 +1,4 @@
-"""What is configured where: values that the pages about changes are made of.
+"""What is configured where: the values behind the pages that change it.
 
 A configuration is a table of text, with RocketMQ's own names as keys, so that any two
 of them can be compared, stored and shown. None stands for "not there".
@@ -13,15 +13,6 @@ from typing import Final, Literal
 Kind = Literal["topic", "group", "broker", "writing", "user", "rule"]
 """A topic, a group, a broker's settings, the permission to write to a broker in the
 routes of the name servers, a user, and what a subject may do."""
-
-KINDS: Final[tuple[Kind, ...]] = (
-    "topic",
-    "group",
-    "broker",
-    "writing",
-    "user",
-    "rule",
-)
 
 Values = Mapping[str, str]
 
@@ -44,11 +35,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The configuration at one place; `problem` says why it is not known."""
+    """The configuration at one place; `problem` says why it is not known.
+
+    `left_out` counts the topics of a broker whose routes were not looked at.
+    """
 
     place: Place
     values: Values | None
     problem: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A group that has to do with a topic: its members online, None if not known."""
+    """A group that has to do with a topic. `members` are online; None if not known."""
 
     group: str
     members: int | None

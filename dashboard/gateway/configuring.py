@@ -1,15 +1,16 @@
 """Reads and writes configuration broker by broker, for pages and the REST API.
 
-Everything is asked on request. A broker that fails is one whose configuration is not
-known; it never hides what the others say. Writing goes to masters, which pass it on to
-their slaves.
+Everything is asked on request. If a broker fails, its configuration is not known; that
+never hides what the others say. Writing goes to masters, which pass it on to their
+slaves.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -19,9 +20,8 @@ from rmqcore.errors import RmqError
 from rmqcore.model.topic import Perm, TopicConfig, dead_letter_topic, retry_topic
 
 from .access import read_rules, write_rules
-from .broker_settings import is_secret
+from .broker_settings import shown
 from .configured import (
-    MASKED,
     Done,
     Kind,
     Loss,
@@ -33,8 +33,13 @@ from .configured import (
 
 SECONDS_A_PLACE: Final = 5.0
 ROUTES_LOOKED_AT: Final = 200
-"""Of the topics of a broker, to tell whether name servers let producers write to it."""
+"""How many topics of a broker are looked at, to tell whether producers may write."""
 READERS_SHOWN: Final = 50
+"""Of how many groups of a topic it is asked whether somebody is online."""
+ASKED_AT_ONCE: Final = 8
+"""Requests about groups that one broker answers at a time."""
+
+T = TypeVar("T")
 
 TOPIC_MEMBERS: Final = frozenset(
     {
@@ -49,7 +54,7 @@ TOPIC_MEMBERS: Final = frozenset(
 
 
 def is_system(kind: Kind, name: str, places: Sequence[Place]) -> bool:
-    """Tell whether a topic or group is RocketMQ's own at some brokers."""
+    """Tell whether a topic or group is one of RocketMQ's own on some brokers."""
     if kind == "topic":
         clusters = {place.cluster for place in places}
         return is_system_topic(name, clusters, {place.name for place in places})
@@ -131,36 +136,39 @@ async def forget_routes(admin: Admin, topic: str, cluster: str) -> tuple[Done, .
 
 
 async def read_loss(
-    admin: Admin, kind: Kind, name: str, places: Sequence[Place]
+    admin: Admin,
+    kind: Kind,
+    name: str,
+    places: Sequence[Place],
+    *,
+    partial: bool = False,
 ) -> Loss:
-    """Return what deleting a topic or group at some brokers would take away."""
+    """Return what deleting a topic or group at some brokers would take away.
+
+    `partial` says that a broker which may have it, too, is not among them.
+    """
     topics = (
         (name,) if kind == "topic" else (retry_topic(name), dead_letter_topic(name))
     )
-    messages: dict[str, int] = {}
-    readers: dict[str, set[str] | None] = {} if kind == "topic" else {name: set()}
-    committed: int | None = None
-    partial = False
-    for place in places:
-        try:
-            for topic in topics:
-                stored = await admin.stored_messages(topic, place.address)
-                if stored is not None:
-                    messages[topic] = messages.get(topic, 0) + stored
-            if kind == "topic":
-                found = await admin.groups_reading(name, place.address)
-                readers.update({each: set() for each in found if each not in readers})
-        except RmqError:
-            partial = True
-    for group in list(readers)[:READERS_SHOWN]:
-        readers[group] = await _online(admin, group, places)
-    if kind == "group":
-        committed = await _committed(admin, name, places)
+    held, committed = await asyncio.gather(
+        asyncio.gather(
+            *(_or_none(_held_at(admin, kind, topics, each)) for each in places)
+        ),
+        _or_none(_committed(admin, kind, name, places)),
+    )
+    messages: Counter[str] = Counter()
+    groups = set() if kind == "topic" else {name}
+    for stored, reading in filter(None, held):
+        messages.update(stored)
+        groups.update(reading)
+    partial = partial or None in held
+    online = await _online(admin, sorted(groups)[:READERS_SHOWN], places)
     return Loss(
-        messages,
+        dict(messages),
         tuple(
-            Reader(group, None if ids is None else len(ids))
-            for group, ids in sorted(readers.items())
+            # Where a broker is silent, nobody on the others does not mean nobody.
+            Reader(group, (online.get(group) or None) if partial else online.get(group))
+            for group in sorted(groups)
         ),
         committed,
         partial,
@@ -261,10 +269,7 @@ def _altered(before: Any, after: Any) -> dict[str, str]:
 
 async def _read_broker(admin: Admin, name: str, address: str) -> Values:
     settings = await admin.broker_settings(address)
-    return {
-        key: MASKED if value and is_secret(key) else value
-        for key, value in sorted(settings.items())
-    }
+    return {name: shown(name, value) for name, value in sorted(settings.items())}
 
 
 async def _read_user(admin: Admin, name: str, address: str) -> Values | None:
@@ -304,7 +309,7 @@ _READERS: Final[Mapping[str, Callable[[Admin, str, str], Awaitable[Values | None
 async def _read_writing(admin: Admin, name: str) -> tuple[Standing, ...]:
     """Return what each name server lets producers do with a broker's queues.
 
-    Looked at are topics that the broker itself lets producers write to.
+    The topics looked at are those that the broker itself lets producers write to.
     """
     (broker,) = await admin.brokers(broker_name=name)
     known = await admin.topics_on(str(broker.any_address))
@@ -313,14 +318,15 @@ async def _read_writing(admin: Admin, name: str) -> tuple[Standing, ...]:
         for topic, config in sorted(known.items())
         if Perm.WRITE in config.perm
         and not is_system_topic(topic, {broker.cluster}, {name})
-    ][:ROUTES_LOOKED_AT]
+    ]
+    looked_at = topics[:ROUTES_LOOKED_AT]
 
     async def one(address: str) -> Standing:
         place = Place(address, "", address)
         try:
             async with asyncio.timeout(SECONDS_A_PLACE):
                 routes = await asyncio.gather(
-                    *(admin.route_named_by(address, topic) for topic in topics)
+                    *(admin.route_named_by(address, topic) for topic in looked_at)
                 )
         except TimeoutError:
             return Standing(place, None, f"no answer within {SECONDS_A_PLACE:g} s")
@@ -333,8 +339,11 @@ async def _read_writing(admin: Admin, name: str) -> tuple[Standing, ...]:
             for queues in route.queues
             if queues.broker_name == name
         ]
+        left_out = len(topics) - len(looked_at)
+        if not told:
+            return Standing(place, None, "it has no route to this broker", left_out)
         word = "allowed" if all(told) else "partly" if any(told) else "stopped"
-        return Standing(place, {"writing": word})
+        return Standing(place, {"writing": word}, left_out=left_out)
 
     return tuple(await asyncio.gather(*map(one, admin.nameservers)))
 
@@ -344,33 +353,75 @@ async def _write_writing(
     name: str,
     steps: Sequence[tuple[Place, Values | None, Values | None]],
 ) -> tuple[Done, ...]:
-    allowed = all((after or {}).get("writing") == "allowed" for _, _, after in steps)
-    told = await admin.set_writing(name, allowed=allowed)
+    told: dict[str, RmqError | None] = {}
+    for allowed in (False, True):
+        meant = [
+            place.address
+            for place, _, after in steps
+            if ((after or {}).get("writing") == "allowed") is allowed
+        ]
+        told |= await admin.set_writing(name, allowed=allowed, nameservers=meant)
     return tuple(
         Done(place, "" if (error := told[place.address]) is None else str(error))
         for place, _, _ in steps
     )
 
 
-async def _online(admin: Admin, group: str, places: Sequence[Place]) -> set[str] | None:
-    """Return the client ids that are connected with a group; None if not known."""
-    found: set[str] = set()
-    for place in places:
-        try:
-            connection = await admin.consumer_connection(group, place.address)
-        except RmqError:
-            return None
-        if connection is not None:
-            found.update(each.client_id for each in connection.connections)
-    return found
-
-
-async def _committed(admin: Admin, group: str, places: Sequence[Place]) -> int | None:
-    names = {place.name for place in places}
+async def _or_none(work: Awaitable[T]) -> T | None:
+    """Return what brokers say; None if one fails or has not answered in time."""
     try:
-        offsets = await admin.committed_offsets(group)
-    except RmqError:
+        async with asyncio.timeout(SECONDS_A_PLACE):
+            return await work
+    except (TimeoutError, RmqError):
         return None
+
+
+async def _held_at(
+    admin: Admin, kind: Kind, topics: Sequence[str], place: Place
+) -> tuple[dict[str, int], list[str]]:
+    """Return the messages that a broker has of topics, and who reads a topic."""
+    stored = {
+        topic: count
+        for topic in topics
+        if (count := await admin.stored_messages(topic, place.address)) is not None
+    }
+    if kind != "topic":
+        return stored, []
+    return stored, await admin.groups_reading(topics[0], place.address)
+
+
+async def _online(
+    admin: Admin, groups: Sequence[str], places: Sequence[Place]
+) -> dict[str, int | None]:
+    """Return how many client ids are connected with each group; None if not known."""
+
+    async def at(place: Place) -> list[set[str]]:
+        room = asyncio.Semaphore(ASKED_AT_ONCE)
+
+        async def one(group: str) -> set[str]:
+            async with room:
+                found = await admin.consumer_connection(group, place.address)
+            return {each.client_id for each in found.connections} if found else set()
+
+        return list(await asyncio.gather(*map(one, groups)))
+
+    told = await asyncio.gather(*(_or_none(at(place)) for place in places))
+    known = [each for each in told if each is not None]
+    if len(known) < len(told):
+        return dict.fromkeys(groups)
+    return {
+        group: len(set().union(*ids))
+        for group, *ids in zip(groups, *known, strict=True)
+    }
+
+
+async def _committed(
+    admin: Admin, kind: Kind, group: str, places: Sequence[Place]
+) -> int | None:
+    if kind != "group":
+        return None
+    names = {place.name for place in places}
+    offsets = await admin.committed_offsets(group)
     return sum(queue.broker_name in names for queue in offsets)
 
 
@@ -385,7 +436,7 @@ def _text(value: Any) -> str:
 
 
 def _value(text: str) -> Any:
-    """Return what a text of `_text` stood for; plain words stay text."""
+    """Return the value that `_text` made a text from; plain words stay text."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -80,6 +80,13 @@ class ClusterConnection:
         """Treat a missing broker as gone; False when it is not missing."""
         return self._admin.forget_broker(name)
 
+    def note_member(self, group: str, client_id: str, *, left: bool) -> None:
+        """Take a member's own word that it is in its group, or has left it."""
+        if left:
+            self._admin.member_left(group, client_id)
+        else:
+            self._admin.member_there(group, client_id)
+
     async def broker_names(self) -> list[str]:
         """Return the brokers that the name server knows."""
         return sorted((await self._admin.cluster_info()).brokers)

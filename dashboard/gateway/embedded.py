@@ -1,4 +1,4 @@
-"""Whether the embedded cluster runs, is being started, or may be asked for."""
+"""Whether the embedded cluster runs, is being started, or can be asked for."""
 
 from __future__ import annotations
 

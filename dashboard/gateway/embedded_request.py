@@ -1,10 +1,10 @@
 """The file by which the embedded cluster is asked for while everything runs.
 
 `./rocketscope up` names a file to the processes that it starts
-(ROCKETSCOPE_EMBEDDED_REQUEST) and looks for it. A page makes it, empty; if the cluster
-cannot be started, why is written into it. The file stays, so that the next start has
-the embedded cluster again. It is a file, not a key in Redis, because only processes of
-the same machine could do with a cluster that listens on loopback alone.
+(ROCKETSCOPE_EMBEDDED_REQUEST) and looks for it. A page creates it, empty; if the
+cluster cannot be started, the reason is written into it. The file stays, so that the
+next start has the embedded cluster again. It is a file, not a key in Redis, because
+only processes on the same machine can use a cluster that listens on loopback alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 NAME: Final = "embedded.wanted"
-"""Its name in the var directory."""
+"""The file's name in the var directory."""
 
 
 def ask(path: Path) -> None:
@@ -22,7 +22,7 @@ def ask(path: Path) -> None:
 
 
 def is_asked(path: Path) -> bool:
-    """Tell whether somebody asks, and has not been told yet that it is impossible."""
+    """Tell whether somebody asks who has not yet been told that it is impossible."""
     return why_not(path) == ""
 
 
@@ -32,7 +32,7 @@ def say_why_not(path: Path, why: str) -> None:
 
 
 def why_not(path: Path) -> str | None:
-    """Return why the cluster could not be started, "" so far, None if nobody asks."""
+    """Return why it could not be started; "" if it may yet be, None if nobody asks."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -1,7 +1,8 @@
 """What a cluster knows of one message's fate: offsets, retries, dead letters, traces.
 
-Everything is asked of the broker that stores the message, and of the topics into which
-RocketMQ copies a message that a group failed to consume: copies keep its unique key.
+The broker that stores the message is asked about everything, including the topics into
+which RocketMQ copies a message that a group failed to consume: copies keep its unique
+key.
 """
 
 from __future__ import annotations
@@ -21,17 +22,16 @@ from rmqcore.protocol.bodies import ConsumerConnection
 from rmqcore.protocol.codes import ResponseCode
 
 from .asking import ask
-from .messages import readable
+from .queue_search import readable
 from .settings import ClusterSettings
 
 MOST_GROUPS: Final = 50
 AT_ONCE: Final = 8
-TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Where copies of a message are that a group failed to consume.
+    """Where the copies of a message are that a group has failed to consume.
 
     `waiting` counts those whose time has not come, `unread` those in the retry topic
     that the group has not passed; `retried` counts all in the retry topic.
@@ -89,11 +89,13 @@ class MessageFacts:
     trace_error: str = ""
 
 
-def facts_of(cluster: ClusterSettings, message: MessageExt) -> MessageFacts:
+def facts_of(
+    cluster: ClusterSettings, message: MessageExt, trace_topic: str
+) -> MessageFacts:
     """Ask what is known of a message; raise RmqError when its broker is silent."""
 
     async def work(admin: Admin) -> MessageFacts:
-        return await _Facts(admin, message).collect()
+        return await _Facts(admin, message, trace_topic).collect()
 
     return ask(cluster, work)
 
@@ -102,8 +104,9 @@ def facts_of(cluster: ClusterSettings, message: MessageExt) -> MessageFacts:
 
 
 class _Facts:
-    def __init__(self, admin: Admin, message: MessageExt) -> None:
+    def __init__(self, admin: Admin, message: MessageExt, trace_topic: str) -> None:
         self._admin = admin
+        self._trace_topic = trace_topic
         self._message = message
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._topics: frozenset[str] = frozenset()
@@ -179,7 +182,7 @@ class _Facts:
         )
 
     async def _scheduled(self) -> Sequence[MessageExt] | str:
-        """Return copies that wait, or waited, for their time; else the error."""
+        """Return copies that wait, or have waited, for their time; or the error."""
         unique = self._message.properties.get(Property.UNIQUE_KEY)
         if unique is None:
             return []
@@ -211,10 +214,11 @@ class _Facts:
         return offsets.get(copy.queue_id, 0) > copy.queue_offset
 
     async def _traces(self) -> tuple[Sequence[bytes] | None, str]:
-        if TRACE_TOPIC not in self._topics:
+        topic = self._trace_topic
+        if topic not in self._topics:
             return None, ""
         try:
-            found = await self._admin.messages_by_key(TRACE_TOPIC, self._message.msg_id)
+            found = await self._admin.messages_by_key(topic, self._message.msg_id)
         except ResponseError as error:
             if error.code == ResponseCode.TOPIC_NOT_EXIST:
                 return None, ""

@@ -19,11 +19,20 @@ from rmqcore.model import MessageExt, MessageQueue
 from rmqcore.model.route import TopicRoute
 
 from .asking import ask
-from .messages import newest_first, readable
+from .queue_search import Budget, newest_first, readable, shares
 from .settings import ClusterSettings
 
-MOST_PER_STEP: Final = 500
-"""Messages that one step returns at most; the rows that a page holds."""
+MOST_PER_STEP: Final = 200
+"""Messages that one step returns at most: more a second than anybody reads."""
+
+MOST_FILTERED: Final = 10_000
+"""Messages among which a broker looks for a tag in one step at most."""
+
+MOST_ROWS: Final = 500
+"""The rows that a page holds."""
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""Bodies, unpacked, that one step reads at most, as their sizes are shown."""
 
 SECONDS: Final = 5.0
 
@@ -34,7 +43,8 @@ Offsets = Mapping[MessageQueue, int]
 class TailStep:
     """Messages since the last step, newest first, and where the next one continues.
 
-    `skipped` counts messages that were left out because too many had come.
+    `skipped` counts messages that were left out because too many had come, or too large
+    ones.
     """
 
     messages: Sequence[MessageExt]
@@ -51,10 +61,11 @@ def tail(
     async def work(admin: Admin) -> TailStep:
         queues = await admin.queue_spans(topic)
         route = await admin.topic_route(topic)
-        share = max(1, MOST_PER_STEP // max(1, len(queues.spans)))
-        step = _Step(admin, route, tag, share)
+        new = [_new(span, offsets) for span in queues.spans]
+        share = shares(new, MOST_FILTERED if tag else MOST_PER_STEP)
+        step = _Step(admin, route, tag, Budget(MOST_BYTES))
         parts = await asyncio.gather(
-            *(step.of(span, offsets.get(span.queue)) for span in queues.spans),
+            *(step.of(each, share[each.queue]) for each in new),
             return_exceptions=True,
         )
         return _joined(queues.spans, parts, offsets, queues.failed)
@@ -71,28 +82,35 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One step over the queues of a topic, each with the same share."""
+    """One step over the queues of a topic."""
 
     admin: Admin
     route: TopicRoute
     tag: str
-    share: int
+    budget: Budget
 
-    async def of(self, span: QueueSpan, seen: int | None) -> _Part:
-        """Read a queue from where it was seen up to its end, its newest at most."""
-        if seen is None or seen > span.max:
-            return _Part([], span.max, 0)
-        first = at = max(seen, span.max - self.share)
+    async def of(self, new: QueueSpan, share: int) -> _Part:
+        """Read what is new in a queue up to its end, the newest `share` at most."""
+        first = at = new.max - share
         found: list[MessageExt] = []
-        while at < span.max:
+        while at < new.max and not self.budget.spent:
             pulled = await self.admin.messages_at(
-                span, at, span.max - at, expression=self.tag or "*", route=self.route
+                new, at, new.max - at, expression=self.tag or "*", route=self.route
             )
-            found += readable(pulled.messages)
+            found += readable(pulled.messages, self.budget)
             if pulled.next_offset <= at:
                 break
             at = pulled.next_offset
-        return _Part(found, max(at, span.max), first - seen)
+        left = max(0, new.max - at)
+        return _Part(found, max(at, new.max), first - new.min + left)
+
+
+def _new(span: QueueSpan, offsets: Offsets) -> QueueSpan:
+    """Return the part of a queue that has not been seen; none where it begins now."""
+    seen = offsets.get(span.queue, span.max)
+    if seen > span.max:
+        return QueueSpan(span.queue, span.max, span.max)
+    return QueueSpan(span.queue, max(seen, span.min), span.max)
 
 
 def _joined(
@@ -101,7 +119,7 @@ def _joined(
     before: Offsets,
     failed: Mapping[str, str],
 ) -> TailStep:
-    """Put the queues together; one that failed is tried again from where it was."""
+    """Merge the queues; one that failed is tried again from where it was."""
     messages: list[MessageExt] = []
     offsets, errors, skipped = dict(before), dict(failed), 0
     for span, part in zip(spans, parts, strict=True):
@@ -113,4 +131,5 @@ def _joined(
             messages += part.messages
             offsets[span.queue] = part.next_offset
             skipped += part.skipped
-    return TailStep(newest_first(messages), offsets, skipped, errors)
+    shown = newest_first(messages)[:MOST_PER_STEP]
+    return TailStep(shown, offsets, skipped + len(messages) - len(shown), errors)

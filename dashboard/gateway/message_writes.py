@@ -12,6 +12,7 @@ from rmqcore.admin import Admin
 from rmqcore.admin.sending import SentMessage
 from rmqcore.errors import RouteError
 from rmqcore.model import Message, MessageExt, MessageQueue
+from rmqcore.model.message import Property
 
 from .asking import ask
 from .read_only import check_writable
@@ -19,6 +20,21 @@ from .settings import ClusterSettings
 
 DIRECT_SECONDS: Final = 15.0
 """A broker waits ten seconds for the client."""
+
+LEFT_OUT: Final = frozenset(
+    (
+        *(Property.UNIQUE_KEY, Property.TRACE_ON, Property.DELAY, Property.WAIT),
+        *(Property.CLUSTER, Property.MSG_REGION, Property.RETRY_TOPIC),
+        *(Property.REAL_TOPIC, Property.REAL_QUEUE_ID, Property.RECONSUME_TIME),
+        *(Property.MAX_RECONSUME_TIMES, Property.ORIGIN_MESSAGE_ID),
+        *(Property.MIN_OFFSET, Property.MAX_OFFSET, Property.CONSUME_START_TIME),
+        *(Property.DLQ_ORIGIN_TOPIC, Property.DLQ_ORIGIN_MESSAGE_ID),
+        # Sent again with these it would be prepared, delayed or acknowledged anew.
+        *("TRAN_MSG", "POP_CK", "1ST_POP_TIME", "__STARTDELIVERTIME"),
+        *("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS", "TIMER_OUT_MS"),
+    )
+)
+"""Properties that belong to the old message, and not to one sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,17 @@ class DirectResult:
     result: str
     remark: str
     spent_ms: int
+
+
+def resent(message: MessageExt, topic: str) -> Message:
+    """Return what sending a message once more, to a topic, would send."""
+    properties = {
+        name: value
+        for name, value in message.properties.items()
+        if name not in LEFT_OUT
+    }
+    properties[Property.ORIGIN_MESSAGE_ID] = message.msg_id
+    return Message(topic, message.body, properties, message.flag)
 
 
 def online_clients(cluster: ClusterSettings, group: str, broker: str) -> list[str]:

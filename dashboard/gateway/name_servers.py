@@ -39,7 +39,7 @@ class NameServerView:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing on which name servers disagree: what each of them says of it.
+    """One thing on which name servers disagree, and what each of them says about it.
 
     `said` is by address; None where that name server does not know it.
     """
@@ -53,13 +53,18 @@ class Difference:
 class NameServers:
     """The views of all name servers, and their differences.
 
-    `compared` counts the topics whose routes were compared, of `topics` that all know.
+    `compared` counts the topics whose routes all returned, of `topics` that all know.
     """
 
     views: Sequence[NameServerView]
     differences: Sequence[Difference]
     compared: int
     topics: int
+
+    @property
+    def answered(self) -> int:
+        """How many name servers answered."""
+        return sum(each.error is None for each in self.views)
 
 
 def ask_name_servers(cluster: ClusterSettings) -> NameServers:
@@ -81,9 +86,14 @@ async def compare(admin: Admin) -> NameServers:
     if len(heard) < 2:
         return NameServers(views, found, 0, 0)
     shared = sorted(frozenset.intersection(*(each.topics for each in heard)))
-    routes = await _routes(admin, [v.address for v in heard], shared[:MAX_ROUTES])
-    found += [each for each in routes if each is not None]
-    return NameServers(views, found, len(shared[:MAX_ROUTES]), len(shared))
+    told = await _routes(admin, [v.address for v in heard], shared[:MAX_ROUTES])
+    found += [
+        Difference("route", topic, said)
+        for topic, said in told.items()
+        if len(set(said.values())) > 1
+    ]
+    compared = sum(len(said) == len(heard) for said in told.values())
+    return NameServers(views, found, compared, len(shared))
 
 
 async def _view(admin: Admin, address: str) -> NameServerView:
@@ -111,24 +121,24 @@ def _listed(kind: str, said: Mapping[str, Mapping[str, str]]) -> list[Difference
 
 async def _routes(
     admin: Admin, addresses: Sequence[str], topics: Sequence[str]
-) -> list[Difference | None]:
+) -> dict[str, dict[str, str | None]]:
+    """Return what each name server that answers says of each topic's route."""
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def of_topic(topic: str) -> Difference | None:
+    async def of_topic(topic: str) -> dict[str, str | None]:
         async with places:
             routes = await asyncio.gather(
                 *(admin.route_named_by(address, topic) for address in addresses),
                 return_exceptions=True,
             )
-        told = {
+        return {
             address: said_of(route)
             for address, route in zip(addresses, routes, strict=True)
             if not isinstance(route, BaseException)
         }
-        differ = len(set(told.values())) > 1
-        return Difference("route", topic, told) if differ else None
 
-    return list(await asyncio.gather(*map(of_topic, topics)))
+    told = await asyncio.gather(*map(of_topic, topics))
+    return dict(zip(topics, told, strict=True))
 
 
 def said_of(route: TopicRoute | None) -> str | None:

@@ -1,18 +1,18 @@
-"""Where a group stands in a topic's queues, asked now, and moves of its offsets.
+"""Where a group stands in a topic's queues, asked on request, and moves of its offsets.
 
-A broker that does not answer leaves its own queues unknown and no others. Reading asks
+If a broker does not answer, only its own queues are unknown. Reading asks
 masters only, since moves go to masters.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 
 from rmqcore.admin import END_OF_QUEUE, Admin
-from rmqcore.admin.moving import SERVER_SIDE_RESET
+from rmqcore.admin.moving import SERVER_SIDE_RESET, ask_each
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageModel, MessageQueue
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One queue as a group stands in it; with an `error`, nothing else is known.
+    """Where a group stands in one queue; with an `error`, nothing else is known.
 
     `committed` is None where nothing was committed.
     """
@@ -151,22 +151,17 @@ def move_offsets(
 
     `timestamp_ms` is for brokers that tell their members: None is the queue's end.
     """
-
     at_ms = END_OF_QUEUE if timestamp_ms is None else timestamp_ms
 
     async def work(admin: Admin) -> Mapping[str, str]:
         told = {m.broker: m.address for m in moves if m.way == "told"}
         single = [m for m in moves if m.way != "told"]
-        done = await _gather(_one(admin, group, topic, move) for move in single)
-        answers = await _gather(
-            admin.reset_on_broker(group, topic, at_ms, address)
-            for address in told.values()
+        done = await ask_each(single, lambda m: _one(admin, group, topic, m))
+        answers = await ask_each(
+            told, lambda name: admin.reset_on_broker(group, topic, at_ms, told[name])
         )
-        by_broker = dict(zip(told, answers, strict=True))
-        wrong: dict[str, object] = {
-            m.key: each for m, each in zip(single, done, strict=True)
-        }
-        wrong |= {m.key: by_broker[m.broker] for m in moves if m.way == "told"}
+        wrong: dict[str, object] = {m.key: each for m, each in done.items()}
+        wrong |= {m.key: answers[m.broker] for m in moves if m.way == "told"}
         return {
             key: str(each) for key, each in wrong.items() if isinstance(each, RmqError)
         }
@@ -227,10 +222,6 @@ async def _one(admin: Admin, group: str, topic: str, move: Move) -> None:
     queue = MessageQueue(topic, move.broker, move.queue_id)
     act = admin.reset_queue if move.way == "kept" else admin.commit_offset
     await act(group, queue, move.offset, move.address)
-
-
-async def _gather(work: Iterable[Awaitable[T]]) -> list[T | RmqError]:
-    return await asyncio.gather(*(_told(each) for each in work))
 
 
 async def _told(work: Awaitable[T]) -> T | RmqError:

@@ -1,10 +1,10 @@
 """The clusters there are now: those of the settings, and those attached on a page.
 
 Every process asks here, whenever it needs to know, and so learns of a cluster that was
-attached or removed without being started again. The settings of the environment win: a
-cluster that they name is as they say, whatever the database holds. Nothing is kept
-between two questions: the answer is one look at a table of a few rows, and for a
-cluster of the settings not even that.
+attached or removed without being restarted. The settings of the environment take
+precedence: a cluster that they name is as they say, whatever the database holds.
+Nothing is kept between two questions: the answer takes one query of a table with a few
+rows, and for a cluster of the settings not even that.
 """
 
 from __future__ import annotations

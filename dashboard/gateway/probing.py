@@ -1,12 +1,11 @@
 """What is wrong with the address of a name server, found out at once.
 
 An address is looked up, then connected to, then asked which brokers it knows; the first
-step that fails tells what is wrong. Of what the other side sends, nothing is passed on
-but the number of its brokers: whoever may ask learns whether something listens, not
-what it says. Addresses at which no name server can stand, such as the one where clouds
-hand out keys to their machines, are not connected to at all. The address that was
-looked up is the one that is connected to, so that a second look-up cannot lead
-elsewhere.
+step that fails tells what is wrong. Of what the other side sends, only the number of
+its brokers is passed on: whoever asks learns whether something listens, not what it
+says. Addresses at which no name server can be, such as the one where clouds hand out
+keys to their machines, are not connected to at all. The address that was looked up is
+the one that is connected to, so that a second look-up cannot lead elsewhere.
 """
 
 from __future__ import annotations
@@ -192,7 +191,7 @@ async def _ask(pinned: ClusterSettings, found: str, port: int) -> int:
 async def _why(
     pinned: ClusterSettings, found: str, port: int, *, late: bool
 ) -> Verdict:
-    """Tell why something that can be connected to gives no answer."""
+    """Tell why something that accepts connections gives no answer."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""Clusters to which nothing of ours writes, whoever asks.
+"""Clusters to which RocketScope does not write, whoever asks.
 
 Every request to such a cluster passes a hook that lets through only the requests listed
 here. Those are known to change nothing; a request that is not listed, such as the
@@ -31,6 +31,7 @@ READS: Final = frozenset(
         RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
         RequestCode.GET_ALL_TOPIC_CONFIG,
         RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
+        RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG,
         RequestCode.GET_BROKER_CLUSTER_INFO,
         RequestCode.GET_BROKER_CONFIG,
         RequestCode.GET_BROKER_CONSUME_STATS,
@@ -64,7 +65,7 @@ class ReadOnlyClusterError(RmqError):
 
 
 def check_writable(cluster: ClusterSettings) -> None:
-    """Raise ReadOnlyClusterError unless something of ours may write to a cluster."""
+    """Raise ReadOnlyClusterError unless RocketScope may write to a cluster."""
     if cluster.read_only:
         raise ReadOnlyClusterError(_reason(cluster))
 

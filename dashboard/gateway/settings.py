@@ -22,7 +22,8 @@ class ClusterSettings:
 
     `name_servers` holds `host:port` strings. `embedded` says that RocketScope provides
     the cluster, so that labs may be played on it. Without `tls` connections are plain.
-    Without `writes` nothing of ours writes to the cluster, except to the embedded one.
+    Without `writes` RocketScope does not write to the cluster, unless it is the
+    embedded one.
     """
 
     name: str
@@ -35,7 +36,7 @@ class ClusterSettings:
 
     @property
     def encryption(self) -> Encryption:
-        """Whether connections are encrypted, and whether to the one expected."""
+        """Whether connections are encrypted, and whether the other end is verified."""
         if self.tls is None:
             return "off"
         return "verified" if self.tls.verify else "unverified"

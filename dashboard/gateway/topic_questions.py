@@ -1,43 +1,39 @@
 """What a topic's page asks a cluster on request: route, configuration, producers.
 
-A broker that refuses or is silent is told by its own error; the others are told all the
-same. Brokers do not know which topics a producer sends to, so the producers are all
-those that are connected to a broker of the topic.
+For a broker that refuses or is silent there is an error in place of its answer; the
+answers of the others do not depend on it. Brokers do not know which topics a producer
+sends to, so the producers are all those that are connected to a broker of the topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rmqcore.admin import Admin
-from rmqcore.errors import RmqError
-from rmqcore.model.route import TopicRoute
+from rmqcore.model.route import BrokerData, TopicRoute
 from rmqcore.model.topic import TopicConfig
 
-from .asking import ask
+from .asking import ask, or_error
+from .producers import Producers, producers_of
 from .settings import ClusterSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectedProducer:
-    """A producer of some group, and when it last sent a heartbeat (ms), by broker."""
-
-    client_id: str
-    group: str
-    language: str
-    address: str
-    heard_ms: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class TopicAnswers:
-    """The answers by broker name; `errors` says why one of a broker is missing."""
+    """The answers by broker name; `errors` says why a configuration is missing."""
 
     route: TopicRoute
     configs: Mapping[str, TopicConfig]
-    producers: Sequence[ConnectedProducer]
+    producers: Producers
     errors: Mapping[str, str]
+
+    @property
+    def troubles(self) -> list[tuple[str, str]]:
+        """Each broker that did not answer in full, with each of its errors once."""
+        told = [*self.errors.items(), *self.producers.silent.items()]
+        return list(dict.fromkeys(told))
 
 
 def ask_topic(cluster: ClusterSettings, topic: str) -> TopicAnswers:
@@ -47,34 +43,25 @@ def ask_topic(cluster: ClusterSettings, topic: str) -> TopicAnswers:
 
 async def _ask(admin: Admin, topic: str) -> TopicAnswers:
     route = await admin.topic_route(topic)
-    configs: dict[str, TopicConfig] = {}
-    found: dict[tuple[str, str], ConnectedProducer] = {}
-    errors: dict[str, str] = {}
-    for broker in route.brokers:
-        address, name = broker.any_address, broker.broker_name
-        if address is None:
-            errors[name] = "no address"
-            continue
-        try:
-            configs[name] = await admin.topic_config(topic, address)
-            await _producers(admin, name, address, found)
-        except (RmqError, OSError) as error:
-            errors[name] = str(error)
-    listed = sorted(found.values(), key=lambda each: (each.group, each.client_id))
-    return TopicAnswers(route, configs, listed, errors)
+    producers, found = await asyncio.gather(
+        producers_of(admin, route.brokers),
+        asyncio.gather(
+            *(or_error(_config(admin, topic, each)) for each in route.brokers)
+        ),
+    )
+    told = {b.broker_name: each for b, each in zip(route.brokers, found, strict=True)}
+    return TopicAnswers(
+        route,
+        {name: each for name, each in told.items() if isinstance(each, TopicConfig)},
+        producers,
+        {name: each for name, each in told.items() if isinstance(each, str)},
+    )
 
 
-async def _producers(
-    admin: Admin,
-    broker: str,
-    address: str,
-    found: dict[tuple[str, str], ConnectedProducer],
-) -> None:
-    for group, producers in (await admin.producers(address)).items():
-        for each in producers:
-            key = group, each.client_id
-            heard = dict(found[key].heard_ms) if key in found else {}
-            heard[broker] = each.last_update_timestamp
-            found[key] = ConnectedProducer(
-                each.client_id, group, each.language, each.remote_ip, heard
-            )
+async def _config(admin: Admin, topic: str, broker: BrokerData) -> TopicConfig | str:
+    """Return a broker's configuration of the topic, or why there is none."""
+    address = broker.any_address
+    if address is None:
+        return "no address"
+    found = await admin.find_topic(topic, address)
+    return f"{address} has no topic {topic!r}" if found is None else found

@@ -81,8 +81,8 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the figures of web process, collectors and clusters for Prometheus.
 
-    They are for holders of ROCKETSCOPE_METRICS_TOKEN; without that setting, for
-    loopback only.
+    They need the ROCKETSCOPE_METRICS_TOKEN; without that setting, only loopback may
+    read them.
     """
     if not _may_read_metrics(request):
         return HttpResponse(
@@ -158,7 +158,9 @@ def _filled(
 ) -> Metric:
     for worker, figures in workers.items():
         for cluster, numbers in figures.get("clusters", {}).items():
-            if name in numbers:  # a collector older than this page lacks some
+            if (
+                name in numbers
+            ):  # a collector older than this page does not have all of them
                 family.add_metric([worker, cluster], numbers[name])
     return family
 

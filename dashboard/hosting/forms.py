@@ -6,22 +6,66 @@ form shows the message of that check.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-import orjson
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from dashboard.fleet.listeners import listener_names
+from dashboard.fleet.listeners import BUILT_IN_OPTIONS, listener_names
 from dashboard.models import ManagedGroup
 from dashboard.whatif.model import STRATEGY_NAMES
+from dashboard.whatif.model.options import PLAIN
 
+from .option_fields import (
+    NUMBERS,
+    OptionFieldError,
+    listener_options,
+    strategy_fields,
+    strategy_options,
+)
 from .writes import MAX_MEMBERS, MAX_NAME, GroupWish
 
 MAX_TEXT: Final = 200_000
 MAX_TOPICS: Final = 100
+
+
+class TopicsWidget(forms.Widget):
+    """Pairs of the fields `topic` and `tags`; the template draws the rows."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        topics, tags = data.getlist("topic"), data.getlist("tags")
+        tags += [""] * (len(topics) - len(tags))
+        pairs = zip(topics, tags, strict=False)
+        return [(topic.strip(), tag.strip()) for topic, tag in pairs]
+
+
+class TopicsField(forms.Field):
+    """Topics, each with an expression of tags; rows without a topic are left out."""
+
+    widget = TopicsWidget
+
+    def clean(self, value: Any) -> list[tuple[str, str]]:
+        found = [(topic, tags or "*") for topic, tags in value if topic]
+        if not found:
+            raise forms.ValidationError(self.error_messages["required"])
+        if len(found) > MAX_TOPICS:
+            raise forms.ValidationError(
+                _("%(count)s topics, at most %(limit)s are subscribed by one group.")
+                % {"count": len(found), "limit": MAX_TOPICS}
+            )
+        names = [topic for topic, _tags in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise forms.ValidationError(
+                _("“%(topic)s” is listed twice.") % {"topic": twice[0]}
+            )
+        return found
+
+
+def _text(**attrs: Any) -> forms.CharField:
+    widget = forms.TextInput(attrs={"autocomplete": "off", **attrs})
+    return forms.CharField(max_length=MAX_TEXT, required=False, widget=widget)
 
 
 class WishForm(forms.Form):
@@ -29,13 +73,24 @@ class WishForm(forms.Form):
 
     name = forms.CharField(max_length=MAX_NAME)
     members = forms.IntegerField(min_value=0, max_value=MAX_MEMBERS, initial=1)
-    topics = forms.CharField(
-        max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 3})
-    )
+    topics = TopicsField()
     mode = forms.ChoiceField(choices=[(each, each) for each in ManagedGroup.Mode])
     orderly = forms.BooleanField(required=False)
-    strategy = forms.CharField(max_length=64, initial="AVG")
-    strategy_options = forms.CharField(
+    strategy = forms.CharField(max_length=64, initial="AVG", widget=forms.Select)
+    virtual_nodes = forms.IntegerField(required=False)
+    rooms = _text(placeholder="hz1, hz2")
+    inner = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", gettext_lazy("the clients' default: AVG")),
+            *((n, n) for n in PLAIN),
+        ],
+    )
+    broker_separator = _text(placeholder="@", maxlength=8)
+    broker_rooms = _text(placeholder="broker-a=hz1, broker-b=hz2")
+    client_separator = _text(placeholder="-", maxlength=8)
+    client_rooms = _text(placeholder="1=hz1, 2=hz2")
+    config = forms.CharField(
         max_length=MAX_TEXT, required=False, widget=forms.Textarea(attrs={"rows": 3})
     )
     start_position = forms.ChoiceField(
@@ -45,6 +100,10 @@ class WishForm(forms.Form):
         ]
     )
     listener = forms.ChoiceField()
+    listener_ms, listener_rate = (
+        forms.FloatField(required=False, widget=forms.NumberInput({"step": "any"}))
+        for _each in range(2)
+    )
     listener_options = forms.CharField(max_length=2000, required=False)
     reason = forms.CharField(max_length=1000, required=False)
     confirm = forms.CharField(
@@ -60,51 +119,32 @@ class WishForm(forms.Form):
         self.fields["listener"] = forms.ChoiceField(
             choices=[(name, name) for name in listener_names()]
         )
+        # The name of a strategy may have the one inside it behind a dash.
+        offered = dict.fromkeys((*STRATEGY_NAMES, known.strategy if known else "AVG"))
+        self.fields["strategy"].widget.choices = [(name, name) for name in offered]
         if known is not None:
             del self.fields["name"], self.fields["members"]
         for field in self.fields.values():
             if not isinstance(field, forms.BooleanField):
                 field.widget.attrs["class"] = "input"
-        self.fields["strategy"].widget.attrs["list"] = "strategies"
 
-    def clean_topics(self) -> list[tuple[str, str]]:
-        """Read one topic per line, followed by tags such as `TagA || TagB`."""
-        lines = self.cleaned_data["topics"].splitlines()
-        found = [line.split(None, 1) for line in lines if line.strip()]
-        if len(found) > MAX_TOPICS:
-            raise forms.ValidationError(
-                _("%(count)s topics, at most %(limit)s are subscribed by one group.")
-                % {"count": len(found), "limit": MAX_TOPICS}
-            )
-        names = [line[0] for line in found]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise forms.ValidationError(
-                _("“%(topic)s” is listed twice.") % {"topic": twice[0]}
-            )
-        return [(line[0], line[1].strip() if len(line) > 1 else "*") for line in found]
+    @property
+    def topic_rows(self) -> list[tuple[str, str]]:
+        """The rows of topics to show: those there are, and an empty one."""
+        rows = [(topic, tags) for topic, tags in self["topics"].value() or () if topic]
+        return [*rows, ("", "")]
 
-    def clean_strategy_options(self) -> dict[str, Any]:
-        """Read the options, a JSON object."""
-        text = self.cleaned_data["strategy_options"].strip()
-        if not text:
-            return {}
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise forms.ValidationError(
-                _("This is not JSON: %(error)s") % {"error": error}
-            ) from error
-        if not isinstance(value, dict):
-            raise forms.ValidationError(
-                _("Options are an object such as %(example)s, this is %(value)s.")
-                % {"example": '{"virtual_nodes": 20}', "value": text[:60]}
-            )
-        return value
+    @property
+    def has_own_listeners(self) -> bool:
+        """True if there are listeners besides the built-in ones."""
+        choices: Any = self.fields["listener"]
+        return any(name not in BUILT_IN_OPTIONS for name, _label in choices.choices)
 
     def clean_listener_options(self) -> dict[str, float | str]:
-        """Read options such as `ms=8 rate=0.1`."""
+        """Read options such as `depth=8 mode=fast`, for listeners of the user's own."""
         options: dict[str, float | str] = {}
+        if self.cleaned_data.get("listener") in BUILT_IN_OPTIONS:
+            return options
         for part in self.cleaned_data["listener_options"].replace(",", " ").split():
             name, equals, value = part.partition("=")
             if not (name and equals and value):
@@ -113,6 +153,18 @@ class WishForm(forms.Form):
                 )
             options[name] = _number_or_text(value)
         return options
+
+    def clean(self) -> None:
+        """Put the fields of the chosen strategy and listener together."""
+        data = self.cleaned_data
+        try:
+            options = strategy_options(data.get("strategy", "").strip(), data)
+        except OptionFieldError as error:
+            self.add_error(error.field, str(error))
+        else:
+            data["strategy_options"] = options
+        if data.get("listener") in BUILT_IN_OPTIONS:
+            data["listener_options"] = listener_options(data["listener"], data)
 
     def wish(self, cluster: str, name: str = "") -> GroupWish:
         """Return the wish that a valid form describes."""
@@ -134,28 +186,18 @@ class WishForm(forms.Form):
 def initial_of(group: ManagedGroup) -> dict[str, Any]:
     """Return a group's wish as the form writes it."""
     return {
-        "topics": "\n".join(
-            f"{each['topic']} {each['expression']}" for each in group.topics
-        ),
+        "topics": [(each["topic"], each["expression"]) for each in group.topics],
         "mode": group.mode,
         "orderly": group.orderly,
         "strategy": group.strategy,
-        "strategy_options": _as_json(group.strategy_options),
+        **strategy_fields(group.strategy_options),
         "start_position": group.start_position,
         "listener": group.listener,
+        **{f"listener_{name}": group.listener_options.get(name) for name in NUMBERS},
         "listener_options": " ".join(
             f"{name}={value}" for name, value in group.listener_options.items()
         ),
     }
-
-
-def strategies() -> list[str]:
-    """Return the names that the form offers; others may be typed."""
-    return [*STRATEGY_NAMES]
-
-
-def _as_json(options: Mapping[str, Any]) -> str:
-    return orjson.dumps(options).decode() if options else ""
 
 
 def _number_or_text(value: str) -> float | str:

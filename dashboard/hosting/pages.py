@@ -16,7 +16,9 @@ from django.views.decorators.http import (
 )
 
 from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.fleet.listeners import BUILT_IN_OPTIONS
 from dashboard.frame.clusters import find_cluster
+from dashboard.live.reading import read_overview
 from dashboard.models import (
     FleetWorker,
     ManagedGroup,
@@ -24,7 +26,8 @@ from dashboard.models import (
     User,
 )
 
-from .forms import WishForm, strategies
+from .forms import WishForm
+from .option_fields import NUMBERS, takers_of, users_of
 from .writes import ConfirmationNeededError, FleetError, remove_group, save_group
 
 
@@ -122,7 +125,15 @@ def _page(
     request: HttpRequest, form: WishForm, context: dict[str, Any]
 ) -> HttpResponse:
     status = 422 if form.is_bound else 200
-    context |= {"form": form, "strategies": strategies()}
+    overview = read_overview(context["cluster"].name).document
+    rows = overview["groups"] if overview else ()
+    context |= {
+        "form": form,
+        "topics": sorted({topic for row in rows for topic in row["topics"]}),
+        "users_of": {name: users_of(name) for name in form.fields},
+        "built_in": " ".join(BUILT_IN_OPTIONS),
+        "takers_of": {name: takers_of(name) for name in NUMBERS},
+    }
     return render(request, "hosting/form.html", context, status=status)
 
 

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import redis
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -181,15 +180,23 @@ def remove_member(
 ) -> int:
     """Lower the wanted number of members by one, and return it.
 
-    Without a client id the last one added leaves.
+    Without a client id the last one added leaves; no other leaves in any case.
     """
     allow_operator(actor)
     found = locked_group(cluster, group)
-    count = found.members_wanted - 1
-    check_count(count)
+    there = found.members.filter(wanted=True)
+    last_added = there.order_by("-created_at", "-pk").first()
+    if last_added is None:
+        raise FleetError(
+            _("“%(group)s” has no hosted member that could leave.") % {"group": group}
+        )
     if client_id:
         let_go(found, client_id)
-    set_members(found, count)
+    else:
+        there.filter(pk=last_added.pk).update(wanted=False)
+    count = there.count()
+    found.members_wanted = count
+    found.save(update_fields=["members_wanted", "changed_at"])
     details = {"members": count, "client_id": client_id}
     _audit(actor, "member.remove", found, reason, details)
     transaction.on_commit(wake_fleet)
@@ -262,10 +269,8 @@ def set_members(group: ManagedGroup, count: int) -> None:
 
 
 def allow_operator(actor: User | None) -> None:
-    if actor is not None and not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )
+    if actor is not None:
+        actor.must_be(Role.OPERATOR)
 
 
 def check_writable(cluster: Cluster) -> None:

@@ -1,6 +1,7 @@
-"""Which variables of the environment a process is given that is started from another.
+"""Which variables of the environment a child process is given.
 
-Patterns match whole names. Nothing here is a secret of RocketScope but the keys of S3.
+Patterns match whole names. None of these variables is a secret of RocketScope, except
+the keys of S3 and what the database's address contains.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SYSTEM: Final = (
     r"|MALLOC_.+|DJANGO_SETTINGS_MODULE|JAVA_HOME|SSL_CERT_FILE|SSL_CERT_DIR|OPENSSL_.+|.+_CA_BUNDLE"
     r"|(?i:https?_proxy|all_proxy|no_proxy)"
 )
-"""Where things are, in which language, and how the outside is reached."""
+"""Where things are, which language is used, and how the network is reached."""
 
 JAVA: Final = r"JAVA_.+|JDK_.+|SPARK_.+|PYSPARK_.+|HADOOP_.+|ROCKETSCOPE_REAL_JAVA"
 """What Java, Spark and Hadoop read."""

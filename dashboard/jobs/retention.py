@@ -26,6 +26,8 @@ from dashboard.models import (
     GroupChange,
     OffsetChange,
     OwnershipEvent,
+    ResendRun,
+    ResentLetter,
     Session,
 )
 
@@ -38,15 +40,18 @@ MOST_AT_ONCE: Final = 500_000
 MOST_OF_A_GROUP: Final = 10_000
 """Epochs, and ownership events, of one group; pages read fewer of its newest."""
 OFFSET_CHANGE_DAYS: Final = 30
-"""How long a move of offsets can be undone; pages name the same figure."""
+"""How long a move of offsets can be undone; pages name the same number."""
+
+RESEND_DAYS: Final = 30
+"""How long it is known which dead letters were resent; pages name the same figure."""
 
 Over = Callable[[datetime], Iterator[QuerySet[Any]]]
-"""Gives the rows that are over, for a moment before which nothing need be kept."""
+"""Returns the rows to delete, for a moment before which nothing need be kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rows of a table go `days` after they were last of use, or as `setting` says."""
+    """Rows are deleted `days` after they were last of use, or as `setting` says."""
 
     model: type[Model]
     over: Over
@@ -101,7 +106,7 @@ def _ended_sessions(now: datetime) -> Iterator[QuerySet[Any]]:
 
 
 def _beyond(rows: QuerySet[Any], newest: str) -> Iterator[QuerySet[Any]]:
-    """Give the rows of each group beyond its newest ones, in the order of a field."""
+    """Return the rows of each group beyond its newest ones, in the order of a field."""
     counted = rows.order_by().values("cluster", "group").annotate(rows=Count("pk"))
     for each in counted.filter(rows__gt=MOST_OF_A_GROUP):
         of_group = rows.filter(cluster=each["cluster"], group=each["group"])
@@ -113,6 +118,9 @@ RULES: Final = (
     Rule(AuditEntry, _older(AuditEntry, "at"), "ROCKETSCOPE_AUDIT_DAYS"),
     Rule(GroupChange, _older(GroupChange, "at"), "ROCKETSCOPE_AUDIT_DAYS"),
     Rule(OffsetChange, _older(OffsetChange, "at"), days=OFFSET_CHANGE_DAYS),
+    # Letters come first: a run has up to two thousand of them.
+    Rule(ResentLetter, _older(ResentLetter, "run__at"), days=RESEND_DAYS),
+    Rule(ResendRun, _older(ResendRun, "at"), days=RESEND_DAYS),
     # Epochs come first: events follow them.
     Rule(Epoch, _old_epochs, "ROCKETSCOPE_EPOCH_DAYS"),
     Rule(OwnershipEvent, _old_events, "ROCKETSCOPE_EPOCH_DAYS"),
@@ -134,6 +142,7 @@ BOUNDED: Final[Mapping[str, str]] = MappingProxyType(
         "dashboard_reportdefinition": "reports.definitions refuses more than its limit",
         "dashboard_reportfile": "at most one of each format; goes with its report",
         "dashboard_savedscenario": "whatif.writes refuses more than its limits",
+        "dashboard_savedview": "saved_views.writes refuses more than its limit",
         "dashboard_signinlink": "made by admins; the next one removes those of before",
         "dashboard_timerrun": "fleet.runs keeps a day, and a number of rows at most",
         "dashboard_user": "made by admins",
@@ -147,7 +156,7 @@ BOUNDED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def expire_rows(now: datetime) -> dict[str, int]:
-    """Delete the rows that are over; return how many, by table."""
+    """Delete the rows that have exceeded their time; return how many, by table."""
     gone: dict[str, int] = {}
     for rule in RULES:
         table = rule.model._meta.db_table

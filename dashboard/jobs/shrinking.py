@@ -27,7 +27,7 @@ _INCREMENTAL: Final = 2
 
 
 def make_shrinkable(connection: BaseDatabaseWrapper) -> bool:
-    """Prepare SQLite's file; False if that is impossible now, as without disk space."""
+    """Prepare SQLite's file; False if that is impossible now, as on a full disk."""
     if connection.vendor != "sqlite" or _ask(connection, "auto_vacuum") == _INCREMENTAL:
         return True
     try:
@@ -41,7 +41,7 @@ def make_shrinkable(connection: BaseDatabaseWrapper) -> bool:
 
 
 def give_pages_back(connection: BaseDatabaseWrapper) -> int:
-    """Shrink SQLite's file to the share that is kept free; return the pages given."""
+    """Shrink SQLite's file to the share that is kept free; return the pages freed."""
     if connection.vendor != "sqlite" or _ask(connection, "auto_vacuum") != _INCREMENTAL:
         return 0
     given = 0

@@ -67,7 +67,7 @@ def _remove_old(storage: Storage, now_ms: int, done: dict[str, int]) -> None:
 
 @shared_task(name="dashboard.jobs.expire_rows", ignore_result=True)
 def expire_old_rows() -> dict[str, int]:
-    """Delete rows that are over, by table; give back what the file has too much.
+    """Delete the expired rows of each table, and give unneeded space back.
 
     No row is deleted within an hour of the worker's start or of a jump of the clock.
     """

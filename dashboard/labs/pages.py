@@ -22,7 +22,7 @@ from dashboard.frame.fragments import render_live
 from dashboard.gateway.embedded import embedded_state
 from dashboard.models import LabRun, Role
 
-from .reads import embedded_cluster, lab_rows, shown_run
+from .reads import embedded_cluster, lab_rows, shown_run, themes_of
 from .writes import LabRefusedError, cancel_lab, start_lab
 
 LONGEST_NUMBER = 9
@@ -38,7 +38,7 @@ def labs(request: HttpRequest) -> HttpResponse:
         "labs/list",
         {
             "cluster": cluster,
-            "labs": lab_rows(cluster, timezone.now()),
+            "themes": themes_of(lab_rows(cluster, timezone.now())),
             "may_run": cluster is not None and allows(request.user, Role.OPERATOR),
             "may_operate": allows(request.user, Role.OPERATOR),
             "embedded": embedded_state(),

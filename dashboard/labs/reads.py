@@ -13,6 +13,7 @@ from dashboard.models import Cluster, LabRun
 
 from .catalogue import LabEntry, entries, entry_named
 from .divided import Divided, divided
+from .drawings import THEMES, Drawing, drawing_of
 from .words import (
     EXPLANATIONS,
     FINDINGS,
@@ -43,6 +44,21 @@ class LabRow:
     fields: tuple[Field, ...]
     run: LabRun | None
     lost: bool
+    drawing: Drawing
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """How many sentences its newest run confirmed, and how many it was to."""
+        claims: list[dict[str, Any]] = self.run.claims if self.run else []
+        return sum(bool(each["seen"]) for each in claims), len(claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Labs about the same thing, in the order in which to watch them."""
+
+    title: str
+    labs: tuple[LabRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,15 @@ def lab_rows(cluster: Cluster | None, now: datetime) -> list[LabRow]:
     return [lab_row(entry, newest.get(entry.name), now) for entry in entries()]
 
 
+def themes_of(rows: Sequence[LabRow]) -> list[Theme]:
+    """Return the labs by what they are about."""
+    by_name = {row.name: row for row in rows}
+    return [
+        Theme(str(title), tuple(by_name[name] for name in names))
+        for title, names in THEMES
+    ]
+
+
 def lab_row(entry: LabEntry, run: LabRun | None, now: datetime) -> LabRow:
     """Return one lab in the reader's language."""
     return LabRow(
@@ -106,6 +131,7 @@ def lab_row(entry: LabEntry, run: LabRun | None, now: datetime) -> LabRow:
         ),
         run,
         run is not None and run.is_lost(now),
+        drawing_of(entry.name),
     )
 
 

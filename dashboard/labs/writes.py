@@ -8,7 +8,6 @@ from typing import Final
 
 import redis
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -59,7 +58,7 @@ def start_lab(
     cluster is not the embedded one, for parameters that the lab would refuse, and
     while the same lab is being played.
     """
-    _allow(actor)
+    actor.must_be(Role.OPERATOR)
     try:
         name = entry_named(lab).name
     except ArgumentError as error:
@@ -86,7 +85,7 @@ def start_lab(
 @transaction.atomic
 def cancel_lab(actor: User, run: LabRun) -> None:
     """Ask a run to end; one that no worker has taken ends at once."""
-    _allow(actor)
+    actor.must_be(Role.OPERATOR)
     now = timezone.now()
     waiting = LabRun.objects.filter(pk=run.pk, state=LabRun.State.QUEUED).update(
         state=LabRun.State.CANCELLED, cancel_asked=True, finished_at=now
@@ -153,10 +152,3 @@ def _forget_old(cluster: Cluster, lab: str) -> None:
     rows = LabRun.objects.filter(cluster=cluster, lab=lab)
     kept = list(rows.values_list("pk", flat=True)[:RUNS_KEPT])
     rows.exclude(pk__in=kept).delete()
-
-
-def _allow(actor: User) -> None:
-    if not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )

@@ -1,4 +1,4 @@
-"""Ends sockets when what let them in is over.
+"""Ends sockets when the reason for which they were let in is gone.
 
 A socket is let in once, when it connects, and may stay open for days. Meanwhile the
 session may be ended, the user disabled, or given another role or password. All sockets
@@ -30,14 +30,14 @@ logger = logging.getLogger(__name__)
 
 CHECK_SECONDS: Final = 5.0
 CLOSE_SIGNED_OUT: Final = 4401
-"""Tells the page to ask whether it is still signed in before it connects again."""
+"""Tells the page to check that it is still signed in before it connects again."""
 
 Close: TypeAlias = Callable[[int], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What lets a socket in; one that differs in anything no longer does."""
+    """What lets a socket in; if anything in it changes, it no longer does."""
 
     session: str
     user_id: int
@@ -86,7 +86,8 @@ class Admissions:
             try:
                 await self._check()
             except DatabaseError as error:
-                # Requests have the same trouble; sockets would only come again.
+                # Requests have the same problem; closed sockets would only connect
+                # again.
                 logger.warning(
                     "%d live sockets not checked: %s", len(self._open), error
                 )
@@ -97,7 +98,7 @@ class Admissions:
         for close, admission in list(self._open.items()):
             if admission in asked - standing:
                 del self._open[close]
-                # One that does not answer must hold up no other.
+                # A socket that does not answer must not hold up others.
                 closing = asyncio.get_running_loop().create_task(_end(close))
                 self._closing.add(closing)
                 closing.add_done_callback(self._closing.discard)

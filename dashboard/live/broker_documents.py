@@ -96,6 +96,33 @@ class BrokerState(TypedDict):
     settings_error: str | None
 
 
+def untold(
+    name: str, cluster: str, broker_id: int, address: str, *, why: str | None
+) -> BrokerState:
+    """Return the state of a broker process that has told nothing, and `why` so."""
+    return {
+        "name": name,
+        "cluster": cluster,
+        "broker_id": broker_id,
+        "address": address,
+        "asked_at": 0,
+        "answered_at": None,
+        "took_ms": None,
+        "reason": None,
+        "error": None,
+        "figures": None,
+        "unknown": {},
+        "fill_rate": None,
+        "full_in_ms": None,
+        "full_why": why,
+        "full_ratio": None,
+        "behind_bytes": None,
+        "reported": {},
+        "settings": {},
+        "settings_error": None,
+    }
+
+
 class BrokersDocument(TypedDict):
     """All broker processes of a cluster; `taken_at` is when they were last asked."""
 

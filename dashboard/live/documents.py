@@ -146,6 +146,17 @@ class Queue(TypedDict):
     last: NotRequired[LastKnown | None]
 
 
+class QueueTrend(TypedDict):
+    """The lag of each queue over the last 15 minutes, by topic|broker|id.
+
+    The points of `lag` belong to the times of `at`, oldest first, about 30 s apart.
+    None where the lag was not known.
+    """
+
+    at: list[int]
+    lag: dict[str, list[int | None]]
+
+
 class GroupTotals(TypedDict):
     """Sums over the known values of a group's queues.
 
@@ -227,7 +238,8 @@ class FindingState(TypedDict):
     `_ms` a span, `_at` a time, `_rate` messages a second. `queues` (topic|broker|id)
     and `members` are the first of those it concerns; the counts cover all. `at_least`
     names the values and the evidence that may be more, as not all was known; `as_of` is
-    when it was last found, if it could not be checked since.
+    when it was last found, if it could not be checked since. `cause` is the key of the
+    finding from which this one follows; it stands before it.
     """
 
     key: str
@@ -243,6 +255,7 @@ class FindingState(TypedDict):
     member_count: int
     at_least: NotRequired[list[str]]
     as_of: NotRequired[int]
+    cause: NotRequired[str]
 
 
 class UncheckedRule(TypedDict):
@@ -305,6 +318,7 @@ class GroupState(TypedDict):
     last_change: Text | None
     findings: list[FindingState]
     rules: NotRequired[RulesState]
+    trend: NotRequired[QueueTrend]
     past_slots: NotRequired[dict[str, int]]
     complete: NotRequired[bool]
     held: NotRequired[Held | None]
@@ -332,7 +346,8 @@ class OverviewRow(TypedDict):
 
     `lag_trend` holds the peak lag of each two minutes of the last hour, oldest first.
     `complete` is as in the group's document; `as_of` is the time of a held status.
-    `fault` says that this program failed to judge the group.
+    `fault` says that this program failed to judge the group. `brokers` have its queues;
+    `versions` are those of its members.
     """
 
     group: str
@@ -360,6 +375,8 @@ class OverviewRow(TypedDict):
     complete: NotRequired[bool]
     as_of: NotRequired[int | None]
     fault: NotRequired[str | None]
+    brokers: NotRequired[list[str]]
+    versions: NotRequired[list[str]]
 
 
 class OverviewTotals(TypedDict):
@@ -387,7 +404,7 @@ class OverviewTotals(TypedDict):
 
 
 class LakeFault(TypedDict):
-    """Why samples cannot be written, and how many wait in memory or were given up."""
+    """Why samples cannot be written, and how many wait in memory or were discarded."""
 
     error: str
     pending_rows: int

@@ -20,6 +20,7 @@ class Holding:
     """All queues of one member, since when, and when it last vouched for them.
 
     `busy_since_ms` is when a call of its listener began that takes unusually long.
+    `left` is set in a member's last word: it has left its group.
     """
 
     group: str
@@ -28,6 +29,7 @@ class Holding:
     since_ms: int
     vouched_ms: int
     busy_since_ms: int | None = None
+    left: bool = False
 
 
 def encode_holding(holding: Holding) -> bytes:
@@ -40,6 +42,7 @@ def encode_holding(holding: Holding) -> bytes:
             "since": holding.since_ms,
             "vouched": holding.vouched_ms,
             "busy_since": holding.busy_since_ms,
+            "left": holding.left,
         }
     )
 
@@ -53,7 +56,9 @@ def decode_holding(text: bytes) -> Holding:
         tuple((topic, broker, number) for topic, broker, number in document["queues"]),
         document["since"],
         document["vouched"],
-        document.get("busy_since"),  # absent in what an older version wrote
+        # These are absent in what an older version wrote.
+        document.get("busy_since"),
+        document.get("left", False),
     )
 
 

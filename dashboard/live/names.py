@@ -37,6 +37,11 @@ def clients_key(cluster: str) -> str:
     return f"{PREFIX}clients:{cluster}"
 
 
+def names_key(cluster: str) -> str:
+    """Return the key of a cluster's NamesDocument."""
+    return f"{PREFIX}names:{cluster}"
+
+
 def stack_key(cluster: str, token: str) -> str:
     """Return the key of a client's thread stacks, kept for their download."""
     return f"{PREFIX}stack:{cluster}:{token}"

@@ -4,8 +4,8 @@ The document is stored first and the update sent after it, both already encoded:
 reader that missed the update finds at least its state in the document. Nothing is sent
 once the lead is lost. While the cache answers but takes no writes, as at its limit of
 memory, nothing is stored or sent, and the lead goes on: what it keeps in database and
-lake does not depend on the cache, and readers see a gap in the numbers and ask again.
-A single document that the cache refuses keeps back no other of the same call.
+lake does not depend on the cache, and readers see a gap in the numbers and ask again. A
+single document that the cache refuses does not hold up others of the same call.
 
 Cost: encoding once, one round trip for all documents of a call, one more per update. An
 overview of 2,300 groups (1.3 MB) is encoded in 5 ms; another thread would hold the loop
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 DOCUMENTS_PER_CALL: Final = 200
 DIGEST_ROWS: Final = 200
-"""Rows that a digest carries at most, worst first; pages ask for more by GET."""
+"""The most rows that a digest carries, worst first; pages ask for more by GET."""
 
 
 @dataclass(frozen=True, slots=True)

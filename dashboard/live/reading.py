@@ -1,13 +1,13 @@
 """Read the current documents of clusters and groups, or say why there is none.
 
 A page is drawn in any case: a cache that is away and a collector that has not yet
-written are states to show, not errors to answer with.
+written are states to be shown, not errors.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar, cast
@@ -87,6 +87,12 @@ def read_group(
         return cast("GroupState | None", read_object(text))
 
     return _read(ask)
+
+
+def read_groups(cluster: str, groups: Sequence[str]) -> Sequence[GroupState | None]:
+    """Read what was collected last of each group; None where there is nothing."""
+    found = _read(lambda state: state.groups(cluster, groups)).document
+    return found or [None] * len(groups)
 
 
 def _read(ask: Callable[[LiveState], Document | None]) -> Reading[Document]:

@@ -114,7 +114,7 @@ class _Line:
                 outbox.cut()
 
     async def _next_text(self) -> str:
-        """Return the next message; bytes that are none of ours are left out."""
+        """Return the next message; bytes that we did not write are left out."""
         while True:
             try:
                 text = (await self._layer.receive(self._channel))["text"]

@@ -1,8 +1,8 @@
-"""What one user may take of this process's live sockets, however many are opened.
+"""One user's share of this process's live sockets, however many are opened.
 
-Counted per process: the costs are its own (memory, the loop, a place in Redis for each
-watch), a count in Redis would need to be renewed by each process and would refuse
-everybody when Redis forgets, and there are few web processes. For all processes
+Counted per process: the costs arise in each process (memory, the loop, a place in Redis
+for each watch), a count in Redis would need to be renewed by each process and would
+refuse everybody when Redis loses it, and there are few web processes. For all processes
 together, collectors bound how many groups of a cluster are asked each second
 (`collector.asking.WATCHED_GROUPS`).
 """
@@ -19,7 +19,7 @@ from .messages import MessageError
 MOST_SOCKETS: Final = 32
 """Open pages of one user: windows and tabs, on all their machines."""
 MOST_WATCHES: Final = 128
-"""Of all sockets of one user; a page watches one thing, or all clusters."""
+"""Of all sockets of one user; a page watches one thing, or every cluster."""
 MESSAGES_AT_ONCE: Final = 200
 MESSAGES_A_SECOND: Final = 20.0
 """Refill the allowance. When a server returns, each of 32 pages says two or three."""

@@ -12,7 +12,7 @@ Cost: one round trip per call; a whole sweep's documents go in one pipeline.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -103,6 +103,14 @@ class LiveState:
         """Return the GroupState of a group, or None when none was collected yet."""
         return cast("GroupState | None", read_object(self.group_text(cluster, group)))
 
+    def groups(self, cluster: str, groups: Sequence[str]) -> list[GroupState | None]:
+        """Return several groups at once, as `group` returns one; [] for none."""
+        if not groups:
+            return []
+        keys = [group_key(cluster, each) for each in groups]
+        texts = cast("list[object]", self.client.mget(keys))
+        return [cast("GroupState | None", read_object(text)) for text in texts]
+
     def ask_to_write(self) -> None:
         """Raise the `redis.RedisError` of a cache that takes no writes."""
         self.client.set(PROBE_KEY, b"", px=1000)
@@ -151,7 +159,7 @@ class LeaderState:
         return {name.decode() for name in await cast("Awaitable[list[bytes]]", asked)}
 
     async def forget_gone_brokers(self, names: Collection[str]) -> None:
-        """Drop the statements that some brokers are gone."""
+        """Drop the declarations that some brokers are gone."""
         if names:
             removed = self.client.hdel(gone_key(self.cluster), *names)
             await cast("Awaitable[int]", removed)
@@ -165,9 +173,9 @@ class LeaderState:
 
 
 def read_object(text: object) -> dict[str, Any] | None:
-    """Decode a stored JSON object; None where there is none, or other bytes.
+    """Decode a stored JSON object; None if there is none, or if there are other bytes.
 
-    Bytes that nobody of us wrote count as forgotten: the next sweep writes again.
+    Bytes that we did not write count as missing: the next sweep writes again.
     """
     if not text:
         return None
@@ -180,7 +188,7 @@ def read_object(text: object) -> dict[str, Any] | None:
 
 
 def _object_text(text: object) -> bytes | None:
-    """Return a text that is passed on as it is; None for what is no object."""
+    """Return a text that is passed on as it is; None for what is not an object."""
     found = cast("bytes | None", text)
     return found if found and found.startswith(b"{") else None
 

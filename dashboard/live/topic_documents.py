@@ -7,7 +7,7 @@ the epoch, rates are messages per second, words are keys. Queues are columns: `i
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -16,13 +16,25 @@ from .documents import Level, Status
 TopicType = Literal["normal", "retry", "dlq", "system"]
 
 
+class UnreadAge(TypedDict):
+    """The age of the oldest message on a broker that a group has yet to read.
+
+    It is 0 where nothing waits; there may be an older one where it is `partial`. `lost`
+    says that the broker has deleted messages which a group had not read.
+    """
+
+    oldest_ms: int
+    partial: bool
+    lost: bool
+
+
 class TopicBroker(TypedDict):
     """A topic's queues on one broker, and what the broker says of the topic.
 
     `reason` is set while the offsets are not known; `min` and `max` are then those of
     `as_of`, or empty where they never were known, and are part of no sum. `rate` is
     None in each place where it is not known. `left_out` counts the queues that were too
-    many to be listed.
+    many to be listed. `unread` is over all groups that read the topic.
     """
 
     name: str
@@ -37,13 +49,15 @@ class TopicBroker(TypedDict):
     reason: str | None
     as_of: int | None
     left_out: int
+    unread: NotRequired[UnreadAge]
 
 
 class TopicGroup(TypedDict):
-    """A group with offsets on a topic. `reads` is None where it is not known.
+    """A group with offsets on a topic.
 
-    `reads` says that members are online and subscribe to the topic. `lag` and
-    `oldest_ms` are those on this topic; there may be more where they are `partial`.
+    `reads` says that members are online and subscribe to the topic; None if that is not
+    known. `lag` and `oldest_ms` are those on this topic; there may be more where they
+    are `partial`.
     """
 
     group: str
@@ -53,6 +67,7 @@ class TopicGroup(TypedDict):
     lag: int | None
     partial: bool
     oldest_ms: int | None
+    oldest_partial: NotRequired[bool]
     level: Level
     word: str
 
@@ -69,6 +84,8 @@ class HotQueue(TypedDict):
 class TopicRow(TypedDict):
     """One topic. `groups` are the worst of `group_count`, the worst first.
 
+    `groups_known` is False while there may be more: some have not been looked at yet,
+    or a broker that would know of them is silent.
     `message_type` is the attribute `message.type`, None where brokers differ.
     `rate_partial` says that there may be more. `skew` is the largest queue's traffic
     over the mean of the last five minutes. `trend` has the mean rate of each two
@@ -93,6 +110,7 @@ class TopicRow(TypedDict):
     differs: list[str]
     groups: list[TopicGroup]
     group_count: int
+    groups_known: NotRequired[bool]
     oldest_ms: int | None
     oldest_partial: bool
 

@@ -14,19 +14,22 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
+from dashboard.frame.messages.bodies import view_body
+from dashboard.frame.messages.cuts import cut_said
+from dashboard.frame.messages.masks import shown_properties
+from dashboard.frame.messages.places import Place
+from dashboard.frame.messages.rights import masks
 from dashboard.rest.asking import cluster_named, refuse
 from dashboard.rest.schemas import Problem
 from rmqcore.model import MessageExt
 
-from .bodies import view_body
-from .forms import Place, Search, SearchForm
-from .reads import fate_of, masks, read, search
-from .rows import shown_properties
-from .tags import cut_said, said
+from .forms import Search, SearchForm
+from .reads import fate_of, read, search
+from .tags import said
 from .writes import look
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 422, 502), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 422, 424), Problem)
 
 
 class MessageOut(Schema):
@@ -61,7 +64,9 @@ class ConsumedOut(Schema):
     """What became of a message in one group."""
 
     group: str
-    state: str = Field(description="given_up, not_yet, unknown, filtered or consumed")
+    state: str = Field(
+        description="given_up, not_yet, unknown, passed, filtered or consumed"
+    )
     reason: str
     why: str
 

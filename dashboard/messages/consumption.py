@@ -1,9 +1,10 @@
 """Who has consumed a message: one verdict per group, never better than what is known.
 
-"Consumed" needs a trace that says so, or an offset past the message with nothing that
-could have skipped it. An offset past it proves little by itself: the group may have
-begun later, subscribed otherwise, been moved forward, or given the message up. Each of
-these is looked for, and one that cannot be excluded makes the verdict "unknown".
+"Consumed" needs a trace that says so. An offset past the message proves little: the
+group may have begun later, subscribed otherwise, been moved forward, or given the
+message up. Each of these is looked for, and one that is found makes the verdict
+"unknown". If none is found the verdict is "passed" and not "consumed", since nothing
+tells whether another tool has moved the offset.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class State(StrEnum):
     GIVEN_UP = "given_up"
     NOT_YET = "not_yet"
     UNKNOWN = "unknown"
+    PASSED = "passed"
     FILTERED = "filtered"
     CONSUMED = "consumed"
 
@@ -157,7 +159,7 @@ def _passed(message: MessageExt, facts: GroupFacts, watched: Watched) -> Verdict
         return _unknown(facts, "no_unique_key")
     if facts.copies.retried:
         return Verdict(
-            facts.group, State.CONSUMED, "after_retries", {"n": facts.copies.retried}
+            facts.group, State.PASSED, "after_retries", {"n": facts.copies.retried}
         )
     if watched.since_ms is None:
         return _unknown(facts, "not_watched")
@@ -169,7 +171,7 @@ def _passed(message: MessageExt, facts: GroupFacts, watched: Watched) -> Verdict
         return _unknown(facts, "nobody_online")
     if facts.filter.since > stored:
         return _unknown(facts, "subscribed_since", time=facts.filter.since)
-    return Verdict(facts.group, State.CONSUMED, "passed")
+    return Verdict(facts.group, State.PASSED, "passed")
 
 
 def _unknown(facts: GroupFacts, reason: str, **values: Any) -> Verdict:

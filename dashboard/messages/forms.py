@@ -11,15 +11,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from django import forms
-from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from dashboard.gateway.messages import Span
+from dashboard.frame.messages.moments import SpanForm, as_ms
+from dashboard.frame.messages.places import Place
+from dashboard.frame.reasons import MAX_REASON, NEEDED
+from dashboard.gateway.queue_search import Span
 from rmqcore.model import MessageQueue
 
 LONGEST_NAME: Final = 255
@@ -30,7 +30,7 @@ PARAMETERS: Final = (
     *("by", "topic", "key", "id", "tag", "begin", "end"),
     *("broker", "queue", "offset"),
 )
-_NEEDS: Final[dict[str, tuple[str, ...]]] = {
+NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "key": ("topic", "key"),
     "unique": ("topic", "key"),
     "id": ("id",),
@@ -41,24 +41,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class MomentField(forms.DateTimeField):
-    """A moment as browsers write it, or in ISO 8601 with a zone."""
-
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
-
-    def to_python(self, value: Any) -> datetime | None:
-        if not value:
-            return None
-        try:
-            found = datetime.fromisoformat(value)
-        except (TypeError, ValueError):
-            raise forms.ValidationError(
-                _("“%(value)s” is no time such as 2026-11-22T11:05.") % {"value": value}
-            ) from None
-        return found if found.tzinfo else timezone.make_aware(found)
-
-
-class SearchForm(forms.Form):
+class SearchForm(SpanForm):
     """A search; which fields are needed depends on the way."""
 
     by = forms.ChoiceField(choices=[(way, way) for way in WAYS])
@@ -66,20 +49,15 @@ class SearchForm(forms.Form):
     key = forms.CharField(required=False, max_length=LONGEST_KEY)
     id = forms.CharField(required=False, max_length=56)
     tag = forms.CharField(required=False, max_length=LONGEST_NAME)
-    begin = MomentField(required=False)
-    end = MomentField(required=False)
     broker = forms.CharField(required=False, max_length=LONGEST_NAME)
     queue = forms.IntegerField(required=False, min_value=0, max_value=99_999)
     offset = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        for name in _NEEDS.get(cleaned.get("by", ""), ()):
+        cleaned = super().clean()
+        for name in NEEDS.get(cleaned.get("by", ""), ()):
             if cleaned.get(name) in (None, "") and name not in self.errors:
                 self.add_error(name, _("This is needed for this search."))
-        begin, end = cleaned.get("begin"), cleaned.get("end")
-        if begin and end and end < begin:
-            self.add_error("end", _("The end is before the beginning."))
         return cleaned
 
 
@@ -108,7 +86,7 @@ class Search:
             key=cleaned["key"],
             id=cleaned["id"],
             tag=cleaned["tag"],
-            span=Span(_ms(cleaned["begin"]), _ms(cleaned["end"])),
+            span=Span(as_ms(cleaned["begin"]), as_ms(cleaned["end"])),
             queue=queue,
             offset=cleaned["offset"] or 0,
         )
@@ -128,27 +106,6 @@ class PlaceForm(forms.Form):
         return Place(**self.cleaned_data)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A queue and an offset in it."""
-
-    topic: str
-    broker: str
-    queue: int
-    offset: int
-
-    @property
-    def message_queue(self) -> MessageQueue:
-        return MessageQueue(self.topic, self.broker, self.queue)
-
-    def __str__(self) -> str:
-        return f"{self.topic} {self.broker}/{self.queue}@{self.offset}"
-
-
-def _ms(moment: datetime | None) -> int | None:
-    return None if moment is None else round(moment.timestamp() * 1000)
-
-
 class SendForm(forms.Form):
     """A message to send, and why."""
 
@@ -158,12 +115,4 @@ class SendForm(forms.Form):
     body = forms.CharField(
         required=False, max_length=262_144, strip=False, widget=forms.Textarea
     )
-    reason = forms.CharField(
-        max_length=1000,
-        error_messages={
-            "required": gettext_lazy("A reason is needed; it is kept in the audit log.")
-        },
-    )
-
-
-__all__ = ["MomentField", "Place", "PlaceForm", "Search", "SearchForm", "SendForm"]
+    reason = forms.CharField(max_length=MAX_REASON, error_messages={"required": NEEDED})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib import messages as notes
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -21,27 +22,29 @@ from django.views.decorators.http import (
 
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.messages.bodies import view_body
+from dashboard.frame.messages.masks import shown_properties
+from dashboard.frame.messages.places import Place, place_url
+from dashboard.frame.messages.rights import allow_bodies, masks
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.frame.tables import TableQuery, csv_response, page_of
+from dashboard.gateway.message_writes import resent
 from dashboard.gateway.messages import ReadMessage
 from dashboard.live.reading import read_overview
 from dashboard.models import Cluster, Role
 from rmqcore.errors import RmqError
 from rmqcore.model import Message
 
-from .bodies import view_body
-from .forms import PARAMETERS, Place, PlaceForm, Search, SearchForm, SendForm
-from .reads import clients_of, fate_of, masks, read, search
-from .rows import message_table, place_url, shown_properties
+from .forms import NEEDS, PARAMETERS, PlaceForm, Search, SearchForm, SendForm
+from .reads import clients_of, fate_of, read, search
+from .rows import message_table
 from .traces import line_of
 from .writes import (
-    MAX_REASON,
     MessageGoneError,
     MessageRefusedError,
-    allow_bodies,
     consume_again,
     look,
     resend_to_topic,
-    resent,
     send_test,
 )
 
@@ -53,17 +56,19 @@ MOST_TOPICS: Final = 2000
 def messages(request: HttpRequest, cluster: str) -> HttpResponseBase:
     """Search for messages; without a search, show the form."""
     found = find_cluster(cluster)
-    asked = request.GET.get("by")
-    form = SearchForm(request.GET if asked else None)
+    asked = request.GET.get("by", "")
+    # A tab names a way of searching, and not yet what is searched for.
+    is_made = bool(asked) and all(name in request.GET for name in NEEDS.get(asked, ()))
+    form = SearchForm(request.GET if is_made else None)
     context: dict[str, Any] = {
         "cluster": found,
         "form": form,
-        "by": asked or "key",
+        "by": asked if asked in NEEDS else "key",
         "given": {name: request.GET.get(name, "") for name in PARAMETERS},
         "topics": topics_of(cluster),
         "may_write": allows(request.user, Role.OPERATOR),
     }
-    if asked and form.is_valid():
+    if form.is_valid():
         context |= _results(request, found, Search.of(form.cleaned_data))
         page = context.get("page")
         if page is not None and request.GET.get("format") == "csv":
@@ -221,6 +226,7 @@ def _details(cluster: Cluster, shown: ReadMessage) -> dict[str, Any]:
         "masked": hidden.rules,
         "fate": fate,
         "line": line_of(fate.steps),
+        "trace_topic": settings.ROCKETSCOPE_TRACE_TOPIC,
     }
 
 

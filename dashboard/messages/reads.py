@@ -9,18 +9,19 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Max, Min
 
+from dashboard.frame.messages.places import Place
 from dashboard.gateway import messages as gateway
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.message_facts import MessageFacts, facts_of
 from dashboard.gateway.message_writes import online_clients
-from dashboard.gateway.messages import Found, ReadMessage
+from dashboard.gateway.messages import ReadMessage
+from dashboard.gateway.queue_search import Found
 from dashboard.models import AuditEntry, Epoch
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageExt
 
 from .consumption import Verdict, Watched, judge_all
-from .forms import Place, Search
-from .masks import Masks
+from .forms import Search
 from .traces import TraceStep, steps_of
 
 COUNT_AT: Final = 50
@@ -68,8 +69,9 @@ class Fate:
         return sum(each.state != "filtered" for each in self.verdicts)
 
     @property
-    def consumed(self) -> int:
-        return sum(each.state == "consumed" for each in self.verdicts)
+    def past(self) -> int:
+        """How many of them have consumed the message or are past it."""
+        return sum(each.state in {"consumed", "passed"} for each in self.verdicts)
 
 
 def read(cluster: str, place: Place) -> ReadMessage | None:
@@ -80,7 +82,8 @@ def read(cluster: str, place: Place) -> ReadMessage | None:
 def fate_of(cluster: str, message: MessageExt) -> Fate:
     """Return what became of a message in each group of its topic."""
     try:
-        facts = facts_of(settings_of(cluster), message)
+        topic = settings.ROCKETSCOPE_TRACE_TOPIC
+        facts = facts_of(settings_of(cluster), message, topic)
     except RmqError as error:
         return Fate(problem=str(error))
     steps = steps_of(facts.traces or (), message.msg_id)
@@ -92,11 +95,6 @@ def fate_of(cluster: str, message: MessageExt) -> Fate:
 def clients_of(cluster: str, place: Place, group: str) -> list[str]:
     """Return the clients of a group that the broker of a message knows."""
     return online_clients(settings_of(cluster), group, place.broker)
-
-
-def masks() -> Masks:
-    """Return the masks of the settings."""
-    return Masks(settings.ROCKETSCOPE_MESSAGE_MASKS)
 
 
 def _watched(cluster: str, groups: Iterable[str]) -> Mapping[str, Watched]:

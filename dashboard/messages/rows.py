@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Final
-from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from dashboard.frame.messages.masks import Masks, shown_properties
+from dashboard.frame.messages.moments import exact
+from dashboard.frame.messages.places import message_url
 from dashboard.frame.tables import Column, Facet, Table
-from dashboard.wording import numbers
+from dashboard.wording import numbers, sizes
 from rmqcore.model import MessageExt
 
-from .forms import Place
-from .masks import Masks
-from .moments import exact
-
 PAGE_ROWS: Final = 50
-
-
-def message_url(cluster: str, message: MessageExt) -> str:
-    """Return the address of a message's page."""
-    queue_id, offset = message.queue_id, message.queue_offset
-    return place_url(
-        cluster, Place(message.topic, message.broker_name, queue_id, offset)
-    )
-
-
-def place_url(cluster: str, place: Place) -> str:
-    """Return the address of the page of the message at a place."""
-    return f"{reverse('message', args=[cluster])}?{urlencode(asdict(place))}"
-
-
-def shown_properties(message: MessageExt, masks: Masks) -> dict[str, str]:
-    """Return a message's properties without those that are masked."""
-    return dict(masks.properties(message.properties).value)
 
 
 def message_table(cluster: str, masks: Masks) -> Table[MessageExt]:
@@ -85,14 +63,21 @@ def message_table(cluster: str, masks: Masks) -> Table[MessageExt]:
                 falls=True,
                 narrow=True,
             ),
-            Column("keys", _("Keys"), keys, keys, "cut", narrow=True),
+            Column(
+                *("keys", _("Keys"), keys, keys, "cut"),
+                narrow=True,
+                copies=keys,
+            ),
             Column("tag", _("Tag"), tag, lambda m: _tag(tag(m)), narrow=True),
             Column(
                 *("size", _("Size"), lambda m: len(m.body)),
-                *(lambda m: size(len(m.body)), "num"),
+                *(lambda m: sizes.size(len(m.body)), "num"),
                 falls=True,
             ),
-            Column("unique", _("Unique key"), unique, unique, "mono cut"),
+            Column(
+                *("unique", _("Unique key"), unique, unique, "mono cut"),
+                copies=unique,
+            ),
             Column(
                 *("born", _("Born"), lambda m: m.born_timestamp),
                 *(lambda m: exact(m.born_timestamp), "mono"),
@@ -114,15 +99,6 @@ def message_table(cluster: str, masks: Masks) -> Table[MessageExt]:
         ],
         page_rows=PAGE_ROWS,
     )
-
-
-def size(number: int) -> str:
-    """Write a number of bytes: 814 B, 1.2 kB, 3.0 MB."""
-    if number < 1000:
-        return f"{number} B"
-    if number < 1_000_000:
-        return f"{number / 1000:.1f} kB"
-    return f"{number / 1_000_000:.1f} MB"
 
 
 def _tag(tag: str) -> str:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from django import template
 
-from dashboard.gateway.messages import Cut
+from dashboard.frame.messages import cuts, moments
+from dashboard.wording import sizes
 from dashboard.wording.words import word
 
-from . import moments, rows
 from .consumption import Verdict
 from .words import ICONS
 
 register = template.Library()
-
-
-@register.filter
-def exact(milliseconds: int) -> str:
-    return moments.exact(milliseconds)
-
-
-@register.filter
-def byte_size(number: int) -> str:
-    return rows.size(number)
+register.filter("exact", moments.exact)
+register.filter("byte_size", sizes.size)
+register.filter("cuts_said", cuts.cuts_said)
 
 
 @register.filter
@@ -42,9 +35,3 @@ def level_of(verdict: Verdict) -> str:
 @register.filter
 def icon_of(verdict: Verdict) -> str:
     return ICONS[verdict.state][1]
-
-
-@register.filter
-def cut_said(cut: Cut) -> str:
-    """Say where a search may have left something out."""
-    return word("search_cut", cut.kind, where=cut.where)

@@ -17,21 +17,24 @@ from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.messages.masks import Masks, shown_properties
+from dashboard.frame.messages.moments import exact
+from dashboard.frame.messages.places import message_url
+from dashboard.frame.messages.rights import masks
 from dashboard.gateway.asking import settings_of
-from dashboard.gateway.message_tail import MOST_PER_STEP, TailStep
+from dashboard.gateway.message_tail import MOST_ROWS, TailStep
 from dashboard.gateway.message_tail import tail as take_step
 from dashboard.models import Role
+from dashboard.wording import sizes
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageExt, MessageQueue
 
 from .forms import LONGEST_NAME, MOST_OFFSET
-from .masks import Masks
-from .moments import exact
 from .pages import topics_of
-from .reads import masks
-from .rows import message_url, shown_properties, size
 
 MOST_QUEUES: Final = 2000
+MOST_LETTERS: Final = 200
+"""Of keys and tag, in one row."""
 
 
 @require_safe
@@ -44,7 +47,7 @@ def tail(request: HttpRequest, cluster: str) -> HttpResponse:
         "tag": request.GET.get("tag", "")[:LONGEST_NAME],
         "text": request.GET.get("text", "")[:LONGEST_NAME],
         "topics": topics_of(cluster),
-        "most": MOST_PER_STEP,
+        "most": MOST_ROWS,
     }
     return render(request, "messages/tail.html", context)
 
@@ -66,7 +69,7 @@ def step(request: HttpRequest, cluster: str) -> JsonResponse:
     try:
         taken = take_step(settings_of(found.name), topic, offsets, tag=tag)
     except RmqError as error:
-        return JsonResponse({"detail": str(error)}, status=502)
+        return JsonResponse({"detail": str(error)}, status=424)
     return JsonResponse(_answer(found.name, taken, given.get("text", "").casefold()))
 
 
@@ -113,11 +116,16 @@ def _row(cluster: str, message: MessageExt, hidden: Masks) -> dict[str, str]:
         "stored": exact(message.store_timestamp),
         "queue": f"{message.broker_name} / {message.queue_id}",
         "offset": f"{message.queue_offset:,}",
-        "keys": shown.get("KEYS", ""),
-        "tag": shown.get("TAGS", ""),
-        "size": size(len(message.body)),
+        "keys": _cut(shown.get("KEYS", "")),
+        "tag": _cut(shown.get("TAGS", "")),
+        "size": sizes.size(len(message.body)),
         "id": message.msg_id,
     }
+
+
+def _cut(text: str) -> str:
+    """Keys may have 32 kB: an answer with many rows must stay small."""
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 
 
 def _words(row: Mapping[str, str]) -> str:

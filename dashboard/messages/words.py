@@ -1,4 +1,4 @@
-"""Words for what became of messages, and for searches that were cut short."""
+"""Words for what became of messages, and for the forms of a body."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ STATES: Final[dict[str, Word]] = {
     "given_up": _("Given up"),
     "not_yet": _("Not yet"),
     "unknown": _("Unknown"),
+    "passed": _("Passed"),
     "filtered": _("Filtered by tag"),
     "consumed": _("Consumed"),
 }
@@ -21,6 +22,7 @@ ICONS: Final[dict[str, tuple[str, str]]] = {
     "given_up": ("crit", "crit"),
     "not_yet": ("warn", "timers"),
     "unknown": ("unk", "unk"),
+    "passed": ("ok", "info"),
     "filtered": ("unk", "idle"),
     "consumed": ("ok", "ok"),
 }
@@ -29,7 +31,7 @@ ICONS: Final[dict[str, tuple[str, str]]] = {
 REASONS: Final[dict[str, Word]] = {
     "traced": _("its trace says so, at {time}"),
     "traced_by": _("its trace says so, at {time} by {client}"),
-    "not_answered": _("the cluster did not tell: {error}"),
+    "not_answered": _("the cluster did not answer: {error}"),
     "broadcasting": _("its members keep their own offsets (BROADCASTING)"),
     "pop": _("POP acknowledges messages one by one, which its offset does not show"),
     "dead": Counted(
@@ -67,8 +69,10 @@ REASONS: Final[dict[str, Word]] = {
     ),
     "after_retries": Counted(
         ngettext_lazy(
-            "its offset is past it and past %d retry; there is no dead letter",
-            "its offset is past it and past %d retries; there is no dead letter",
+            "its offset is past it and past %d retry, and there is no dead letter; "
+            "only a trace could say that it was consumed",
+            "its offset is past it and past %d retries, and there is no dead letter; "
+            "only a trace could say that it was consumed",
         )
     ),
     "not_watched": _(
@@ -87,15 +91,10 @@ REASONS: Final[dict[str, Word]] = {
         "its offset is past it, but it subscribed at {time}, after this message; an "
         "earlier filter may have left it out"
     ),
-    "passed": _("its offset is past it; there is no retry and no dead letter"),
-}
-
-CUTS: Final[dict[str, Word]] = {
-    "key": _(
-        "{where} gave the most that it gives for one key: there may be older messages."
+    "passed": _(
+        "its offset is past it, and there is no retry and no dead letter; only a trace "
+        "could say that it was consumed, as other tools can move offsets unseen"
     ),
-    "limit": _("{where} has more than are shown here."),
-    "time": _("{where} was not read to the end: it took too long."),
 }
 
 FORMS: Final[dict[str, Word]] = {

@@ -8,39 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
+from dashboard.frame.messages.places import Place
+from dashboard.frame.messages.rights import allow_bodies
+from dashboard.frame.reasons import checked_reason
 from dashboard.gateway import message_writes as gateway
 from dashboard.gateway.asking import settings_of
-from dashboard.gateway.message_writes import DirectResult
+from dashboard.gateway.message_writes import DirectResult, resent
 from dashboard.gateway.messages import ReadMessage
 from dashboard.models import AuditEntry, Cluster, Role, User
 from dashboard.models.audit import record
 from dashboard.rest.refusals import ReadOnlyRefusal
 from rmqcore.errors import RmqError
-from rmqcore.model import Message, MessageExt
-from rmqcore.model.message import Property
+from rmqcore.model import Message
 
-from .forms import Place
 from .reads import read
 
 T = TypeVar("T")
-
-MAX_REASON: Final = 1000
-LEFT_OUT: Final = frozenset(
-    (
-        *(Property.UNIQUE_KEY, Property.TRACE_ON, Property.DELAY, Property.WAIT),
-        *(Property.CLUSTER, Property.MSG_REGION, Property.RETRY_TOPIC),
-        *(Property.REAL_TOPIC, Property.REAL_QUEUE_ID, Property.RECONSUME_TIME),
-        *(Property.MAX_RECONSUME_TIMES, Property.ORIGIN_MESSAGE_ID),
-        *(Property.MIN_OFFSET, Property.MAX_OFFSET, Property.CONSUME_START_TIME),
-        *(Property.DLQ_ORIGIN_TOPIC, Property.DLQ_ORIGIN_MESSAGE_ID),
-    )
-)
-"""Properties that belong to the old message, and not to one sent again."""
 
 
 class MessageRefusedError(Exception):
@@ -65,14 +52,6 @@ class Sent:
     read_back: bool
 
 
-def allow_bodies(actor: User) -> None:
-    """Raise PermissionDenied without the right to see the bodies of messages."""
-    if not actor.may_see_bodies:
-        raise PermissionDenied(
-            _("You may not see the bodies of messages; an admin can allow it.")
-        )
-
-
 def look(actor: User, cluster: str, place: Place) -> ReadMessage:
     """Return a message with its body; the look is recorded.
 
@@ -89,17 +68,6 @@ def look(actor: User, cluster: str, place: Place) -> ReadMessage:
         details={"id": found.message.msg_id, "bytes": len(found.message.body)},
     )
     return found
-
-
-def resent(message: MessageExt, topic: str) -> Message:
-    """Return what sending a message once more, to a topic, would send."""
-    properties = {
-        name: value
-        for name, value in message.properties.items()
-        if name not in LEFT_OUT
-    }
-    properties[Property.ORIGIN_MESSAGE_ID] = message.msg_id
-    return Message(topic, message.body, properties, message.flag)
 
 
 def resend_to_topic(
@@ -139,7 +107,7 @@ def consume_again(
     clients = gateway.online_clients(given, group, place.broker)
     if not clients:
         raise MessageRefusedError(
-            _("Nobody of group “%(group)s” is connected to broker %(broker)s.")
+            _("No member of group “%(group)s” is connected to broker %(broker)s.")
             % {"group": group, "broker": place.broker}
         )
     if client not in clients:
@@ -174,21 +142,10 @@ def _read(cluster: str, place: Place) -> ReadMessage:
 
 def _allowed(actor: User, cluster: Cluster, reason: str) -> str:
     """Return the reason; raise where the actor, the cluster or it forbids a write."""
-    if not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )
+    actor.must_be(Role.OPERATOR)
     if why := cluster.why_read_only:
         raise ReadOnlyError(why)
-    reason = reason.strip()
-    if not reason:
-        raise MessageRefusedError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise MessageRefusedError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
-    return reason
+    return checked_reason(reason, MessageRefusedError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from .fleet import FleetWorker, ManagedGroup, ManagedMember
 from .lab import LabRun
 from .offset_change import OffsetChange
 from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
+from .resend import ResendRun, ResentLetter
+from .saved_view import SavedView
 from .session import Session
 from .timer import TimerRun
 from .user import Role, SignInLink, User
@@ -27,8 +29,11 @@ __all__ = [
     "Paper",
     "ReportDefinition",
     "ReportFile",
+    "ResendRun",
+    "ResentLetter",
     "Role",
     "SavedScenario",
+    "SavedView",
     "Session",
     "SignInLink",
     "TimerRun",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Final
 
 from django.conf import settings
@@ -31,13 +31,14 @@ SIGN_INS: Final = (SIGN_IN, SIGN_OUT, USE_LINK)
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
-    def search(self, text: str) -> AuditEntries:
-        """Keep the entries with `text` in a name, the reason or the address."""
+    def search(self, text: str, actions: Collection[str] = ()) -> AuditEntries:
+        """Keep those with `text` in a name, the reason or the address, or an action."""
         if not text:
             return self
         text = storable(text)
         return self.filter(
-            Q(actor_name__icontains=text)
+            Q(action__in=actions)
+            | Q(actor_name__icontains=text)
             | Q(action__icontains=text)
             | Q(cluster__icontains=text)
             | Q(target__icontains=text)
@@ -56,9 +57,9 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """One write that somebody asked for, or a sign-in that succeeded or failed.
 
-    Names are kept beside the user, so that an entry outlives the account; `action` is
-    a dotted word such as `member.add`, `target` what it was done to. Sign-ins have the
-    `address` they came from; repeated failures are one entry with their number.
+    Names are kept beside the user, so that an entry outlives the account. `action` is a
+    dotted word such as `member.add`, and `target` is what it was done to. Sign-ins have
+    the `address` they came from; repeated failures are one entry with their number.
     """
 
     class Outcome(models.TextChoices):

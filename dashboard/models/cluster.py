@@ -1,7 +1,7 @@
 """The clusters there are, kept so that other rows can point at them.
 
-Most are named by the settings; others were attached on a page, and are named here
-alone.
+Most are named by the settings; others were attached on a page, and only rows here name
+them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Cluster(models.Model):
     def settings_now(self) -> Any:
         """The `ClusterSettings` in force; None where nothing names the cluster.
 
-        The settings of the environment win over what this row says.
+        The settings of the environment take precedence over what this row says.
         """
         given = settings.ROCKETSCOPE_CLUSTERS.get(self.name)
         if given is not None or not (self.attached and self.configured):
@@ -61,7 +61,7 @@ class Cluster(models.Model):
 
     @property
     def why_read_only(self) -> str:
-        """Why nothing of ours writes to the cluster; empty where it may."""
+        """Why RocketScope may not write to the cluster; empty if it may."""
         given = self.settings_now
         if given is None:
             return _("Cluster “%(name)s” is no longer configured.") % {

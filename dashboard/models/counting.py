@@ -13,7 +13,7 @@ def count_alone(kind: str) -> None:
     """Wait until no other transaction counts rows of that kind; count after this.
 
     Others wait until this transaction has ended. Raises TransactionManagementError
-    outside of a transaction, where nothing would be held.
+    outside a transaction, where no lock would be held.
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError(

@@ -16,7 +16,7 @@ from .fields import NameField, StorableJSONField
 
 
 class Epoch(models.Model):
-    """A span with equal members (id, strategy, subscriptions), queues and options.
+    """A span in which members (id, strategy, subscriptions), queues and options last.
 
     `members` is a list of {"client_id", "strategy", "subscriptions"}, `queues` of
     [topic, broker, queue id], both in RocketMQ's order. `options` are those of the

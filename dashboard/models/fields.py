@@ -1,9 +1,9 @@
-"""Fields for what others chose: names, texts and JSON that any database can hold.
+"""Fields for names, texts and JSON that others chose, in a form any database can hold.
 
 Consumers and brokers choose names, and nobody checks them: offsets can be committed for
 a group of any name. SQLite takes almost everything. PostgreSQL refuses NUL, halves of
-surrogate pairs and texts that are too long, and with them the whole batch, every time
-that it is tried again. So both store and look up the same replacement.
+surrogate pairs and texts that are too long, and with them the whole batch, however
+often it is tried again. So a replacement is stored, and looked up, on both.
 
 Migrations see Django's own fields, since the columns are the same.
 """
@@ -35,7 +35,7 @@ _ESCAPES: Final = re.compile(
 
 
 def storable(text: str) -> str:
-    """Return the text with U+FFFD in place of characters that are none."""
+    """Return the text with U+FFFD in place of what is not a valid character."""
     return _NOT_TEXT.sub(REPLACEMENT, text)
 
 

@@ -54,7 +54,7 @@ class ManagedGroup(models.Model):
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
-    """Who is counted for it; nobody for the program's own groups."""
+    """The user against whose bound it counts; nobody for the program's own groups."""
 
     class Meta:
         ordering: ClassVar = ["cluster__name", "name"]

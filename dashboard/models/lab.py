@@ -27,7 +27,7 @@ class LabRun(models.Model):
     `steps` is a list of {"key", "params", "at_ms"} as reported by the lab, `claims` one
     of {"key", "params", "seen"}, both in order; the claims are set at the end, with
     `finding`, the warning that such a group should get. `left_over` says that its
-    worker has gone, and that its topics may still be on the cluster.
+    worker is gone, and that its topics may still be on the cluster.
     """
 
     class State(models.TextChoices):

@@ -14,11 +14,11 @@ from .fields import NameField, StorableJSONField, StorableTextField
 class OffsetChange(models.Model):
     """One move of a group's offsets in one topic; kept for 30 days, to undo it.
 
-    `query` says where to, as the address of the preview does. `rows` are the queues
-    that moved, in the order of the preview: {"broker", "queue_id", "before", "asked",
-    "stood", "problem"}. `before` is None where nothing was committed, `stood` what was
-    read back at once, None until then. `online` is None if it was not known whether
-    members were online.
+    `query` says where the offsets go, as the address of the preview does. `rows` are
+    the queues that moved, in the order of the preview: {"broker", "queue_id", "before",
+    "asked", "stood", "problem"}. `before` is None where nothing was committed, `stood`
+    what was read back at once, None until then. `online` is None if it was not known
+    whether members were online.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)

@@ -29,7 +29,7 @@ def new_folder() -> str:
     """Return a name for a run's results that no other run of any database has.
 
     Installations may share a lake, and a restored database counts its runs from an
-    earlier number again: the number of a run is no name for a folder there.
+    earlier number again: so the number of a run cannot name its folder there.
     """
     return secrets.token_hex(16)
 
@@ -79,7 +79,7 @@ class ReportContent(models.Model):
 
 
 class ReportDefinition(ReportContent):
-    """A report by name, run when asked or by its schedule.
+    """A report by name, run on request or by its schedule.
 
     `period` is a key of `dashboard.reports.request.periods.LAST`. `next_at` is null
     without a schedule; it is only advanced by an UPDATE whose WHERE names the time that

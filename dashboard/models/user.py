@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -32,7 +33,7 @@ class User(AbstractUser):
 
     @property
     def may_see_bodies(self) -> bool:
-        """Whether this user may see what is in messages; admins always may."""
+        """Whether this user may see the bodies of messages; admins always may."""
         if not self.is_active or self.allows(Role.ADMIN):
             return self.is_active
         return (
@@ -42,6 +43,13 @@ class User(AbstractUser):
     def allows(self, role: Role) -> bool:
         """Tell whether this user may do what `role` may."""
         return self.is_active and Role(self.role).rank >= role.rank
+
+    def must_be(self, role: Role) -> None:
+        """Raise PermissionDenied unless this user may do what `role` may."""
+        if not self.allows(role):
+            raise PermissionDenied(
+                f"{self.get_username()} is {self.role}; this needs {role}"
+            )
 
 
 class SignInLink(models.Model):

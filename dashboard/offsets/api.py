@@ -1,7 +1,7 @@
 """Moves of a group's offsets over REST: preview, make, look at, undo.
 
-`query` says where to, as the address of the page does; `dashboard.offsets.wanted` lists
-its parts.
+`query` says where the offsets go, as the address of the page does;
+`dashboard.offsets.wanted` lists its parts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .wanted import Wanted
 from .writes import allow, move, read_back
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 422, 502), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 422, 424), Problem)
 
 
 class PlannedOut(Schema):
-    """One queue: without `after` it stays, and `note` says why."""
+    """One queue. Without `after` it stays as it is, and `note` says why."""
 
     broker: str
     queue_id: int
@@ -89,7 +89,7 @@ class OutcomeOut(Schema):
 
 
 class MoveOut(Schema):
-    """A move that was made, and what stands."""
+    """A move that was made, and the offsets now."""
 
     id: int
     topic: str
@@ -156,7 +156,7 @@ def move_offsets(
     response={200: MoveOut, **ERRORS},
 )
 def get_move(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str, Any]:
-    """Return a move that was made, and what stands now."""
+    """Return a move that was made, and the offsets now."""
     return _made(_change(cluster, group, pk))
 
 

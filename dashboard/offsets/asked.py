@@ -1,6 +1,6 @@
 """What a person asks for, turned into an address that means the same tomorrow.
 
-A form gives a time by the reader's own zone, a button one so many seconds ago; the
+A form gives a time in the reader's own zone, a button a time so many seconds ago; the
 address of a preview has milliseconds since the epoch.
 """
 
@@ -23,6 +23,7 @@ PRESETS: Final = (
 )
 """Seconds to go back, and how the button names them."""
 _LONGEST_AGO_S: Final = 10 * 365 * 86_400
+_MOST_DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def pinned(query: str, now_ms: int | None = None) -> str:
 
 def _at_ms(given: dict[str, str], now_ms: int | None) -> int | None:
     ago = given.get("ago", "")
-    if ago.isascii() and ago.isdigit() and int(ago[:12]) <= _LONGEST_AGO_S:
+    short = len(ago) <= _MOST_DIGITS and ago.isascii() and ago.isdigit()
+    if short and int(ago) <= _LONGEST_AGO_S:
         now = int(time.time() * 1000) if now_ms is None else now_ms
         return now - int(ago) * 1000
     text = given.get("at", "")

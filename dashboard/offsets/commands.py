@@ -9,8 +9,6 @@ from dashboard.gateway.offsets import Standing
 
 from .plan import Plan
 
-LINES_SHOWN = 40
-
 
 def mqadmin_lines(
     plan: Plan, standing: Standing, group: str, name_servers: Sequence[str]

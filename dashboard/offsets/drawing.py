@@ -17,7 +17,7 @@ WIDTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Where marks and the span stand in a bar, in units of `WIDTH`."""
+    """Where marks and the span are in a bar, in units of `WIDTH`."""
 
     before: str
     after: str
@@ -28,7 +28,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One row with its bar, None where nothing is known, and its note."""
+    """One row with its note and its bar, which is None if nothing is known."""
 
     row: Row
     bar: Bar | None
@@ -68,7 +68,7 @@ def _bar(row: Row, scale: int) -> Bar | None:
 
 
 def _x(offset: int, row: Row, scale: int) -> float:
-    """Return where an offset stands: the right end is the queue's end."""
+    """Return where an offset is in the bar; its right end is the queue's end."""
     from_end = row.place.high - offset
     return max(0.0, min(1.0, 1 - from_end / scale)) * WIDTH
 

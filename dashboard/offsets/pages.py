@@ -1,21 +1,24 @@
-"""Pages that preview a move of a group's offsets, make it, and show what stands.
+"""Pages that preview a move of a group's offsets, make it, and show its effect.
 
-The address of the preview says all of the move, so that it can be sent to a colleague.
-Opening it asks the cluster and changes nothing.
+The address of the preview describes the whole move, so that it can be sent to a
+colleague. Opening it asks the cluster and changes nothing.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.groups.pages import group_context
 from dashboard.live.reading import read_group
 from dashboard.models import Cluster, Role
@@ -29,8 +32,10 @@ from .reads import Preview, change_of, changes_of, preview_of, topics_of
 from .said import headline, sums
 from .standing import counted, outcomes_of
 from .wanted import Wanted
-from .writes import MAX_REASON, OffsetsError, move, read_back
+from .writes import OffsetsError, move, read_back
 
+FOLLOWED = timedelta(minutes=10)
+"""So long a page shows what becomes of a move; members react within seconds."""
 ROWS_SHOWN = 400
 LINES_SHOWN = 20
 
@@ -40,7 +45,7 @@ LINES_SHOWN = 20
 def offsets(
     request: HttpRequest, cluster: str, group: str
 ) -> HttpResponse | StreamingHttpResponse:
-    """Ask where to; with an answer in the address, show what it would do."""
+    """Ask where to move offsets; if the address says so, show what it would do."""
     query = request.META.get("QUERY_STRING", "")
     if (canonical := pinned(query)) != query:
         return redirect(f"{request.path}?{canonical}")
@@ -82,7 +87,7 @@ def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires(Role.VIEWER)
 def change(request: HttpRequest, cluster: str, group: str, pk: int) -> HttpResponse:
-    """Show a move that was made, and what stands now, queue by queue."""
+    """Show a move that was made, and the offsets now, queue by queue."""
     context = _context(request, cluster, group)
     found = change_of(cluster, group, pk)
     if found is None:
@@ -99,6 +104,7 @@ def change(request: HttpRequest, cluster: str, group: str, pk: int) -> HttpRespo
         "counted": counted(outcomes),
         "where": headline(Wanted.from_query(found.query)),
         "undo_query": undo.query,
+        "followed": timezone.now() - found.at < FOLLOWED,
     }
     fragment = bool(request.headers.get("X-Fragment"))
     name = "offsets/outcome.html" if fragment else "offsets/change.html"
@@ -116,7 +122,7 @@ def _page(
     status: int = 200,
     **extra: Any,
 ) -> HttpResponse:
-    context = _context(request, cluster, group)
+    context = _context(request, cluster, group, must_be_listed=not query)
     state = context["state"]
     asked = dict(parse_qsl(query))
     topics = topics_of(state)
@@ -168,7 +174,11 @@ def _previewed(
     }
 
 
-def _context(request: HttpRequest, cluster: str, group: str) -> dict[str, Any]:
-    context = group_context(request, cluster, group, "offsets")
+def _context(
+    request: HttpRequest, cluster: str, group: str, *, must_be_listed: bool = False
+) -> dict[str, Any]:
+    context = group_context(
+        request, cluster, group, "offsets", must_be_listed=must_be_listed
+    )
     context["may_move"] = allows(request.user, Role.OPERATOR)
     return context

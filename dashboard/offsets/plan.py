@@ -1,7 +1,7 @@
 """What a move of offsets would do, queue by queue; nothing here asks or writes.
 
-A message counts as *seen again* where the offset goes back past it, and as *skipped*
-where it goes forward past it. Messages that the broker no longer holds count as
+A message counts as *seen again* if the offset goes back past it, and as *skipped* if
+the offset goes forward past it. Messages that the broker no longer holds count as
 neither: nobody can read them, whatever is committed.
 """
 
@@ -21,6 +21,7 @@ Note = Literal[
     "",
     "unanswered",
     "not_found",
+    "source_unanswered",
     "not_chosen",
     "nothing_given",
     "source_has_none",
@@ -67,6 +68,7 @@ class Row:
         return self.note in {
             "unanswered",
             "not_found",
+            "source_unanswered",
             "members_unknown",
             "resets_unknown",
         }
@@ -88,7 +90,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The rows, worst first: skipped for ever, clipped, unknown, then by queue."""
+    """The rows, worst first: skipped for good, clipped, unknown, then by queue."""
 
     wanted: Wanted
     rows: Sequence[Row]
@@ -119,7 +121,7 @@ class Plan:
 
     @property
     def uncounted(self) -> int:
-        """Moving queues of which nobody knows what was seen before."""
+        """Queues that move although nobody knows what was seen of them before."""
         return sum(row.moves and row.again is None for row in self.rows)
 
     @property
@@ -133,6 +135,10 @@ class Plan:
     @property
     def lag_partial(self) -> bool:
         return any(row.lag_after is None for row in self.rows)
+
+    @property
+    def before_partial(self) -> bool:
+        return any(row.lag_before is None for row in self.rows)
 
     @property
     def scale(self) -> int:
@@ -160,7 +166,7 @@ class Plan:
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     def moves(self, standing: Standing) -> list[Move]:
-        """Return what has to be sent, for rows of this standing."""
+        """Return what has to be sent for the rows, given where the group stands."""
         return [
             Move(
                 row.place.broker,
@@ -189,7 +195,9 @@ def _row(wanted: Wanted, standing: Standing, place: Place, targets: Targets) -> 
         return Row(place, note="not_chosen")
     target = targets.get(place.key)
     if isinstance(target, str):
-        return Row(place, note="not_found", detail=target)
+        copied = wanted.kind == "group"
+        note: Note = "source_unanswered" if copied else "not_found"
+        return Row(place, note=note, detail=target)
     if target is None:
         return Row(place, note=_WITHOUT.get(wanted.kind, "not_moved"))
     way = standing.way(place.broker)

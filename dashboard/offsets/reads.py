@@ -12,12 +12,12 @@ from dashboard.gateway.asking import settings_of
 from dashboard.gateway.offsets import Place, Standing, find_times, read_standing
 from dashboard.live.documents import GroupState
 from dashboard.models import OffsetChange
+from dashboard.wording.words import word
 from rmqcore.errors import ArgumentError
 
 from .plan import Plan, Targets, plan_of
 from .wanted import MOST_QUEUES, Wanted
 
-UNDO_DAYS: Final = 30
 CHANGES_SHOWN: Final = 20
 
 
@@ -47,7 +47,8 @@ def preview_of(
     """Ask the cluster and return what a move would do.
 
     Queues of brokers that do not answer are taken from the group's document. Raise
-    RmqError if the topic has no route, no broker can be asked, or the move cannot be.
+    RmqError if the topic has no route, no broker can be asked, or the move is
+    impossible.
     """
     settings = settings_of(cluster)
     standing = read_standing(settings, group, wanted.topic)
@@ -96,11 +97,12 @@ def _with_unanswered(
     standing: Standing, wanted: Wanted, state: GroupState | None
 ) -> list[Place]:
     places = list(standing.places)
-    silent = {s.name: s.error for s in standing.brokers.values() if s.error}
+    errors = {side.name: side.error for side in standing.brokers.values()}
     for queue in state["queues"] if state else ():
-        if queue["topic"] == wanted.topic and queue["broker"] in silent:
-            broker = queue["broker"]
-            places.append(Place(broker, queue["queue_id"], error=silent[broker]))
+        # A broker that was killed leaves the route, and with it this standing.
+        error = errors.get(queue["broker"], word("unknown", "missing"))
+        if queue["topic"] == wanted.topic and error:
+            places.append(Place(queue["broker"], queue["queue_id"], error=error))
     return places
 
 
@@ -117,21 +119,27 @@ def _targets(cluster: str, group: str, wanted: Wanted, standing: Standing) -> Ta
         case "offset":
             return dict(wanted.offsets)
         case "group":
-            return _of_group(cluster, group, wanted)
+            return _of_group(cluster, group, wanted, known)
         case "undo":
             return _before(cluster, group, wanted)
 
 
-def _of_group(cluster: str, group: str, wanted: Wanted) -> Targets:
+def _of_group(
+    cluster: str, group: str, wanted: Wanted, known: Sequence[Place]
+) -> Targets:
     if wanted.source == group:
         raise ArgumentError(_("The offsets of a group are its own already."))
     source = read_standing(settings_of(cluster), wanted.source, wanted.topic)
-    if all(place.committed is None for place in source.places):
+    errors = {side.name: side.error for side in source.brokers.values() if side.error}
+    if not errors and all(place.committed is None for place in source.places):
         raise ArgumentError(
             _("“%(group)s” has committed nothing on “%(topic)s”.")
             % {"group": wanted.source, "topic": wanted.topic}
         )
-    return {place.key: place.committed for place in source.places if not place.error}
+    silent = {
+        place.key: errors[place.broker] for place in known if place.broker in errors
+    }
+    return silent | {place.key: place.committed for place in source.places}
 
 
 def _before(cluster: str, group: str, wanted: Wanted) -> Mapping[str, int | None]:

@@ -1,4 +1,4 @@
-"""What a move does, in words and figures of the page."""
+"""What a move does, in the page's words and numbers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from .plan import Plan, Row
 from .reads import Preview
 from .wanted import Wanted
 
+_FASTER: Final = 1.05
+"""Rates out must exceed rates in by this factor; less may be measurement noise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """One figure above the preview, with what is said below it."""
+    """One number above the preview, with the words below it."""
 
     name: str
     value: str
@@ -30,7 +33,7 @@ class Sum:
 
 
 def headline(wanted: Wanted) -> str:
-    """Say where to, in a few words."""
+    """Say where the offsets go, in a few words."""
     match wanted.kind:
         case "time":
             local = timezone.localtime(datetime.fromtimestamp(wanted.at_ms / 1000, UTC))
@@ -60,6 +63,9 @@ def note_of(row: Row, wanted: Wanted) -> str:
 _NOTES: Final[Mapping[str, Callable[[], str]]] = {
     "unanswered": lambda: _("left as it is: its broker does not answer, %(error)s"),
     "not_found": lambda: _("left as it is: no offset for that time, %(error)s"),
+    "source_unanswered": lambda: _(
+        "left as it is: the offset of “%(group)s” is not known, %(error)s"
+    ),
     "not_chosen": lambda: _("not chosen"),
     "nothing_given": lambda: _("left as it is: no offset given"),
     "source_has_none": lambda: _("left as it is: “%(group)s” committed nothing here"),
@@ -85,7 +91,7 @@ _NOTES: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def sums(preview: Preview, state: GroupState | None) -> list[Sum]:
-    """Return the figures above the table."""
+    """Return the numbers above the table."""
     plan = preview.plan
     about = "" if preview.online is False else "≈ "
     partly = "≥ " if plan.lag_partial else about
@@ -99,9 +105,10 @@ def sums(preview: Preview, state: GroupState | None) -> list[Sum]:
             "—" if after is None else partly + count(after),
             _("not known")
             if plan.lag_before is None
-            else _("now %(lag)s") % {"lag": count(plan.lag_before)},
+            else _("now %(lag)s")
+            % {"lag": ("≥ " if plan.before_partial else "") + count(plan.lag_before)},
         ),
-        _catching_up(plan, state),
+        catching_up(plan.lag_after, *_rates(state), partial=plan.lag_partial),
         _members(preview),
     ]
 
@@ -131,7 +138,7 @@ def _again_below(plan: Plan, state: GroupState | None) -> str:
 
 def _skipped(plan: Plan) -> Sum:
     if not plan.skipping:
-        return Sum(_("Skipped for ever"), count(0))
+        return Sum(_("Skipped for good"), count(0))
     first = plan.skipping[0].place
     queues = ngettext("%(n)s queue", "%(n)s queues", len(plan.skipping)) % {
         "n": len(plan.skipping)
@@ -140,21 +147,34 @@ def _skipped(plan: Plan) -> Sum:
         "queues": queues,
         "queue": f"{first.broker} / {first.queue_id}",
     }
-    return Sum(_("Skipped for ever"), count(plan.skipped), below, "crit")
+    return Sum(_("Skipped for good"), count(plan.skipped), below, "crit")
 
 
-def _catching_up(plan: Plan, state: GroupState | None) -> Sum:
-    totals = state["totals"] if state else None
-    flow_in = totals["rate_in"] if totals else None
-    flow_out = totals["rate_out"] if totals else None
-    if flow_in is None or flow_out is None or plan.lag_after is None:
+def _rates(state: GroupState | None) -> tuple[float | None, float | None]:
+    if state is None:
+        return None, None
+    return state["totals"]["rate_in"], state["totals"]["rate_out"]
+
+
+def catching_up(
+    lag: int | None,
+    rate_in: float | None,
+    rate_out: float | None,
+    *,
+    partial: bool = False,
+) -> Sum:
+    """Say how long `lag` lasts if messages go on coming and going at these rates.
+
+    Where the lag is `partial`, there may be more of it.
+    """
+    if lag is None or rate_in is None or rate_out is None:
         return Sum(_("Catches up in"), "—", _("rates are not known"))
-    rates = {"out": count(flow_out), "in": count(flow_in)}
+    rates = {"out": count(rate_out), "in": count(rate_in)}
     said = _("if out %(out)s/s, in %(in)s/s") % rates
-    if flow_out <= flow_in:
+    if rate_out <= rate_in * _FASTER:
         return Sum(_("Catches up in"), "—", said)
-    span = duration(plan.lag_after / (flow_out - flow_in) * 1000)
-    return Sum(_("Catches up in"), span, said)
+    span = duration(lag / (rate_out - rate_in) * 1000)
+    return Sum(_("Catches up in"), ("≥ " if partial else "") + span, said)
 
 
 def _members(preview: Preview) -> Sum:

@@ -1,8 +1,8 @@
 """What has become of a move, queue by queue, as a look at the group shows it.
 
 Members that are online go on from where they were put, so an offset soon differs from
-what was asked. An offset that is back where it was, or past it, is told apart: either
-the members have caught up, or they have committed over the move.
+what was asked for. An offset that is back where it was, or past that, is shown as such:
+either the members have caught up, or they have committed over the move.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-State = Literal["stands", "going_on", "past", "back", "failed", "unknown"]
+State = Literal["stands", "going_on", "past", "back", "none", "failed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,10 @@ class Outcome:
 def outcomes_of(
     rows: Sequence[Mapping[str, Any]], now: Mapping[str, int | None]
 ) -> list[Outcome]:
-    """Return how each queue stands; `now` lacks the queues that did not answer."""
+    """Return how each queue stands; `now` lacks the queues that did not answer.
+
+    It has None for a queue of which nothing is committed.
+    """
     return [_outcome(row, now) for row in rows]
 
 
@@ -44,6 +47,7 @@ def counted(outcomes: Sequence[Outcome]) -> Mapping[str, int]:
 def _outcome(row: Mapping[str, Any], now: Mapping[str, int | None]) -> Outcome:
     key = f"{row['broker']}/{row['queue_id']}"
     at = now.get(key)
+    state = _state(row["before"], row["asked"], at) if key in now else "unknown"
     return Outcome(
         broker=row["broker"],
         queue_id=row["queue_id"],
@@ -51,14 +55,14 @@ def _outcome(row: Mapping[str, Any], now: Mapping[str, int | None]) -> Outcome:
         asked=row["asked"],
         stood=row["stood"],
         now=at,
-        state="failed" if row["problem"] else _state(row["before"], row["asked"], at),
+        state="failed" if row["problem"] else state,
         problem=row["problem"],
     )
 
 
 def _state(before: int | None, asked: int, now: int | None) -> State:
     if now is None:
-        return "unknown"
+        return "none"
     if now == asked:
         return "stands"
     if now < asked:

@@ -1,4 +1,4 @@
-"""Where a group's offsets are to go, as the address of a page says it.
+"""Where a group's offsets are to go, as the address of a page says.
 
 | parameter | meaning |
 | --- | --- |
@@ -25,17 +25,17 @@ Kind = Literal["time", "earliest", "latest", "offset", "group", "undo"]
 
 KINDS: Final = frozenset(get_args(Kind))
 MOST_QUEUES: Final = 2_000
-"""Queues that one address names, and that one move moves."""
+"""The most queues that one address names, and that one move moves."""
 MOST_OFFSET: Final = 2**63 - 1
-MOST_MS: Final = 253_402_300_799_999
-"""The last millisecond of the year 9999."""
+MOST_MS: Final = 253_402_214_399_999
+"""A day before the end of the year 9999, so that it is a time in every zone."""
 _QUEUE: Final = re.compile(r"[^/]{1,255}/[0-9]{1,9}")
 _DIGITS: Final = re.compile(r"[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Where to, and which queues; an empty `queues` stands for all of the topic."""
+    """The destination and the queues; an empty `queues` stands for all of the topic."""
 
     kind: Kind
     topic: str
@@ -92,7 +92,7 @@ class Wanted:
 
     @property
     def by_time(self) -> bool:
-        """Whether every broker can tell its members where to, by a time."""
+        """Whether every broker can tell its members where to go, by a time."""
         return self.kind in {"time", "earliest", "latest"} and not self.queues
 
 

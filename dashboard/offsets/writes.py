@@ -7,13 +7,13 @@ sent: a process that is killed in between leaves a move that can be undone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dashboard.frame.reasons import checked_reason
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.offsets import move_offsets, read_standing
 from dashboard.live.documents import GroupState
@@ -26,19 +26,17 @@ from .plan import Plan, Row
 from .reads import Preview, preview_of
 from .wanted import Wanted
 
-MAX_REASON: Final = 1000
-
 
 class OffsetsError(ValueError):
     """A move of offsets is refused; the message says why, and nothing has changed."""
 
 
 class ReadOnlyError(ReadOnlyRefusal, OffsetsError):
-    """Nothing is written to this cluster."""
+    """The cluster is read-only."""
 
 
 class StalePlanError(OffsetsError):
-    """The move would do something else than what the preview showed."""
+    """The move would do something other than what the preview showed."""
 
 
 def move(
@@ -74,10 +72,7 @@ def move(
 
 def allow(actor: User) -> None:
     """Raise PermissionDenied for a user who may not move offsets."""
-    if not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )
+    actor.must_be(Role.OPERATOR)
 
 
 def _checked(
@@ -86,14 +81,7 @@ def _checked(
     allow(actor)
     if why := cluster.why_read_only:
         raise ReadOnlyError(why)
-    reason = reason.strip()
-    if not reason:
-        raise OffsetsError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise OffsetsError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
+    reason = checked_reason(reason, OffsetsError)
     if confirm.strip() != group:
         raise OffsetsError(
             _("Type the group's name, “%(group)s”, to confirm it.") % {"group": group}
@@ -130,7 +118,7 @@ def _keep(
 
 
 def _carry_out(actor: User, change: OffsetChange, preview: Preview) -> None:
-    """Send the moves, then note for each queue what went wrong and what stands."""
+    """Send the moves; then note for each queue what went wrong and its offset now."""
     settings = settings_of(change.cluster.name)
     plan = preview.plan
     try:
@@ -155,7 +143,7 @@ def _carry_out(actor: User, change: OffsetChange, preview: Preview) -> None:
 
 
 def read_back(change: OffsetChange) -> Mapping[str, int | None]:
-    """Return what stands now, by key; queues that do not answer are left out."""
+    """Return the offsets now, by key; queues that do not answer are left out."""
     settings = settings_of(change.cluster.name)
     try:
         standing = read_standing(settings, change.group, change.topic)

@@ -7,30 +7,35 @@ when a digest arrives over the socket: only the server filters, sorts and writes
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from dashboard.accounts.permissions import allows, requires
+from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.first_steps import first_steps
 from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import refusal_behind
 from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.documents import Overview, OverviewRow
-from dashboard.live.reading import read_lake_gap, read_overview
+from dashboard.live.reading import read_clients, read_lake_gap, read_overview
 from dashboard.models import Role
 
 from .table import groups_table
+
+OVERVIEW: Final = "overview/overview"
 
 
 @require_safe
 @requires(Role.VIEWER)
 def cluster(request: HttpRequest, cluster: str) -> HttpResponseBase:
-    return _list_page(request, cluster, "overview/overview")
+    return _list_page(request, cluster, OVERVIEW)
 
 
 @require_safe
@@ -42,9 +47,20 @@ def groups(request: HttpRequest, cluster: str) -> HttpResponseBase:
 def _list(
     request: HttpRequest, cluster: str, overview: Overview
 ) -> TablePage[OverviewRow]:
-    table = groups_table(cluster)
+    table = groups_table(cluster, partial(_owners, cluster))
     query = TableQuery.from_params(request.GET.dict(), table)
     return page_of(table, overview["groups"], query)
+
+
+def _owners(cluster: str) -> Mapping[str, Sequence[str]]:
+    """Return the client ids that own queues of each group, as far as is known."""
+    document = read_clients(cluster).document
+    return {
+        group["group"]: [
+            member["client_id"] for member in group["members"] if member["queues"] != 0
+        ]
+        for group in (document["groups"] if document else ())
+    }
 
 
 def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponseBase:
@@ -75,4 +91,7 @@ def _list_page(request: HttpRequest, name: str, template: str) -> HttpResponseBa
         }
         if request.GET.get("format") == "csv":
             return csv_response(context["list"], "groups")
+        if found.embedded and template == OVERVIEW:
+            groups = reading.document["groups"]
+            context["steps"] = first_steps(user_of(request), found.name, groups)
     return render_live(request, template, context)

@@ -8,8 +8,8 @@ unless something about them needs a look.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Final
 
 from django.urls import reverse
@@ -31,8 +31,16 @@ LEVELS: Final = ("crit", "warn", "unk", "ok")
 _TOPICS_NAMED: Final = 2
 
 
-def groups_table(cluster: str) -> Table[OverviewRow]:
-    """Return the table of a cluster's groups; words are in the reader's language."""
+Owners = Callable[[], Mapping[str, Sequence[str]]]
+"""Reads the client ids that own queues, by group."""
+
+
+def groups_table(cluster: str, owners: Owners = dict) -> Table[OverviewRow]:
+    """Return the table of a cluster's groups; words are in the reader's language.
+
+    `owners` is only called, once, where groups are picked by an owner.
+    """
+    owners = cache(owners)
     return Table(
         title=_("Groups, worst first"),
         filter_title=_("Filter groups"),
@@ -56,6 +64,15 @@ def groups_table(cluster: str) -> Table[OverviewRow]:
         facets=[
             Facet("kind", _("Kind"), lambda row: [word("kind", row["kind"])]),
             Facet("strategy", _("Strategy"), _strategies),
+            Facet("topic", _("Topic"), lambda row: row["topics"]),
+            Facet("broker", _("Broker"), lambda row: row.get("brokers", ())),
+            Facet("version", _("Version"), _versions),
+            Facet(
+                "owner",
+                _("Owner"),
+                lambda row: owners().get(row["group"], ()),
+                typed=True,
+            ),
         ],
         css=lambda row: "striped" if row["status"]["word"] == "unknown" else "",
         segment_name="level",
@@ -82,6 +99,10 @@ def _strategies(row: OverviewRow) -> list[str]:
     return [name] if name else []
 
 
+def _versions(row: OverviewRow) -> list[str]:
+    return [tags.version(each) for each in row.get("versions", ())]
+
+
 def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
     return [
         Column(
@@ -105,6 +126,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
             ),
             css="cut strong",
             fixed=True,
+            copies=lambda row: row["group"],
         ),
         Column(
             "topics",
@@ -136,19 +158,17 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             falls=True,
             narrow=True,
             unknown=_why_no_lag,
+            partial=lambda row: row["lag_partial"],
         ),
         Column(
             "oldest",
             _("Oldest"),
             lambda row: row["oldest_ms"],
-            lambda row: _at_least(
-                row["oldest_ms"],
-                tags.duration(row["oldest_ms"]),
-                partial=row.get("oldest_partial", False),
-            ),
+            lambda row: tags.duration(row["oldest_ms"]),
             css="num",
             falls=True,
             narrow=True,
+            partial=lambda row: row.get("oldest_partial", False),
         ),
         Column(
             "trend",
@@ -161,17 +181,19 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             "in",
             _("In/s"),
             lambda row: row["rate_in"],
-            lambda row: _rate(row, row["rate_in"]),
+            lambda row: tags.rate(row["rate_in"]),
             css="num",
             falls=True,
+            partial=_in_part,
         ),
         Column(
             "out",
             _("Out/s"),
             lambda row: row["rate_out"],
-            lambda row: _rate(row, row["rate_out"]),
+            lambda row: tags.rate(row["rate_out"]),
             css="num",
             falls=True,
+            partial=_in_part,
         ),
     ]
 
@@ -197,7 +219,13 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             falls=True,
         ),
         Column(
-            "skew", _("Skew"), lambda row: row["skew"], _skew, css="num", falls=True
+            "skew",
+            _("Skew"),
+            lambda row: row["skew"],
+            _skew,
+            css="num",
+            falls=True,
+            term="skew",
         ),
         Column(
             "strategy",
@@ -272,7 +300,7 @@ def _extra_said(row: OverviewRow) -> str:
 def _lag(row: OverviewRow) -> str:
     if row["lag"] is None and row["kind"] == "broadcasting":
         return tags.unknown("broadcasting")
-    return _at_least(row["lag"], tags.count(row["lag"]), partial=row["lag_partial"])
+    return tags.count(row["lag"])
 
 
 def _why_no_lag(row: OverviewRow) -> str:
@@ -281,13 +309,8 @@ def _why_no_lag(row: OverviewRow) -> str:
     return _("Not known")
 
 
-def _rate(row: OverviewRow, value: float | None) -> str:
-    return _at_least(value, tags.rate(value), partial=row.get("complete") is False)
-
-
-def _at_least(value: float | None, drawn: str, *, partial: bool) -> str:
-    """Mark a sum to which something may be missing."""
-    return format_html("≥ {}", drawn) if partial and value is not None else drawn
+def _in_part(row: OverviewRow) -> bool:
+    return row.get("complete") is False
 
 
 def _skew(row: OverviewRow) -> str:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.accounts.permissions import requires, user_of
+from dashboard.frame.clusters import configured_clusters
 from dashboard.models import JobRun, ReportDefinition, Role
 from dashboard.reports.request.refusals import ReportRefusedError
 
@@ -19,6 +20,7 @@ from .definitions import (
     save_definition,
 )
 from .forms import DefinitionForm
+from .suggestions import suggestions_for
 from .writes import CONTENT_FIELDS
 
 
@@ -79,7 +81,11 @@ def _form(request: HttpRequest, form: DefinitionForm) -> HttpResponse:
             messages.success(request, _("“%(name)s” is saved.") % {"name": saved.name})
             return redirect("reports")
     status = 422 if form.errors else 200
-    return render(request, "reports/definition.html", {"form": form}, status=status)
+    names = [cluster.name for cluster in configured_clusters()]
+    wanted = form["cluster"].value()
+    chosen = wanted if wanted in names else next(iter(names), "")
+    context = {"form": form, "known": suggestions_for(chosen)}
+    return render(request, "reports/definition.html", context, status=status)
 
 
 def _begun(asked: QueryDict) -> ReportDefinition:

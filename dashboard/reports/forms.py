@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -117,7 +118,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
     use_required_attribute = False
     most_compared, most_added = comparisons.MOST_COMPARED, comparisons.MOST_ADDED
     cluster = _choice(_("Cluster"), required=True)
-    grouping = _choice(_("A row stands for a"), GROUPINGS.items())
+    grouping = _choice(_("One row for each"), GROUPINGS.items())
     added_members = AddedMembersField(
         label=_("Members more or fewer"),
         widget=_text("+1, -1", maxlength=40),
@@ -156,8 +157,8 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
         }
         widgets: ClassVar = {
             "name": _text(),
-            "group": _text(_("all groups")),
-            "topic": _text(_("all topics")),
+            "group": _text(_("all groups"), list="known-groups"),
+            "topic": _text(_("all topics"), list="known-topics"),
             "consumer": _text(_("all consumers")),
         }
 
@@ -168,6 +169,7 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial[name] = self.instance.options.get(strategy, {}).get(name)
         names = [each.name for each in configured_clusters()]
         self.fields["cluster"].widget.choices = [(name, name) for name in names]
+        self.fields["cluster"].widget.attrs["data-suggest"] = reverse("reports")
         for name, field in self.fields.items():
             field.required &= self.add_prefix(name) in self.data
 
@@ -199,17 +201,15 @@ class RunForm(ContentForm):
     """One report over a period; `read_period` reads that."""
 
     period = _choice(
-        _("Period"), [*_PERIODS, (CUSTOM, _("from … until …"))], **{"data-period": True}
+        _("Period"), [(CUSTOM, _("from … until …")), *_PERIODS], **{"data-period": True}
     )
     since, until = (
-        forms.CharField(label=each, widget=_text(type="datetime-local", disabled=True))
+        forms.CharField(label=each, widget=_text(type="datetime-local"), required=False)
         for each in (_("From"), _("Until"))
     )
 
     class Meta(ContentForm.Meta):
         model = JobRun
-        known = _text(_("all groups"), list="known-groups")
-        widgets: ClassVar = ContentForm.Meta.widgets | {"group": known}
 
 
 class DefinitionForm(ContentForm):

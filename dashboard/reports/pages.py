@@ -26,9 +26,9 @@ from django.views.decorators.http import require_POST, require_safe
 from analytics import contracts as c
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import configured_clusters, find_cluster
-from dashboard.live.reading import read_overview
 from dashboard.models import JobRun, ReportDefinition, Role
 from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.headline import headline
 from dashboard.reports.data.results import NoResultError, has_table
 from dashboard.reports.data.series import (
     member_strategies,
@@ -52,7 +52,12 @@ from dashboard.reports.figures.window import (
     read_window,
     shown_figure,
 )
-from dashboard.reports.request.periods import CUSTOM, DEFAULT, read_period
+from dashboard.reports.request.periods import (
+    CUSTOM,
+    DEFAULT,
+    read_period,
+    span_of,
+)
 from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.writers.formats import FORMATS
 from dashboard.wording.zones import zone_label
@@ -61,6 +66,7 @@ from .downloads import download_of, kept_download
 from .forms import RunForm
 from .making import NotMadeError
 from .report import Report
+from .suggestions import suggestions_for
 from .words import (
     GROUPINGS,
     PAPERS,
@@ -78,6 +84,9 @@ from .writes import (
 )
 
 PAGE_ROWS: Final = 50
+MINUTE: Final = "%Y-%m-%dT%H:%M"
+"""A local time as a field of the browser takes it."""
+
 _BESIDE: Final = 5
 
 
@@ -89,6 +98,9 @@ def reports(request: HttpRequest) -> HttpResponse:
     begun = {name: asked[name] for name in asked.keys() & {"cluster", "group"}}
     begun |= {name: asked[name][:16] for name in asked.keys() & {"since", "until"}}
     begun["period"] = CUSTOM if "since" in asked else DEFAULT
+    local = timezone.localtime()
+    begun.setdefault("since", f"{local - span_of(DEFAULT):{MINUTE}}")
+    begun.setdefault("until", f"{local:{MINUTE}}")
     return _listed(request, RunForm(initial=begun))
 
 
@@ -104,7 +116,8 @@ def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
         {
             "page": page,
             "form": form,
-            "groups": _known_groups(chosen),
+            "known": suggestions_for(chosen),
+            "now": f"{timezone.localtime():{MINUTE}}",
             "definitions": ReportDefinition.objects.all(),
             "formats": FORMATS.values(),
             "may_run": allows(request.user, Role.OPERATOR),
@@ -169,6 +182,7 @@ def _finished(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "facts": facts,
+        "headline": headline(report),
         "stats": stats_of(report),
         "holes": holes_text(facts),
         "step": step_word(report.step_seconds),
@@ -299,8 +313,3 @@ def _report(request: HttpRequest, run: JobRun) -> Report:
         return report_for(run, request.GET.dict(), zone, zone_label())
     except ViewError as error:
         raise Http404(str(error)) from error
-
-
-def _known_groups(cluster: str) -> list[str]:
-    document = read_overview(cluster).document if cluster else None
-    return sorted(row["group"] for row in document["groups"]) if document else []

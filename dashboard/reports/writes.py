@@ -10,7 +10,6 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -302,10 +301,7 @@ def _check_room(by: User | None) -> None:
 
 def allow(by: User) -> None:
     """Raise PermissionDenied below the role of an operator."""
-    if not by.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{by.get_username()} is {by.role}; this needs {Role.OPERATOR}"
-        )
+    by.must_be(Role.OPERATOR)
 
 
 def _iso(moment: datetime) -> str:

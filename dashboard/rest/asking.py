@@ -13,6 +13,8 @@ from django.db.models import Model, QuerySet
 from ninja.errors import HttpError
 
 from dashboard.live.arrival import group_text
+from dashboard.live.finding_names import near_names
+from dashboard.live.name_documents import NameKind
 from dashboard.live.state import LiveState, live_state
 from dashboard.models import Cluster
 
@@ -35,7 +37,7 @@ def cluster_named(name: str) -> Cluster:
 
 
 def the_first(rows: QuerySet[Row], otherwise: str) -> Row:
-    """Return the first of some rows; without one, answer 404 and say `otherwise`."""
+    """Return the first of some rows; if there is none, answer 404 with `otherwise`."""
     found = rows.first()
     if found is None:
         refuse(404, otherwise)
@@ -53,5 +55,18 @@ def group_document(cluster: str, group: str) -> bytes:
     """Return a group's document as the collector encoded it, or answer 404."""
     text = group_text(current_state(), cluster_named(cluster).name, group)
     if text is None:
-        refuse(404, f"no group {group!r} was seen on cluster {cluster!r}")
+        told = f"no group {group!r} was seen on cluster {cluster!r}"
+        refuse(404, told + did_you_mean(cluster, "group", group))
     return text
+
+
+def did_you_mean(cluster: str, kind: NameKind, name: str) -> str:
+    """Return the end of a sentence about a name that is not there; may be empty."""
+    near = near_names(cluster, kind, name)
+    if not near:
+        return ""
+    named = ", ".join(
+        repr(each.name) if each.kind == kind else f"the {each.kind} {each.name!r}"
+        for each in near
+    )
+    return f"; did you mean {named}?"

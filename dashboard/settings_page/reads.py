@@ -26,7 +26,7 @@ class ShownSetting:
 
 @dataclass(frozen=True, slots=True)
 class ShownCluster:
-    """A cluster as the settings page lists it: whether it has a key, not the key."""
+    """A cluster as the settings page lists it: whether it has a key, not which."""
 
     name: str
     name_servers: Sequence[str]

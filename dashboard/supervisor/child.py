@@ -3,13 +3,13 @@
 Theory. Each child leads a session of its own, so that Ctrl-C on the terminal reaches
 the supervisor alone, which then ends the children in order. The kernel ends a child
 whose supervisor was killed (PR_SET_PDEATHSIG); a child's own children are ended with
-its process group, also when the child was killed: what works on without the one that
-asked for it would work beside its successor. A child that ends on its own is started
-again after a pause that doubles up to ten seconds and starts over once it has lived for
-a minute.
+its process group, even if the child was killed: what goes on working without the
+process that asked for it would work beside its successor. A child that ends on its own
+is started again after a pause that doubles up to ten seconds and starts over once it
+has lived for a minute.
 
 Output goes to `logs/<name>.log`. When the process is started by a new supervisor, or
-the log reaches its largest size, the log of before is kept as `<name>.log.1`.
+the log reaches its largest size, the previous log is kept as `<name>.log.1`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ChildSpec:
 
 
 class Child:
-    """Keeps the process of one spec alive until `stop`."""
+    """Keeps one spec's process alive until `stop`."""
 
     def __init__(
         self,

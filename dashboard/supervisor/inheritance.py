@@ -1,9 +1,10 @@
 """What each child inherits of the supervisor's environment: only what it needs.
 
-Whoever reads a child's environment, or its core dump, or finds a fault in it, gets no
-secret of another. There are three kinds of variables:
+Whoever reads a child's environment or its core dump, or exploits a fault in it, gets no
+secret that belongs to another. There are three kinds of variables:
 
-- the system's, which say where things are and how to reach them: everyone has them;
+- the system's, which say where things are and how to reach them: all children have
+  them;
 - RocketScope's settings: each process of ours reads them, but secrets among them, told
   by their names, go only to those that use them;
 - others, which may be secrets of other programs: kept only where Python modules of the
@@ -65,7 +66,8 @@ _WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic"})
 def inherited(child: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the part of `environ` that a child of that name starts with.
 
-    `fleet-1` is a `fleet`. A name that is not in the table gets the system's alone.
+    `fleet-1` counts as `fleet`. A name that is not in the table gets only the system's
+    variables.
     """
     kind = re.sub(r"-\d+$", "", child)
     found = chosen(environ, SYSTEM, *_NEEDS.get(kind, ()))

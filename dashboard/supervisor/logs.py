@@ -1,10 +1,10 @@
 """Keep the log of a running process below a size, without the process's help.
 
 A process has its log open for appending, and some cannot be told to open another. So
-the log is copied to `NAME.log.1` in place of the one before it, and then emptied: what
-is appended later begins the file anew. A line that is written in the microseconds
-between the last copy and the emptying is lost. A pipe through the supervisor would
-avoid that; but then a supervisor that stands still would stop every process behind it.
+the log is copied to `NAME.log.1`, which it replaces, and then emptied: what is appended
+later begins the file anew. A line that is written in the microseconds between the last
+copy and the emptying is lost. A pipe through the supervisor would avoid that, but then
+a supervisor that hangs would stop every process behind it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def earlier(log: Path) -> Path:
 
 
 def rotate(log: Path, most_bytes: int) -> bool:
-    """Empty a log that has more than `most_bytes`, after copying it; True if it had.
+    """Copy and empty a log that has more than `most_bytes`; return whether it had.
 
     Raises OSError when it cannot be copied; then nothing is lost.
     """

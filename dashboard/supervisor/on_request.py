@@ -1,8 +1,8 @@
 """Starts the embedded cluster when somebody asks for it while everything runs.
 
 Pages ask by a file (`dashboard.gateway.embedded_request`). The cluster is started as it
-would have been at first, with its traffic and the demo's group; then its address is
-put into the database, where every process finds it without being started again.
+would have been at the beginning, with its traffic and the demo's groups; then its
+address is put into the database, where every process finds it without a restart.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .plan import Surroundings
 from .ports import free_port
 
 LOOK_SECONDS: Final = 0.5
+RETRY_SECONDS: Final = 60.0
 _READY_SECONDS: Final = 60.0
 _STARTS_BEFORE_GIVING_UP: Final = 3
 
@@ -53,9 +54,13 @@ async def start_on_request(
         if await asyncio.to_thread(is_asked, request):
             try:
                 await _start(starter, surroundings, manage)
-            except NotStartedError as error:
+            except (NotStartedError, OSError) as error:
                 say(f"the embedded cluster was asked for and does not start: {error}")
-                await asyncio.to_thread(say_why_not, request, str(error))
+                try:
+                    await asyncio.to_thread(say_why_not, request, str(error))
+                except OSError:
+                    # On a full disk the request stands as it was: not at once again.
+                    await asyncio.sleep(RETRY_SECONDS)
             else:
                 say("the embedded cluster was asked for, and runs")
                 return
@@ -76,9 +81,8 @@ async def _start(
 ) -> None:
     port = free_port(prefer=plan.NAME_SERVER_PORT)
     found = replace(surroundings, embedded_name_server_port=port)
-    cluster, traffic = plan.embedded_cluster(found), plan.demo_traffic(found)
+    cluster = plan.embedded_cluster(found)
     assert cluster is not None  # noqa: S101 - there is a port
-    assert traffic is not None  # noqa: S101
     child = await starter.start(cluster)
     try:
         await _until_ready(child)
@@ -88,7 +92,8 @@ async def _start(
         if isinstance(error, Exception) and not isinstance(error, NotStartedError):
             raise NotStartedError(str(error)) from error
         raise
-    await starter.start(traffic)
+    for traffic in plan.demo_traffic(found):
+        await starter.start(traffic)
 
 
 async def _until_ready(child: Child) -> None:

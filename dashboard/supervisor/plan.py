@@ -1,7 +1,7 @@
 """The processes that the settings call for, as values; nothing is started here.
 
-Without ROCKETSCOPE_CLUSTERS, or where it names `embedded`, the embedded cluster is part
-of the plan, with traffic on its demo topic; otherwise it may be asked for later.
+Without ROCKETSCOPE_CLUSTERS, or if it names `embedded`, the embedded cluster is part of
+the plan, with traffic on the demo's topics; otherwise it can be asked for later.
 Processes that others need start first; they are stopped in reverse order.
 """
 
@@ -14,9 +14,18 @@ from typing import Final
 
 from .child import ChildSpec
 
-DEMO_TOPIC: Final = "orders"
-DEMO_QUEUES: Final = 16
-DEMO_MESSAGES_PER_SECOND: Final = 60
+DEMO_TOPICS: Final = {"orders": 16, "payments": 8}
+"""How many queues each has."""
+
+DEMO_TRAFFIC: Final = (
+    ("--topic", "orders", "--rate", "60", "--key-pattern", "order-{n}"),
+    (
+        *("--topic", "payments", "--rate", "20", "--key-pattern", "payment-{n}"),
+        *("--orderly", "--hot", "0.7"),
+    ),
+)
+"""What each producer sends: evenly to one topic, mostly to one queue of the other."""
+
 FLEET_WORKERS: Final = 2
 ANALYTICS_NICE: Final = 10
 MALLOC: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072"}
@@ -39,7 +48,7 @@ class Surroundings:
     var_dir: Path
     redis_url: str
     embedded_name_server_port: int | None
-    """None while the embedded cluster is not to run."""
+    """None as long as the embedded cluster is not to run."""
     embedded_log_mb: int
     embedded_request: Path | None = None
     """The file by which pages ask for the embedded cluster, None if they may not."""
@@ -83,34 +92,25 @@ def embedded_cluster(surroundings: Surroundings) -> ChildSpec | None:
             str(surroundings.var_dir / "embedded"),
             "--store-mb",
             str(surroundings.embedded_log_mb),
-            "--topic",
-            f"{DEMO_TOPIC}:{DEMO_QUEUES}",
+            *(
+                part
+                for name, queues in DEMO_TOPICS.items()
+                for part in ("--topic", f"{name}:{queues}")
+            ),
         ),
     )
 
 
-def demo_traffic(surroundings: Surroundings) -> ChildSpec | None:
-    """Return the producer of the demo topic, None without the embedded cluster."""
+def demo_traffic(surroundings: Surroundings) -> list[ChildSpec]:
+    """Return the producers of the demo's topics, none without the embedded cluster."""
     name_server = surroundings.embedded_name_server
     if name_server is None:
-        return None
-    return ChildSpec(
-        "traffic",
-        (
-            *_module("rmqcore", "produce"),
-            "--nameserver",
-            name_server,
-            "--topic",
-            DEMO_TOPIC,
-            "--count",
-            "0",
-            "--rate",
-            str(DEMO_MESSAGES_PER_SECOND),
-            "--key-pattern",
-            "order-{n}",
-        ),
-        nice=5,
-    )
+        return []
+    produce = _module("rmqcore", "produce", "--nameserver", name_server, "--count", "0")
+    return [
+        ChildSpec(f"traffic-{number}", (*produce, *what), nice=5)
+        for number, what in enumerate(DEMO_TRAFFIC, start=1)
+    ]
 
 
 def web(surroundings: Surroundings) -> ChildSpec:
@@ -135,7 +135,9 @@ def workers(fleet: int = FLEET_WORKERS) -> list[ChildSpec]:
     return [
         _worker("collector", queue="collector", roles=("collector", "schedules")),
         *(
-            _worker(f"fleet-{number}", queue="fleet", roles=("fleet", "labs"))
+            _worker(
+                f"fleet-{number}", queue="fleet", roles=("fleet", "labs", "resends")
+            )
             for number in range(1, fleet + 1)
         ),
         ChildSpec("beat", (*_celery(), "beat", "--loglevel", "WARNING")),

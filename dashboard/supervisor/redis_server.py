@@ -5,10 +5,10 @@ The order of search is: ROCKETSCOPE_REDIS_URL (then nothing is started), a
 A server started here listens on loopback, requires a password made at each start, and
 writes nothing to disk: its data is volatile by design (docs/architecture.md).
 
-Its memory has a limit, at which it refuses to write more (`noeviction`). It may not
-choose what to forget: leases, watches and waiting tasks are as old as documents that
+Its memory has a limit, at which it refuses to write more (`noeviction`). It must not
+choose what to evict: leases, watches and waiting tasks are as old as documents that
 nobody needs, and a lost task or lease does more harm than a write that is refused and
-made again by the next sweep.
+repeated by the next sweep.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -96,7 +98,11 @@ class Stack:
             spec, self.log_dir, self._tell, most_log_bytes=self._most_log_bytes
         )
         self.children.append(child)
-        await child.start()
+        try:
+            await child.start()
+        except OSError:
+            self.children.remove(child)
+            raise
         return child
 
     async def drop(self, child: Child) -> None:
@@ -155,8 +161,8 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     await stack.start(plan.web(surroundings))
     for spec in plan.workers():
         await stack.start(spec)
-    if (traffic := plan.demo_traffic(surroundings)) is not None:
-        await stack.start(traffic)
+    for spec in plan.demo_traffic(surroundings):
+        await stack.start(spec)
     page = f"http://{_reachable(host)}:{port}/"
     await stack.until(
         lambda: _page_answers(page),
@@ -222,30 +228,56 @@ async def _servers(
             "Valkey did not answer",
             timeout=_SERVER_TIMEOUT_S,
         )
-    await _cluster_and_database(stack, surroundings)
-    return surroundings
+    return await _cluster_and_database(stack, surroundings)
 
 
-async def _cluster_and_database(stack: Stack, surroundings: Surroundings) -> None:
-    cluster = plan.embedded_cluster(surroundings)
-    if cluster is None:
+async def _cluster_and_database(
+    stack: Stack, surroundings: Surroundings
+) -> Surroundings:
+    if surroundings.embedded_name_server_port is None:
         say("bringing the database up to date …")
         await _manage("prepare")
-        return
+        return surroundings
     say("starting the embedded cluster and bringing the database up to date …")
-    child = await stack.start(cluster)
     preparing = asyncio.ensure_future(_manage("prepare", "--demo"))
     try:
-        await stack.until(
-            lambda: is_ready(child),
-            "the embedded cluster did not answer",
-            timeout=_SERVER_TIMEOUT_S,
-        )
+        surroundings = await start_embedded(stack, surroundings)
         await preparing
     finally:
         preparing.cancel()
         await asyncio.gather(preparing, return_exceptions=True)
+    os.environ.update(plan.environment(surroundings))
     say(f"name server of the embedded cluster: {surroundings.embedded_name_server}")
+    return surroundings
+
+
+async def start_embedded(stack: Stack, surroundings: Surroundings) -> Surroundings:
+    """Start the embedded cluster; wait until it is ready, and return where it is.
+
+    Its port was free when it was looked for. A program that has taken it since keeps
+    it, and the cluster is started on another one.
+    """
+    while True:
+        cluster = plan.embedded_cluster(surroundings)
+        port = surroundings.embedded_name_server_port
+        assert cluster is not None  # noqa: S101 - there is a port
+        assert port is not None  # noqa: S101 - as above
+        child = await stack.start(cluster)
+        await stack.until(
+            partial(_is_ready_or_late, child, port),
+            "the embedded cluster did not answer",
+            timeout=_SERVER_TIMEOUT_S,
+        )
+        if is_ready(child):
+            return surroundings
+        await stack.drop(child)
+        say(f"another program took port {port} in the meantime; taking another one")
+        surroundings = replace(surroundings, embedded_name_server_port=free_port())
+
+
+def _is_ready_or_late(child: Child, port: int) -> bool:
+    """Tell whether the cluster is complete, or has ended for want of its port."""
+    return is_ready(child) or (child.pid is None and not is_free("127.0.0.1", port))
 
 
 async def _manage(*arguments: str) -> str:
@@ -319,7 +351,7 @@ def _only_one(var_dir: Path, page: str) -> Iterator[None]:
 
 
 def _make_private(var_dir: Path) -> None:
-    """Make a directory private that an older version left open; leave others' alone."""
+    """Make private a directory that an older version left open; leave others' alone."""
     from django.conf import settings
 
     if (var_dir / "secret_key").exists() and var_dir.stat().st_uid == os.getuid():

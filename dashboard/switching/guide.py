@@ -1,13 +1,15 @@
-"""Instructions for the people who run a group, to make it divide differently.
+"""Instructions for the people who run a group on how to change its division.
 
 RocketMQ has no switch for this: each client divides by the strategy it was built with,
 so every member has to be started with the new one. The broker can only set whether
-clients divide at all, by the message request mode (code 401): under POP none does.
+clients divide queues at all, by the message request mode (code 401): under POP none
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,6 +34,8 @@ CLASSES: Final[Mapping[str, str]] = {
 class Guide:
     """Source text for both clients; `pop` and `pull` set the mode by Apache's mqadmin.
 
+    A line of mqadmin is for one of RocketMQ's clusters, and says CLUSTER where the
+    names of the group's clusters are not known.
     Where lists are needed, `java_lists` and `python_lists` hold them; if they are too
     many for one Java file, `java_lists` is empty and `too_long` says so.
     """
@@ -45,8 +49,13 @@ class Guide:
     pull: tuple[str, ...]
 
 
-def guide_of(preview: Preview) -> Guide:
-    """Return the guide for the row that a preview shows."""
+def guide_of(
+    preview: Preview, name_servers: Sequence[str], clusters: Sequence[str]
+) -> Guide:
+    """Return the guide for the row that a preview shows.
+
+    `clusters` are RocketMQ's names of the clusters that have the group's queues.
+    """
     row = preview.row
     by_lists = row in (BALANCED, "CONFIG")
     java_lists = python_lists = too_long = ""
@@ -59,6 +68,15 @@ def guide_of(preview: Preview) -> Guide:
             too_long = str(error)
     group = preview.comparison.before.group
     topics = preview.comparison.after.topics
+
+    def lines(*mode: str) -> tuple[str, ...]:
+        ends = ["mqadmin", "setConsumeMode", "-n", ";".join(name_servers)]
+        return tuple(
+            shlex.join([*ends, "-c", cluster, "-t", topic, "-g", group, "-m", *mode])
+            for topic in topics
+            for cluster in clusters or ["CLUSTER"]
+        )
+
     return Guide(
         "QueueConfig.apply(consumer, consumer.buildMQClientId());\n"
         if by_lists
@@ -67,8 +85,8 @@ def guide_of(preview: Preview) -> Guide:
         java_lists,
         python_lists,
         too_long,
-        tuple(_mode(group, topic, "POP") for topic in topics),
-        tuple(_mode(group, topic, "PULL") for topic in topics),
+        lines("POP", "-q", "8"),
+        lines("PULL"),
     )
 
 
@@ -141,11 +159,3 @@ def _inner(preview: Preview) -> str:
     comparison = preview.comparison
     prepared = prepare(NEARBY, comparison.scenario, comparison.after)
     return prepared.name.partition("-")[2]
-
-
-def _mode(group: str, topic: str, mode: str) -> str:
-    number = " -q 8" if mode == "POP" else ""
-    return (
-        f"mqadmin setConsumeMode -n NAMESERVER -c CLUSTER -t {topic} -g {group} "
-        f"-m {mode}{number}"
-    )

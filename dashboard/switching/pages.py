@@ -15,11 +15,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.frame.clusters import find_cluster
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.groups.pages import group_context
 from dashboard.hosting.writes import ConfirmationNeededError, FleetError
 from dashboard.live.documents import GroupState
-from dashboard.live.reading import read_group
+from dashboard.live.reading import read_group, read_overview
 from dashboard.models import (
+    Cluster,
     GroupChange,
     ManagedGroup,
     Role,
@@ -32,7 +34,6 @@ from rmqcore.errors import ArgumentError
 from .guide import guide_of
 from .reads import Preview, preview_of, progress_of
 from .writes import (
-    MAX_REASON,
     OverwriteError,
     apply_change,
     undo_change,
@@ -159,14 +160,14 @@ def _preview_page(
     }
     if state is not None:
         try:
-            context |= _previewed(state, hosted, query)
+            context |= _previewed(context["cluster"], state, hosted, query)
         except ArgumentError as error:
             context["refused"] = str(error)
     return render(request, "switching/preview.html", context, status=status)
 
 
 def _previewed(
-    state: GroupState, hosted: ManagedGroup | None, query: str
+    cluster: Cluster, state: GroupState, hosted: ManagedGroup | None, query: str
 ) -> dict[str, Any]:
     preview: Preview = preview_of(state, hosted, query)
     labels = {m["client_id"]: m["label"] for m in state["members"]}
@@ -176,8 +177,18 @@ def _previewed(
         "transfers": preview.transfers[:TRANSFERS_SHOWN],
         "transfers_hidden": max(0, len(preview.transfers) - TRANSFERS_SHOWN),
         "labels": labels,
-        "guide": None if hosted else guide_of(preview),
+        "guide": None
+        if hosted
+        else guide_of(preview, cluster.name_servers, _clusters_of(cluster, state)),
     }
+
+
+def _clusters_of(cluster: Cluster, state: GroupState) -> list[str]:
+    """Return RocketMQ's names of the clusters that have the group's queues."""
+    overview = read_overview(cluster.name).document
+    held = {queue["broker"] for queue in state["queues"]}
+    brokers = overview["brokers"] if overview else []
+    return sorted({b["cluster"] for b in brokers if b["name"] in held and b["cluster"]})
 
 
 def _change_page(

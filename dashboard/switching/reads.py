@@ -48,7 +48,7 @@ SHOWN: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """How many queues go from one member to another; None is nobody."""
+    """How many queues go from one member to another; None stands for nobody."""
 
     giver: str | None
     taker: str | None
@@ -164,8 +164,8 @@ def _divides(comparison: Comparison) -> bool:
 def check_known(situation: Situation) -> None:
     """Raise ArgumentError while not all of a group is known.
 
-    Nobody can tell what would happen to queues of a broker that does not answer, nor
-    what happens to them meanwhile.
+    Nobody can tell what would happen to the queues of a broker that does not answer,
+    nor what is happening to them now.
     """
     if situation.complete:
         return
@@ -315,7 +315,7 @@ def _who(client_id: str, group: str) -> str | int:
 
 
 def _same_strategy(reported: str | None, wanted: str) -> bool:
-    """Compare strategies as clients report them: without the one inside a room."""
+    """Compare strategies as clients report them, without the one nested in a room's."""
     return (reported or "").partition("-")[0] == wanted.partition("-")[0]
 
 

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dashboard.frame.reasons import checked_reason
 from dashboard.hosting.writes import (
     FleetError,
     GroupWish,
@@ -44,7 +45,6 @@ from rmqcore.errors import ArgumentError
 
 from .reads import Preview, preview_of
 
-MAX_REASON: Final = 1000
 # Parts that are undone together: options mean nothing without their strategy.
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "strategy": ("strategy", "strategy_options"),
@@ -78,7 +78,7 @@ def apply_change(
     person who asked; then nothing has changed.
     """
     allow_operator(actor)
-    reason = _checked_reason(reason)
+    reason = checked_reason(reason, FleetError)
     group = hosted_group(state["cluster"], state["group"])
     check_writable(group.cluster)
     try:
@@ -137,7 +137,7 @@ def undo_change(
     may use the group, `confirm` has to be its name.
     """
     allow_operator(actor)
-    reason = _checked_reason(reason)
+    reason = checked_reason(reason, FleetError)
     group = hosted_group(change.group.cluster.name, change.group.name)
     check_writable(group.cluster)
     if set(change.before["members"]) - set(desired_state(group)["members"]):
@@ -295,15 +295,3 @@ def _differ(part: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool
 def _in_words(parts: list[str]) -> str:
     words = {"strategy": _("the strategy"), "members": _("the members")}
     return ", ".join(words[part] for part in parts)
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if not reason:
-        raise FleetError(_("A reason is needed; it is kept in the audit log."))
-    if len(reason) > MAX_REASON:
-        raise FleetError(
-            _("The reason has %(length)s characters, at most %(limit)s are kept.")
-            % {"length": len(reason), "limit": MAX_REASON}
-        )
-    return reason

@@ -13,7 +13,8 @@ from dashboard.live.reading import read_group
 from dashboard.rest.asking import cluster_named, refuse
 from dashboard.rest.schemas import Problem
 
-from .reads import read_timeline, timeline_document
+from .document import pair, timeline_document
+from .reads import read_moves, read_timeline
 
 router = Router(tags=["groups"])
 
@@ -93,6 +94,59 @@ class TimelineQuery(Schema):
 
     minutes: int = Field(15, ge=1, le=1440)
     until: int | None = Field(None, ge=0, le=10**14)
+
+
+class MoveOut(Schema):
+    """A change of the owners of the queue that was asked for."""
+
+    kind: Literal["moved", "taken", "lost", "double", "settled"]
+    at: Interval
+    before: list[str]
+    after: list[str]
+
+
+class MovesOut(Schema):
+    """The last changes of one queue's owners, newest first, 10 at most.
+
+    `since` is when the last of its present owners took it, null if nobody saw that.
+    """
+
+    events: list[MoveOut]
+    since: Interval | None
+
+
+class MovesQuery(Schema):
+    """One queue."""
+
+    topic: str = Field(max_length=255)
+    broker: str = Field(max_length=255)
+    queue_id: int = Field(ge=0, le=2**31 - 1)
+
+
+@router.get(
+    "/clusters/{cluster}/groups/{group:group}/moves",
+    response={200: MovesOut, 401: Problem, 404: Problem},
+)
+def moves(
+    request: HttpRequest, cluster: str, group: str, query: Query[MovesQuery]
+) -> dict[str, Any]:
+    """Return the last changes of a queue's owners; none for one that never moved."""
+    key = query.topic, query.broker, query.queue_id
+    state = read_group(cluster, group).document
+    now = int(time.time() * 1000)
+    found = read_moves(cluster_named(cluster), group, key, state, now=now)
+    return {
+        "events": [
+            {
+                "kind": event.kind,
+                "at": pair(event.at),
+                "before": list(event.before),
+                "after": list(event.after),
+            }
+            for event in found.events
+        ],
+        "since": None if found.since is None else pair(found.since),
+    }
 
 
 @router.get(

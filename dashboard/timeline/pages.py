@@ -7,7 +7,6 @@ seconds and, with `panel`, as the smaller picture on the allocation page.
 from __future__ import annotations
 
 import time
-from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -17,9 +16,9 @@ from dashboard.frame.fragments import render_live
 from dashboard.groups.pages import group_context
 from dashboard.models import Role
 
-from .reads import DEFAULT_MINUTES, MINUTES, read_timeline
-
-LANES: Final = ("queues", "members")
+from .choice import MINUTES, Choice
+from .notes import PAGE_ROOM, PANEL_ROOM
+from .reads import read_choice
 
 
 @require_safe
@@ -27,39 +26,26 @@ LANES: Final = ("queues", "members")
 def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Show who held which queue when."""
     context = group_context(request, cluster, group, "timeline")
-    minutes, until, by = read_choice(request.GET.dict())
+    choice = Choice.from_params(request.GET.dict())
+    panel = "panel" in request.GET
     now = int(time.time() * 1000)
-    found = read_timeline(
+    found = read_choice(
         context["cluster"],
         group,
         context["state"],
+        choice,
         now=now,
-        minutes=minutes,
-        until=until,
-        by=by,
+        room=PANEL_ROOM if panel else PAGE_ROOM,
     )
-    span = minutes * 60_000
-    newer = found.window.until + span
+    newer = found.window.until + choice.minutes * 60_000
+    in_past = choice.until is not None
     context |= {
         "timeline": found,
-        "minutes": minutes,
+        "choice": choice,
+        "minutes": None if choice.since is not None else choice.minutes,
         "choices": MINUTES,
-        "chosen_by": by,
-        "until": until,
         "older": found.window.since,
-        "newer": newer if until is not None and newer < now else None,
-        "panel": "panel" in request.GET,
+        "newer": newer if in_past and newer < now else None,
+        "panel": panel,
     }
     return render_live(request, "timeline/page", context)
-
-
-def read_choice(params: dict[str, Any]) -> tuple[int, int | None, str]:
-    """Return minutes, end (ms, None for now) and lanes; invalid values get defaults."""
-    minutes, until, by = (params.get(k, "") for k in ("minutes", "until", "by"))
-    return (
-        int(minutes)
-        if minutes.isdecimal() and int(minutes) in MINUTES
-        else DEFAULT_MINUTES,
-        int(until) if until.isdecimal() and len(until) <= 14 else None,
-        by if by in LANES else "",
-    )

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from operator import attrgetter
+from typing import Final
 
 from dashboard.clock.moments import as_ms, moment_of
 from dashboard.live.documents import GroupState, Kind
 from dashboard.models import Cluster, Epoch, OwnershipEvent
 from dashboard.wording.names import label_of
 
+from .choice import Choice
 from .holdings import (
     NOBODY,
     Lane,
@@ -42,10 +44,7 @@ from .lanes import (
     ticks,
     unknown_marks,
 )
-
-MINUTES: Final = (5, 15, 60, 360, 1440)
-DEFAULT_MINUTES: Final = 15
-"""As long as members that have left keep their hue."""
+from .notes import PAGE_ROOM, Change, Note, epoch_changes, epoch_of, notes
 
 BY_QUEUE_UP_TO: Final = 32
 """With more queues the lanes are members, unless asked otherwise."""
@@ -55,6 +54,10 @@ MOST_PIECES: Final = 1_500
 MOST_EVENTS: Final = 8_000
 MOST_EPOCHS: Final = 1_000
 EVENTS_LISTED: Final = 200
+MOVES_LISTED: Final = 10
+MOVES_LOOKED_AT: Final = 200
+EPOCHS_LOOKED_AT: Final = 100
+"""How far back to look for the time since which a queue is held as it is now."""
 SETTLES_MS: Final = 60_000
 """A change of hands up to this long after an epoch began is attributed to it."""
 
@@ -113,6 +116,7 @@ class Timeline:
     doubles: int
     unseen: tuple[Mark, ...]
     connections: Mapping[str, int]
+    notes: tuple[Note, ...] = ()
 
     @property
     def divided(self) -> bool:
@@ -133,6 +137,17 @@ class Past:
     cut: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The last changes of a queue's owners, newest first, `MOVES_LISTED` at most.
+
+    `since` is when the last of its present owners took it; None if that is not known.
+    """
+
+    events: Sequence[SeenEvent]
+    since: Moment | None
+
+
 def read_timeline(
     cluster: Cluster,
     group: str,
@@ -144,14 +159,35 @@ def read_timeline(
     by: str = "",
 ) -> Timeline:
     """Return the timeline of the `minutes` that end at `until` (ms), or now."""
-    end = min(until or now, now)
-    window = Window(end - minutes * 60_000, end)
+    return read_choice(cluster, group, state, Choice(minutes, until, by), now=now)
+
+
+def read_choice(
+    cluster: Cluster,
+    group: str,
+    state: GroupState | None,
+    choice: Choice,
+    *,
+    now: int,
+    room: float = PAGE_ROOM,
+) -> Timeline:
+    """Return the timeline that an address asks for.
+
+    `room` is the width of a letter in labels, in per cent.
+    """
+    window = choice.window(now)
     past = _read_past(cluster, group, window.since)
-    return timeline_of(past, state, window, now=now, by=by)
+    return timeline_of(past, state, window, now=now, by=choice.by, room=room)
 
 
 def timeline_of(
-    past: Past, state: GroupState | None, window: Window, *, now: int, by: str = ""
+    past: Past,
+    state: GroupState | None,
+    window: Window,
+    *,
+    now: int,
+    by: str = "",
+    room: float = PAGE_ROOM,
 ) -> Timeline:
     """Return the timeline of a window that ends at `now` or before."""
     kind = None if state is None else state["kind"]
@@ -176,7 +212,8 @@ def timeline_of(
         if divided
         else []
     )
-    slots, labels = _slots(state, epochs), _labels(state, epochs)
+    slots = _slots(state, epochs, _owners_of(events, all_lanes))
+    labels = _labels(state, epochs)
     few = 0 < len(all_lanes) <= BY_QUEUE_UP_TO
     wanted = (by if divided else "") or ("queues" if few else "members")
     drawn = _chosen(all_lanes) if wanted == "queues" else all_lanes
@@ -188,6 +225,16 @@ def timeline_of(
     inside = [e for e in events if window.since < e.at.by <= window.until]
     orderly = bool(state and state["orderly"])
     listed = inside[-EVENTS_LISTED:][::-1]
+    epoch_rows = _epoch_rows(epochs, window)
+    oldest_first = [(row.epoch, row.joined, row.left) for row in epoch_rows[::-1]]
+    moves = epoch_changes(
+        oldest_first,
+        events,
+        SETTLES_MS,
+        told_from=events[0].at.by if past.cut and events else None,
+        told_until=min([*_away(state).values(), *(at for at, _ in dark)], default=None),
+    )
+    changes = [*moves, *_troubles(state)]
     return Timeline(
         kind,
         window,
@@ -197,7 +244,7 @@ def timeline_of(
         tuple(bands(epochs, window)),
         tuple(ticks(window)),
         tuple(EventRow(e, _why(e, epochs, orderly=orderly)) for e in listed),
-        tuple(_epoch_rows(epochs, window)),
+        tuple(epoch_rows),
         tuple(all_lanes),
         slots,
         labels,
@@ -213,12 +260,32 @@ def timeline_of(
         sum(len(lane.doubles) for lane in all_lanes),
         tuple(unknown_marks(dark, window)),
         _connections(past),
+        tuple(notes(changes, window, room)),
     )
+
+
+def _troubles(state: GroupState | None) -> list[Change]:
+    """Return since when brokers of the group have not answered as they should."""
+    if state is None:
+        return []
+    return [
+        Change(since, broker["state"], broker=broker["name"])
+        for broker in state["brokers"]
+        if broker.get("state", "answered") != "answered"
+        and (since := broker.get("since")) is not None
+    ]
 
 
 def _read_past(cluster: Cluster, group: str, since: int) -> Past:
     events, cut = _read_events(cluster, group, since)
-    rows = list(_epoch_rows_since(cluster, group, since))
+    rows = _epoch_rows_since(cluster, group, since, MOST_EPOCHS)
+    return _past(events, rows, cut=cut)
+
+
+def _past(
+    events: Sequence[SeenEvent], stored: Iterable[Epoch], *, cut: bool = False
+) -> Past:
+    rows = list(stored)
     broadcast = {row.number for row in rows if _all_owned_all(row)}
     owners: dict[QueueKey, tuple[str, ...]] = {}
     for row in rows:
@@ -300,25 +367,81 @@ def _read_events(
     rows = OwnershipEvent.objects.filter(
         cluster=cluster, group=group, at_by__gte=moment_of(since)
     ).order_by("-at_by", "-pk")[: MOST_EVENTS + 1]
-    found = [
-        SeenEvent(
-            (row.topic, row.broker, row.queue_id),
-            row.kind,
-            _moment(row.at_after, row.at_by),
-            tuple(row.owners_before),
-            tuple(row.owners_after),
-            row.epoch,
-        )
-        for row in rows
-    ]
+    found = [_event(row) for row in rows]
     return found[:MOST_EVENTS][::-1], len(found) > MOST_EVENTS
 
 
-def _epoch_rows_since(cluster: Cluster, group: str, since: int) -> Iterable[Epoch]:
+def read_moves(
+    cluster: Cluster, group: str, key: QueueKey, state: GroupState | None, *, now: int
+) -> Moves:
+    """Return the last changes of a queue's owners, and since when it is held as now."""
+    topic, broker, number = key
+    rows = OwnershipEvent.objects.filter(
+        cluster=cluster, group=group, topic=topic, broker=broker, queue_id=number
+    ).order_by("-at_by", "-pk")[:MOVES_LOOKED_AT]
+    events = [_event(row) for row in rows]
+    since = _held_since(cluster, state, key, events, now) if state else None
+    return Moves(events[:MOVES_LISTED], since)
+
+
+def _held_since(
+    cluster: Cluster,
+    state: GroupState,
+    key: QueueKey,
+    newest_first: Sequence[SeenEvent],
+    now: int,
+) -> Moment | None:
+    """Return when the last of a queue's owners took it; None if nobody saw that.
+
+    The newest event that brought one of them is where to begin. Without one, and in the
+    oldest epoch that is read, they may hold it for longer than is known.
+    """
+    owners = _owners_now(state).get(key)
+    if owners is None or state["kind"] not in DIVIDED:
+        return None
+    hands = hands_of(owners)
+    brought = (e.at.after - 1 for e in newest_first if hands - hands_of(e.before))
+    since = next(brought, 0)
+    if not since and len(newest_first) == MOVES_LOOKED_AT:
+        return None
+    rows = _epoch_rows_since(cluster, state["group"], since, EPOCHS_LOOKED_AT)
+    past = _past([e for e in newest_first[::-1] if e.at.by > since], rows)
+    found = lanes(
+        past.events,
+        [replace(each, queues=each.queues & {key}) for each in past.epochs],
+        {key: owners},
+        since=since,
+        until=now,
+        now=now,
+        unseen=_unseen(past, state, now),
+        away=_away(state),
+    )
+    held = [p for lane in found for p in lane.pieces if p.end is None]
+    begin = max(
+        (p.begin for p in held if p.hand in hands), key=attrgetter("by"), default=None
+    )
+    oldest = max([since, *(each.began.by for each in past.epochs[:1])])
+    return None if begin is None or begin.by <= oldest else begin
+
+
+def _event(row: OwnershipEvent) -> SeenEvent:
+    return SeenEvent(
+        (row.topic, row.broker, row.queue_id),
+        row.kind,
+        _moment(row.at_after, row.at_by),
+        tuple(row.owners_before),
+        tuple(row.owners_after),
+        row.epoch,
+    )
+
+
+def _epoch_rows_since(
+    cluster: Cluster, group: str, since: int, most: int
+) -> Iterable[Epoch]:
     rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
         ended_by__lt=moment_of(since)
     )
-    return reversed(rows.order_by("-number")[:MOST_EPOCHS])
+    return reversed(rows.order_by("-number")[:most])
 
 
 def _epoch(row: Epoch, *, divided: bool) -> SeenEpoch:
@@ -344,14 +467,25 @@ def _owners_now(state: GroupState | None) -> dict[QueueKey, tuple[str, ...]]:
     }
 
 
-def _slots(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, int]:
+def _owners_of(events: Sequence[SeenEvent], lanes: Iterable[Lane]) -> list[str]:
+    """Return whom events and lanes name: an epoch may have missed them, or come later.
+
+    The newest events are first.
+    """
+    told = [each for e in reversed(events) for each in (*e.after, *e.before)]
+    return told + [piece.owner for lane in lanes for piece in lane.pieces]
+
+
+def _slots(
+    state: GroupState | None, epochs: Sequence[SeenEpoch], owners: Iterable[str]
+) -> dict[str, int]:
     known: dict[str, int] = {}
     if state is not None:
         known = dict(state.get("past_slots", {}))
         known |= {m["client_id"]: m["slot"] for m in state["members"]}
     # The newest first: members that left last are the likeliest to be looked for.
     past = [member for epoch in reversed(epochs) for member in epoch.members]
-    return place_slots(known, past)
+    return place_slots(known, [*past, *owners])
 
 
 def _labels(state: GroupState | None, epochs: Sequence[SeenEpoch]) -> dict[str, str]:
@@ -380,12 +514,8 @@ def _chosen(found: list[Lane]) -> list[Lane]:
 
 def _why(event: SeenEvent, epochs: Sequence[SeenEpoch], *, orderly: bool) -> str:
     """Return the cause: that of the epoch begun before, else a lock, else not known."""
-    for epoch in reversed(epochs):
-        if epoch.began.after > event.at.by:
-            continue
-        if event.at.after - epoch.began.by <= SETTLES_MS:
-            return epoch.cause
-        break
+    if epoch := epoch_of(event, epochs, SETTLES_MS):
+        return epoch.cause
     return LOCK_LOST if orderly and event.kind == "lost" else ""
 
 
@@ -406,63 +536,6 @@ def _epoch_rows(epochs: Sequence[SeenEpoch], window: Window) -> list[EpochRow]:
 def _more(members: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     """Return the members that others lack, a client id once for each connection."""
     return tuple((Counter(members) - Counter(others)).elements())
-
-
-def timeline_document(timeline: Timeline) -> dict[str, Any]:
-    """Return a timeline as JSON: lanes by queue, epochs and events."""
-    return {
-        "kind": timeline.kind,
-        "since": timeline.window.since,
-        "until": timeline.window.until,
-        "lanes": [
-            {
-                "queue": list(lane.key),
-                "known": lane.known,
-                "held": [
-                    {
-                        "owner": piece.owner or None,
-                        "connection": piece.connection,
-                        "begin": _pair(piece.begin),
-                        "end": None if piece.end is None else _pair(piece.end),
-                    }
-                    for piece in lane.pieces
-                ],
-                "double": [list(pair) for pair in lane.doubles],
-                "unknown": [list(pair) for pair in lane.unknown],
-            }
-            for lane in timeline.lanes
-        ],
-        "epochs": [
-            {
-                "number": row.epoch.number,
-                "cause": row.epoch.cause,
-                "began": _pair(row.epoch.began),
-                "ended": None if row.epoch.ended is None else _pair(row.epoch.ended),
-                "members": list(row.epoch.members),
-                "queues": len(row.epoch.queues),
-                "joined": list(row.joined),
-                "left": list(row.left),
-            }
-            for row in timeline.epochs
-        ],
-        "events": [
-            {
-                "queue": list(row.event.key),
-                "kind": row.event.kind,
-                "at": _pair(row.event.at),
-                "before": list(row.event.before),
-                "after": list(row.event.after),
-                "cause": row.why or None,
-            }
-            for row in timeline.events
-        ],
-        "events_left_out": timeline.hidden_events,
-        "cut": timeline.cut,
-    }
-
-
-def _pair(moment: Moment) -> list[int]:
-    return [moment.after, moment.by]
 
 
 def _moment(after: datetime | None, by: datetime) -> Moment:

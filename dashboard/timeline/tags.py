@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Final
 
 from django import template
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from dashboard.wording import numbers
 from dashboard.wording.words import word
 
+from .choice import Choice
 from .holdings import NOBODY, Moment
 from .lanes import Mark, Row
+from .notes import Note
 from .reads import EpochRow, Timeline
 
 register = template.Library()
+
+LETTERS: Final = "ABCDEFGHIJKL"
+NAMED: Final = 3
+"""More members than these are counted in a label."""
 
 
 @register.filter
@@ -86,6 +96,80 @@ def mark_text(mark: Mark, timeline: Timeline) -> str:
 
 
 @register.simple_tag
+def note_mark(note: Note, timeline: Timeline, choice: Choice, page: str) -> SafeString:
+    """Draw the label of a change with its mark; several lead to their own span.
+
+    `page` is the address of the timeline's own page.
+    """
+    text = format_html(
+        '<text x="{}%" y="13"{}><tspan class="when">{}</tspan> {}</text>'
+        '<text class="tip" x="{}%" y="25" text-anchor="middle">▼</text>',
+        *(note.x, mark_safe(' text-anchor="end"') if note.at_end else ""),
+        *(f"{_local(note.changes[0].at):%H:%M:%S}", note_text(note, timeline), note.x),
+    )
+    if len(note.changes) == 1:
+        return text
+    url = choice.span(note.since, note.until)
+    return format_html('<a href="{}{}">{}</a>', page, url, text)
+
+
+def note_text(note: Note, timeline: Timeline) -> str:
+    """Say what a label stands for, without the time."""
+    n = len(note.changes)
+    if n > 1:
+        span = numbers.duration(note.span_ms)
+        return word("note", "several", n, span=span)
+    change = note.changes[0]
+    if change.broker:
+        return word("note", change.cause, broker=change.broker)
+    room = "note" if change.joined or change.left else "epoch"
+    what = word(
+        room,
+        change.cause,
+        joined=_letters(change.joined, timeline),
+        left=_letters(change.left, timeline),
+    )
+    if not change.moved:
+        return what
+    moved = word("note", "moved", change.moved)
+    if change.at_least:
+        moved = f"≥ {moved}"
+    return word("note", "so", what=what, moved=moved)
+
+
+def _letters(members: Sequence[str], timeline: Timeline) -> str:
+    """Name members by their letters, as their lanes do; many are counted."""
+    if len(members) > NAMED:
+        return word("note", "members", len(members))
+    slots = timeline.slots
+    return ", ".join(
+        LETTERS[slots[each]]
+        if each in slots and slots[each] < len(LETTERS)
+        else timeline.labels.get(each, each)
+        for each in members
+    )
+
+
+@register.simple_tag
+def by_url(choice: Choice, by: str) -> str:
+    """Return the query of the same span with other lanes."""
+    return replace(choice, by=by).query
+
+
+@register.simple_tag
+def minutes_url(choice: Choice, minutes: int) -> str:
+    """Return the query of one of the usual spans, with the same end."""
+    end = None if choice.since is not None else choice.until
+    return replace(choice, minutes=minutes, until=end, since=None).query
+
+
+@register.simple_tag
+def until_url(choice: Choice, until: int | None) -> str:
+    """Return the query of the usual span that ends at another time, None for now."""
+    return replace(choice, until=until, since=None).query
+
+
+@register.simple_tag
 def epoch_cause(row: EpochRow, labels: Mapping[str, str]) -> str:
     """Say why an epoch began, with the names of the members that joined and left."""
     return word(
@@ -105,6 +189,9 @@ def _ends(mark: Mark) -> dict[str, str]:
 
 
 def _clock(ms: int) -> str:
+    return f"{_local(ms):%H:%M:%S}.{ms % 1000 // 100}"
+
+
+def _local(ms: int) -> datetime:
     moment = datetime.fromtimestamp(ms / 1000, UTC)
-    local = moment.astimezone(timezone.get_current_timezone())
-    return f"{local:%H:%M:%S}.{ms % 1000 // 100}"
+    return moment.astimezone(timezone.get_current_timezone())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from dashboard.wording.words import Word
+from dashboard.wording.words import Counted, Word
 
 CHANGES: Final[dict[str, Word]] = {
     "first_seen": _("first seen, members: {members}"),
@@ -30,6 +31,21 @@ EPOCHS: Final[dict[str, Word]] = {
     "subscription_changed": _("subscription changed"),
     "lock_lost": _("lock lost"),
 }
+
+NOTES: Final[dict[str, Word]] = {
+    "member_joined": _("{joined} joined"),
+    "member_left": _("{left} left"),
+    "members_changed": _("{joined} joined, {left} left"),
+    "missing": _("{broker} missing"),
+    "silent": _("{broker} does not answer"),
+    "partial": _("{broker} answers in part"),
+    "slave": _("{broker}: a slave answers"),
+    "moved": Counted(ngettext_lazy("{n} queue moved", "{n} queues moved")),
+    "several": Counted(ngettext_lazy("{n} change in {span}", "{n} changes in {span}")),
+    "members": Counted(ngettext_lazy("{n} member", "{n} members")),
+    "so": _("{what}, {moved}"),
+}
+"""What happened, in the few words for which a picture has room; others are EPOCHS."""
 
 EVENTS: Final[dict[str, Word]] = {
     "moved": _("moved"),

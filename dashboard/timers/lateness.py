@@ -20,7 +20,7 @@ TALLEST_MS: Final = 10_000
 _UNIT_MS: Final = 10
 MOST_LATE_S: Final = 5.0
 WRITTEN_WITHIN_S: Final = 15.0
-"""A run is written at most this long after its slot began, unless it hangs."""
+"""A run is recorded at most this long after its slot began, unless it hangs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def timers(request: HttpRequest) -> HttpResponse:
     )
     workers = read_workers(now, minutes)
     beat = read_beat(now)
-    # At its limit of memory, Redis takes no pulse either: then beat only looks dead.
+    # At its memory limit Redis takes no pulse either; then beat only looks dead.
     context: dict[str, Any] = {
         "refusal": refusal_behind(taken_ms - (beat.age_ms or 0)),
         "live": True,

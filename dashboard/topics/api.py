@@ -8,7 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from dashboard.live.topic_documents import TopicRow, Topics
-from dashboard.rest.asking import JSON, cluster_named, current_state, refuse
+from dashboard.rest.asking import (
+    JSON,
+    cluster_named,
+    current_state,
+    did_you_mean,
+    refuse,
+)
 from dashboard.rest.schemas import Problem
 
 router = Router()
@@ -35,5 +41,6 @@ def topic(request: HttpRequest, cluster: str, topic: str) -> TopicRow:
     rows = document["topics"]
     found = next((each for each in rows if each["topic"] == topic), None)
     if found is None:
-        refuse(404, f"no topic {topic!r} was seen on cluster {cluster!r}")
+        told = f"no topic {topic!r} was seen on cluster {cluster!r}"
+        refuse(404, told + did_you_mean(cluster, "topic", topic))
     return found

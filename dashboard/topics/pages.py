@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
 from dashboard.brokers.reach import reach_of
 from dashboard.frame.clusters import find_cluster
 from dashboard.frame.fragments import render_live
+from dashboard.frame.not_there import NotThereError
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.asking import settings_of
 from dashboard.gateway.topic_questions import ask_topic
-from dashboard.live.reading import read_overview, read_topics
-from dashboard.live.state import live_state
+from dashboard.live.reading import (
+    read_brokers,
+    read_groups,
+    read_overview,
+    read_topics,
+)
 from dashboard.live.topic_documents import TopicRow
 from dashboard.models import Role
 from rmqcore.errors import RmqError
 
 from .configuration import compared, route_lines
+from .history import SPANS, NoHistoryError, read_history, span_named
 from .reads import (
     COLUMNS,
     GroupLine,
@@ -34,7 +42,9 @@ from .reads import (
     type_label,
     type_of,
 )
+from .retention import Keeping, keepings, retention_of
 from .table import topics_table
+from .totals import totals_of
 
 LINES: Final = 12
 """Groups that are drawn with the owner of each queue, the worst first."""
@@ -47,9 +57,12 @@ FRESH_MS: Final = 30_000
 def topics(request: HttpRequest, cluster: str) -> HttpResponseBase:
     context = _context(cluster)
     if document := context["topics"]:
-        table = topics_table(context["cluster"].name)
+        kept, now_ms = _kept(context["cluster"].name), int(time.time() * 1000)
+        table = topics_table(context["cluster"].name, kept, now_ms)
         query = TableQuery.from_params(request.GET.dict(), table)
         context["page"] = page_of(table, document["topics"], query)
+        whole = context["reach"] is None or context["reach"].whole
+        context["totals"] = totals_of(document["topics"], kept, now_ms, whole=whole)
         if request.GET.get("format") == "csv":
             return csv_response(context["page"], "topics")
     return render_live(request, "topics/topics", context)
@@ -59,6 +72,18 @@ def topics(request: HttpRequest, cluster: str) -> HttpResponseBase:
 @requires(Role.VIEWER)
 def topic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     context = _topic_context(cluster, topic, "allocation")
+    if context["topics"] and not context["row"]:
+        raise NotThereError(
+            context["cluster"],
+            "topic",
+            topic,
+            (
+                (context["reach"].unsure if context["reach"] else "")
+                or _("No broker of this cluster lists it. Names are case-sensitive.")
+            )
+            + " "
+            + _("A topic that was just created is listed within seconds."),
+        )
     if row := context["row"]:
         queues = queues_of(row)
         context |= {
@@ -68,6 +93,7 @@ def topic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
                 context["cluster"].name, row, queues, context["topics"]["taken_at"]
             ),
             "losses": losses(row),
+            "left": retention_of(row, _kept(context["cluster"].name)),
         }
     return render_live(request, "topics/topic", context)
 
@@ -90,17 +116,35 @@ def configuration(request: HttpRequest, cluster: str, topic: str) -> HttpRespons
     return render(request, "topics/configuration.html", context)
 
 
+@require_safe
+@requires(Role.VIEWER)
+def traffic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    """Read the lake for one page; it is not read again while the page is open."""
+    context = _topic_context(cluster, topic, "traffic") | {"live": False}
+    span = span_named(request.GET.get("span"))
+    context |= {"spans": SPANS, "span": span}
+    name, now_ms = context["cluster"].name, int(time.time() * 1000)
+    try:
+        context["history"] = read_history(name, topic, span, now_ms)
+    except NoHistoryError as error:
+        context["failed"] = str(error)
+    return render(request, "topics/traffic.html", context)
+
+
 def _lines(
     cluster: str, row: TopicRow, queues: Sequence[QueueSeen], taken_at: int
 ) -> list[GroupLine]:
     """Draw the worst groups. A group that is not collected now has an old document."""
-    state, lines = live_state(), []
-    for each in row["groups"][:LINES]:
-        document = state.group(cluster, each["group"])
-        if document is not None and document["taken_at"] < taken_at - FRESH_MS:
-            document = None
-        lines.append(line_of(each, document, queues, row["topic"]))
-    return lines
+    groups = row["groups"][:LINES]
+    documents = read_groups(cluster, [each["group"] for each in groups])
+    fresh = [
+        each if each and each["taken_at"] >= taken_at - FRESH_MS else None
+        for each in documents
+    ]
+    return [
+        line_of(each, document, queues, row["topic"])
+        for each, document in zip(groups, fresh, strict=True)
+    ]
 
 
 def _topic_context(cluster: str, topic: str, tab: str) -> dict[str, Any]:
@@ -109,6 +153,10 @@ def _topic_context(cluster: str, topic: str, tab: str) -> dict[str, Any]:
     row = next((each for each in rows if each["topic"] == topic), None)
     label = type_label(type_of(row)) if row else ""
     return context | {"topic": topic, "tab": tab, "row": row, "type": label}
+
+
+def _kept(cluster: str) -> dict[str, Keeping]:
+    return keepings(read_brokers(cluster).document)
 
 
 def _context(cluster: str) -> dict[str, Any]:

@@ -52,6 +52,11 @@ def is_idle(row: TopicRow, now_ms: int) -> bool:
     return row["kind"] != "system" and quiet is not None and now_ms - quiet >= DAY
 
 
+def knows_groups(row: TopicRow) -> bool:
+    """Tell whether no other group reads the topic than those of its row."""
+    return row.get("groups_known", True)
+
+
 def queues_text(row: TopicRow) -> str:
     """Return the queues of each broker as "8 + 8"; ? where it was never asked."""
     return " + ".join(
@@ -191,26 +196,44 @@ def _mark(owners: Sequence[str], slot: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What goes with one broker: its queues, its part of the traffic, who has it."""
+    """What goes with one broker: its queues, its part of the traffic, who has it.
+
+    `others` take messages, too; `unsure` are others that would, but are silent now.
+    `all_groups` is False where groups may read the topic that are not in `groups`.
+    """
 
     broker: str
     queues: int
     share: float | None
     others: int
+    unsure: int
     groups: Sequence[str]
+    all_groups: bool
 
 
 def losses(row: TopicRow) -> list[Loss]:
     """Return who would be hurt if a broker went; groups are those that read now."""
     total = None if row["rate_partial"] else row["rate_in"]
     reading = [each["group"] for each in row["groups"] if each["reads"]]
+    listed = row["group_count"] == len(row["groups"])
+    told = all(each["reads"] is not None for each in row["groups"])
     found = []
     for broker in row["brokers"]:
         rate = sum(each or 0 for each in broker["rate"])
-        others = sum(
-            each["name"] != broker["name"] and bool(each["perm"] & WRITE)
+        others = [
+            each["reason"] is None
             for each in row["brokers"]
+            if each["name"] != broker["name"] and each["perm"] & WRITE
+        ]
+        found.append(
+            Loss(
+                broker["name"],
+                _count(broker),
+                rate / total * 100 if total else None,
+                others.count(True),
+                others.count(False),
+                reading,
+                all_groups=listed and told and knows_groups(row),
+            )
         )
-        share = rate / total * 100 if total else None
-        found.append(Loss(broker["name"], _count(broker), share, others, reading))
     return found

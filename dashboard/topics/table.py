@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.template.loader import render_to_string
@@ -18,19 +17,24 @@ from dashboard.live.topic_documents import TopicRow
 from dashboard.wording import numbers
 from dashboard.wording.words import word
 
-from .reads import is_idle, queues_text, rank_of, type_label, type_of
+from .reads import is_idle, knows_groups, queues_text, rank_of, type_label, type_of
+from .retention import Keeping, Retention, retention_of
 
 TYPES: Final = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "retry", "dlq")
 Draw = Callable[[TopicRow], str]
 
 
-def topics_table(cluster: str) -> Table[TopicRow]:
-    """Return the table, with links into that cluster."""
-    now_ms = int(time.time() * 1000)
+def topics_table(
+    cluster: str, kept: Mapping[str, Keeping], now_ms: int
+) -> Table[TopicRow]:
+    """Return the table, with links into that cluster.
+
+    `kept` is how long each broker keeps messages.
+    """
     return Table(
         title=_("Topics, worst first"),
         filter_title=_("Filter topics"),
-        columns=_columns(cluster),
+        columns=[*_columns(cluster), _retention_column(kept)],
         key=lambda row: row["topic"],
         rank=rank_of,
         texts=lambda row: [row["topic"], *(each["group"] for each in row["groups"])],
@@ -58,6 +62,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             lambda row: _link("topic", cluster, row["topic"], "data-open"),
             css="cut strong",
             fixed=True,
+            copies=lambda row: row["topic"],
         ),
         Column("type", _("Type"), type_of, _draw_type),
         Column(
@@ -77,6 +82,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             falls=True,
             narrow=True,
             unknown=lambda row: word("unknown", _no_rate(row)),
+            partial=lambda row: row["rate_partial"],
         ),
         Column(
             "groups",
@@ -85,13 +91,15 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             lambda row: numbers.count(row["group_count"]),
             css="num",
             falls=True,
+            partial=lambda row: not knows_groups(row),
         ),
         Column(
             "worst",
             _("Worst group"),
-            lambda row: row["groups"][0]["group"] if row["groups"] else "",
+            _worst,
             lambda row: _draw_worst(cluster, row),
             css="cut",
+            unknown=lambda row: word("unknown", "groups_unsure"),
         ),
         Column(
             "lag",
@@ -102,6 +110,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             falls=True,
             narrow=True,
             unknown=lambda row: word("unknown", "no_lag"),
+            partial=lambda row: row["groups"][0]["partial"],
         ),
         Column(
             "skew",
@@ -111,6 +120,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             css="num",
             falls=True,
             unknown=lambda row: word("unknown", "no_traffic"),
+            term="skew",
         ),
         Column(
             "oldest",
@@ -120,6 +130,7 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             css="num",
             falls=True,
             unknown=lambda row: word("unknown", "not_asked"),
+            partial=lambda row: row["oldest_partial"],
         ),
         Column(
             "held",
@@ -131,6 +142,22 @@ def _columns(cluster: str) -> list[Column[TopicRow]]:
             shown=False,
         ),
     ]
+
+
+def _retention_column(kept: Mapping[str, Keeping]) -> Column[TopicRow]:
+    """Return the column of what is left; a time that may be less is not known."""
+
+    def left(row: TopicRow) -> Retention:
+        return retention_of(row, kept)
+
+    return Column(
+        "retention",
+        _("Retention left"),
+        lambda row: left(row).sure_ms,
+        lambda row: _draw_left(left(row)),
+        css="num",
+        unknown=lambda row: left(row).reason,
+    )
 
 
 def _type_chip(key: str) -> Chip[TopicRow]:
@@ -161,10 +188,18 @@ def _no_rate(row: TopicRow) -> str:
 def _draw_rate(row: TopicRow) -> str:
     if row["rate_in"] is None:
         return unknown(_no_rate(row))
-    return ("≥ " if row["rate_partial"] else "") + numbers.rate(row["rate_in"])
+    return numbers.rate(row["rate_in"])
+
+
+def _worst(row: TopicRow) -> str | None:
+    if row["groups"]:
+        return row["groups"][0]["group"]
+    return "" if knows_groups(row) else None
 
 
 def _draw_worst(cluster: str, row: TopicRow) -> str:
+    if not row["groups"] and not knows_groups(row):
+        return unknown("groups_unsure")
     if not row["groups"]:
         return format_html('<span class="dim">{}</span>', _("no group reads it"))
     worst = row["groups"][0]
@@ -178,14 +213,25 @@ def _draw_lag(row: TopicRow) -> str:
     worst = row["groups"][0]
     if worst["lag"] is None:
         return unknown("broadcasting" if worst["kind"] == "broadcasting" else "")
-    return ("≥ " if worst["partial"] else "") + numbers.count(worst["lag"])
+    return numbers.count(worst["lag"])
 
 
 def _draw_oldest(row: TopicRow) -> str:
     if row["oldest_ms"] is None:
         return unknown("not_asked" if row["groups"] else "no_lag")
-    mark = "≥ " if row["oldest_partial"] else ""
-    return mark + numbers.duration(row["oldest_ms"])
+    return numbers.duration(row["oldest_ms"])
+
+
+def _draw_left(left: Retention) -> str:
+    if left.ms is None:
+        return unknown(left.why)
+    if left.soon:
+        mark = render_to_string("topics/mark.html", {"level": "warn"})
+        css = "retention-soon"
+        return format_html(
+            '<span class="{}" title="{}">{} {}</span>', css, left.told, mark, left.text
+        )
+    return format_html('<span title="{}">{}</span>', left.told, left.text)
 
 
 def _ratio(value: float | None) -> str:

@@ -2,54 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
 from django import template
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 
-from dashboard.wording import numbers
+from dashboard.frame.hours import hour_chart
+
+from .chart import history_chart, summary
 
 register = template.Library()
-
-WIDTH: Final = 10
-HEIGHT: Final = 80
-_BAR: Final = SafeString(' class="bar"')
-_GAP: Final = SafeString(' fill="url(#hour-gap)"')
-
-
-@register.simple_tag
-def hour_chart(points: Sequence[float | None]) -> SafeString:
-    """Draw a bar for each two minutes; those without a value are hatched."""
-    known = [point for point in points if point is not None]
-    if not known:
-        return format_html('<p class="dim">{}</p>', _("no data"))
-    top = max(known) or 1.0
-    bars = format_html_join(
-        "",
-        '<rect{} x="{}" width="{}" y="{}" height="{}"/>',
-        (_bar(at, point, top) for at, point in enumerate(points)),
-    )
-    told = _("peak %(rate)s/s, now %(now)s/s") % {
-        "rate": numbers.rate(max(known)),
-        "now": numbers.rate(known[-1]),
-    }
-    box = f"0 0 {WIDTH * len(points)} {HEIGHT}"
-    return format_html(
-        '<svg class="hour" viewBox="{}" preserveAspectRatio="none" role="img">'
-        '<title>{}</title><pattern id="hour-gap" width="5" height="5" '
-        'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        '<line y2="5" stroke-width="2"/></pattern>{}</svg><p class="small dim">{}</p>',
-        *(box, told, bars, told),
-    )
-
-
-def _bar(
-    at: int, point: float | None, top: float
-) -> tuple[SafeString, int, int, str, str]:
-    if point is None:
-        return _GAP, at * WIDTH, WIDTH, "0", str(HEIGHT)
-    height = point / top * (HEIGHT - 4)
-    return _BAR, at * WIDTH, WIDTH - 2, f"{HEIGHT - height:.1f}", f"{height:.1f}"
+register.simple_tag(hour_chart)
+register.simple_tag(history_chart)
+register.simple_tag(summary, name="history_summary")

@@ -13,11 +13,26 @@ TOPIC_STATES: Final[dict[str, Word]] = {
     "hot_queue": _("Hot queue"),
     "filling": _("Dead letters come"),
     "brokers_differ": _("Brokers differ"),
-    "half_known": _("Half known"),
+    "half_known": _("Partly known"),
     "healthy": _("Healthy"),
     "not_measured": _("Not measured"),
 }
 
 TOPIC_KINDS: Final[dict[str, Word]] = {
     "mixed_types": _("brokers differ"),
+}
+
+REASONS: Final[dict[str, Word]] = {
+    "groups_unsure": _("Whether a group reads this topic is not known now."),
+    "ages_unsure": _("The age of some unread messages is not known"),
+    "nothing_unread": _("Every group has read all messages"),
+    "no_reader": _("No group reads it, so no group can miss a message"),
+}
+
+RETENTION: Final[dict[str, Word]] = {
+    "at_most": _("at most {span}"),
+    "age": _("{broker} keeps {kept}"),
+    "age_at": _("{broker} keeps {kept} (deleteWhen {hour})"),
+    "disk": _("then the disk of {broker} is too full"),
+    "lost": _("{broker} has deleted messages that a group had not read"),
 }

@@ -15,6 +15,7 @@ from typing import Final
 from dashboard.fleet.joining import next_members
 from dashboard.models import ManagedGroup
 from dashboard.wording.names import label_of
+from rmqcore.allocation.machine_room import room_of
 
 from .desired import with_known_options
 from .model import (
@@ -37,6 +38,14 @@ class FormMember:
     client_id: str
     leaves: bool
     new_name: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormAdded:
+    """A member that the scenario adds, and the machine room chosen for it."""
+
+    client_id: str
     room: str
 
 
@@ -72,15 +81,20 @@ class FormBroker:
 
 @dataclass(frozen=True, slots=True)
 class FormRows:
-    """Rows of the form; `hidden` are fields (name, value) kept without a row."""
+    """Rows of the form; `hidden` are fields (name, value) kept without a row.
+
+    `rooms` are those entered for MACHINE_ROOM, `known_rooms` all that a member can be
+    put into: of brokers named `room@broker`, and those that the scenario names.
+    """
 
     members: Sequence[FormMember]
-    added: Sequence[tuple[str, str]]
+    added: Sequence[FormAdded]
     places: Sequence[FormPlace]
     topics: Sequence[FormTopic]
     brokers: Sequence[FormBroker]
     hidden: Sequence[tuple[str, str]]
     rooms: str
+    known_rooms: Sequence[str]
 
 
 def form_rows(comparison: Comparison) -> FormRows:
@@ -117,12 +131,13 @@ def form_rows(comparison: Comparison) -> FormRows:
     )
     return FormRows(
         members[:MEMBERS],
-        [(client_id, rooms.get(client_id, "")) for client_id in scenario.add],
+        [FormAdded(each, rooms.get(each, "")) for each in scenario.add],
         places[:PLACES],
         topics[:TOPICS],
         brokers[:PLACES],
         hidden,
         ", ".join(scenario.rooms),
+        _known_rooms(comparison),
     )
 
 
@@ -148,14 +163,30 @@ def new_members(comparison: Comparison, hosted: ManagedGroup | None) -> list[str
     """
     scenario = comparison.scenario
     wanted = len(scenario.add) + NEW_MEMBERS
-    if hosted is not None:
-        numbers = list(hosted.members.values_list("number", flat=True))
-        present = comparison.before.members
-        ids = next_members(hosted.name, numbers, present, wanted)
+    ids = _free_ids(comparison.before, hosted, wanted)
+    return [each for each in ids if each not in scenario.add]
+
+
+def first_members(situation: Situation, hosted: ManagedGroup | None) -> tuple[str, ...]:
+    """Return new members for a group in which nobody is online, else none.
+
+    They are three, or two where a third would have no queue.
+    """
+    if situation.members or not situation.queues:
+        return ()
+    count = 3 if len(situation.queues) >= 3 else 2
+    return tuple(_free_ids(situation, hosted, count)[:count])
+
+
+def _free_ids(
+    situation: Situation, hosted: ManagedGroup | None, count: int
+) -> list[str]:
+    if hosted is None:
+        ids = [f"new-{number:02}@1" for number in range(1, count + 1)]
     else:
-        ids = [f"new-{number:02}@1" for number in range(1, wanted + 1)]
-    taken = {*comparison.before.members, *scenario.add}
-    return [each for each in ids if each not in taken]
+        numbers = list(hosted.members.values_list("number", flat=True))
+        ids = next_members(hosted.name, numbers, situation.members, count)
+    return [each for each in ids if each not in situation.members]
 
 
 def new_labels(client_ids: Iterable[str], present: Mapping[str, str]) -> dict[str, str]:
@@ -170,6 +201,18 @@ def new_labels(client_ids: Iterable[str], present: Mapping[str, str]) -> dict[st
         client_id: label if counts[label] == 1 else client_id
         for client_id, label in labels.items()
     }
+
+
+def _known_rooms(comparison: Comparison) -> list[str]:
+    scenario = comparison.scenario
+    brokers = {state.queue.broker_name for state in comparison.after.queues}
+    named = (*scenario.broker_rooms.named, *scenario.client_rooms.named)
+    rooms = {
+        *(room_of(broker) for broker in brokers),
+        *(room for _name, room in named),
+        *scenario.rooms,
+    }
+    return sorted(room for room in rooms if room)
 
 
 def _member_fields(member: FormMember) -> list[tuple[str, str]]:

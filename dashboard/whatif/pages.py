@@ -32,6 +32,7 @@ from rmqcore.errors import ArgumentError
 
 from .forms import (
     FormRows,
+    first_members,
     form_rows,
     known_scenario,
     new_labels,
@@ -51,6 +52,8 @@ from .model import (
 from .reads import (
     BALANCED,
     MOVES_SHOWN,
+    ONLY,
+    VIEW,
     canonical_query,
     chosen_row,
     read_scenario,
@@ -134,8 +137,10 @@ def _comparison(
     request: HttpRequest, situation: Situation, hosted: ManagedGroup | None
 ) -> dict[str, Any]:
     scenario, show, refused = Scenario(), "", ""
+    added = () if "v" in request.GET else first_members(situation, hosted)
     try:
         scenario, show = read_scenario(request.META.get("QUERY_STRING", ""))
+        scenario = replace(scenario, add=(*scenario.add, *added))
         scenario = known_scenario(scenario, hosted, situation)
         comparison = compare(situation, scenario)
     except ArgumentError as error:
@@ -162,6 +167,9 @@ def _comparison(
         else None,
         "moves": shown_moves(row),
         "moves_shown": MOVES_SHOWN,
+        "first_members": len(added),
+        "view": "moves" if request.GET.get(VIEW) == "moves" else "map",
+        "only": "moved" if request.GET.get(ONLY) == "moved" else "all",
         "member_rows": heaviest(members, MEMBERS_SHOWN),
         "members_hidden": max(0, len(members) - MEMBERS_SHOWN),
         "score_rows": score_rows(comparison, figured),

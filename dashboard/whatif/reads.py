@@ -1,8 +1,8 @@
 """The rows of the what-if page, from a comparison.
 
 Figures stay raw here; the template writes them. The best value of a column gets a star,
-among the divisions that give each queue to exactly one process; "now" is what they are
-compared with.
+among the divisions that give each queue to exactly one process and, as long as the
+scenario changes nothing else, are better than now in some way.
 """
 
 from __future__ import annotations
@@ -38,8 +38,12 @@ MOVES_SHOWN: Final = 200
 MARKS_SHOWN: Final = 12
 SHOW: Final = "show"
 LISTS: Final = "lists"
+VIEW: Final = "view"
+ONLY: Final = "only"
 # Parameters in the page's own links besides the scenario.
-BESIDE: Final = frozenset({"saved", "format"})
+BESIDE: Final = frozenset({"saved", "format", VIEW, ONLY})
+LISTED: Final = "p"
+STAYS: Final = "y"
 JOINED: Final = frozenset({"m/", "B/", "C/", "q/", "t/"})
 # Values this close are written the same, so they share the star.
 SAME: Final = 1.005
@@ -116,8 +120,9 @@ class ShownMove:
 
 Measure = Callable[[ShownRow], float | None]
 # In every column, lower is better.
+MOVES: Final = "changes"
 COLUMNS: Final[Mapping[str, Measure]] = {
-    "changes": lambda row: None if row.changes_partial else row.changes,
+    MOVES: lambda row: None if row.changes_partial else row.changes,
     "balance": lambda row: row.figures.by_load.max_over_mean if row.figures else None,
     "variation": lambda row: row.figures.by_load.variation if row.figures else None,
     "gini": lambda row: row.figures.by_load.gini if row.figures else None,
@@ -129,9 +134,10 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
     """Read the page's query: the scenario, and the row that it asks to show.
 
     `show` may name the balanced plan, which is not a strategy of RocketMQ and so not
-    part of a scenario. Empty fields of the page's form count as not given. Two kinds of
-    fields are only used by the form: `m/name=value` stands for the field m with both
-    parts (also B, C, q and t), and `lists` is a `CONFIG` mapping as it is exported.
+    part of a scenario. Empty fields of the page's form count as not given. Three kinds
+    of fields are only used by the form: `m/name=value` stands for the field m with both
+    parts (also B, C, q and t), `lists` is a `CONFIG` mapping as it is exported, and a
+    member that is listed (`p`) leaves unless it is ticked as well (`y`).
     Raises ArgumentError that names what cannot be read.
     """
     if len(query) > LENGTH_LIMIT:
@@ -141,11 +147,14 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
     kept: list[tuple[str, str]] = []
     lists: list[tuple[str, str]] = []
     show = ""
+    members: dict[str, list[str]] = {LISTED: [], STAYS: []}
     for key, value in parse_qsl(query, keep_blank_values=False):
         if key == SHOW:
             show = show or value
         elif key in BESIDE:
             continue
+        elif key in members:
+            members[key].append(value)
         elif key == LISTS:
             lists = _listed(value)
         elif key == "o":
@@ -154,6 +163,8 @@ def read_scenario(query: str) -> tuple[Scenario, str]:
             kept.append((key[0], f"{key[2:]}:{joined(value.strip())}"))
         elif value.strip():
             kept.append((key, value.strip()))
+    staying = set(members[STAYS])
+    kept.extend(("r", each) for each in members[LISTED] if each not in staying)
     if lists:
         # Lists that are entered replace those that were there.
         kept = [(key, value) for key, value in kept if key != "g"] + lists
@@ -187,19 +198,39 @@ def _listed(text: str) -> list[tuple[str, str]]:
 def shown_rows(comparison: Comparison, chosen: str) -> list[ShownRow]:
     """Return the comparison's rows in its own order, with the best values marked."""
     rows = [_shown(row, chosen, frozenset()) for row in comparison.rows]
-    rivals = [
-        row for row in rows if row.figures and row.figures.full and not row.is_now
-    ]
+    full = [row for row in rows if row.figures and row.figures.full and not row.is_now]
+    serving = full
+    if comparison.scenario.changes_nothing:
+        serving = [row for row in full if _serves(row, rows[0])]
     best: dict[str, set[str]] = {row.key: set() for row in rows}
     for column, measure in COLUMNS.items():
-        values = {row.key: measure(row) for row in rivals}
-        known = [value for value in values.values() if value is not None]
+        known = [value for row in full if (value := measure(row)) is not None]
         if len(set(known)) < 2:
             continue
-        for key, value in values.items():
+        if column == MOVES:
+            known = [value for row in serving if (value := measure(row)) is not None]
+        for row in serving:
+            value = measure(row)
             if value is not None and value <= min(known) * SAME:
-                best[key].add(column)
+                best[row.key].add(column)
     return [_shown(row, chosen, frozenset(best[row.key])) for row in comparison.rows]
+
+
+def _serves(row: ShownRow, now: ShownRow) -> bool:
+    """Tell whether a division is of use: in some column it is better than now.
+
+    Anything serves that gives each queue one owner where that is not so now. Moving
+    no queue serves nobody.
+    """
+    if now.figures is None or not now.figures.full:
+        return True
+    if now.drains_never and not row.drains_never:
+        return True
+    pairs = ((m(row), m(now)) for column, m in COLUMNS.items() if column != MOVES)
+    return any(
+        then is not None and (before is None or then * SAME < before)
+        for then, before in pairs
+    )
 
 
 def chosen_row(comparison: Comparison, show: str) -> str:

@@ -46,7 +46,7 @@ def save_scenario(
     shared: bool,
 ) -> SavedScenario:
     """Save a scenario; one of the same name for the same group is replaced."""
-    _allow(actor)
+    actor.must_be(Role.OPERATOR)
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise ScenarioError(
@@ -103,13 +103,6 @@ def delete_scenario(actor: User, saved: SavedScenario) -> None:
     _allow_change(actor, saved)
     _audit(actor, "scenario.delete", saved)
     saved.delete()
-
-
-def _allow(actor: User) -> None:
-    if not actor.allows(Role.OPERATOR):
-        raise PermissionDenied(
-            f"{actor.get_username()} is {actor.role}; this needs {Role.OPERATOR}"
-        )
 
 
 def _allow_change(actor: User, saved: SavedScenario) -> None:

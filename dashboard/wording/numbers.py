@@ -1,7 +1,7 @@
-"""Numbers, rates and spans of time as people read them.
+"""Numbers, rates and durations as people read them.
 
-`static/js/frame/format.js` writes the same figures in the browser; both are tested with
-one list of examples, `tests/dashboard/wording/numbers.json`. Commas for thousands, k
+`static/js/frame/format.js` writes the same numbers in the browser; both are tested with
+one list of examples, `tests/dashboard/wording/figures.json`. Commas for thousands, k
 and M are the same in both languages, so that two screens can be compared.
 """
 
@@ -45,7 +45,7 @@ def rate(value: float) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Write a span of time in its two largest units: 0.8 s, 42 s, 3 m 29 s, 2 d 4 h."""
+    """Write a duration in its two largest units: 0.8 s, 42 s, 3 m 29 s, 2 d 4 h."""
     span = max(0, int(milliseconds))
     if span < 10 * SECOND:
         return _("%(seconds)s s") % {"seconds": f"{span // 100 / 10:.1f}"}

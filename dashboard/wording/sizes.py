@@ -1,4 +1,4 @@
-"""Amounts of bytes, and parts of a whole, as people read them."""
+"""Numbers of bytes, and parts of a whole, as people read them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The words for keys in documents, and for scripts in the browser.
 
-`SCRIPT_ROOMS` names the rooms that scripts read; `dashboard.frame.catalogue` sends them
-to browsers. Phrases that count things are `Counted`: gettext chooses their form.
+`SCRIPT_ROOMS` names the sections that scripts read; `dashboard.frame.catalogue` sends
+them to browsers. Phrases that count things are `Counted`: gettext chooses their form.
 
 This module has the words that several features use, and is the one place where all
 words are looked up. Features have their own in `words.py`; `dashboard.config.words`
@@ -105,7 +105,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "denied": _("The broker refused the credentials"),
     "refused": _("The broker answered with an error"),
     "unreadable": _("The answer could not be read"),
-    "offline": _("Nobody of the group is online"),
+    "offline": _("No member of the group is online"),
     "shared": _("Queues of this group have no single owner"),
     "unknown_strategy": _("The members divide by a rule that cannot be simulated"),
     "mixed": _("Members report different values"),
@@ -120,6 +120,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "no_lag": _("Nothing waits, so there is nothing to compare"),
     "no_traffic": _("Nothing came in the last five minutes, or not all is known"),
     "cause": _("No cause is known"),
+    "not_seen": _("Nobody saw it begin, or it is longer ago than what is kept"),
 }
 
 BROKERS: Final[dict[str, Word]] = {
@@ -191,6 +192,7 @@ INTERFACE: Final[dict[str, Word]] = {
         ngettext_lazy("{n} broker had {lag}", "{n} brokers had {lag}")
     ),
     "broker_only": _("{name} only"),
+    "names_offered": Counted(ngettext_lazy("{n} name offered", "{n} names offered")),
     "of_brokers": Counted(ngettext_lazy("{n} of {all} broker", "{n} of {all} brokers")),
     "of_clusters": Counted(
         ngettext_lazy("{n} of {all} cluster", "{n} of {all} clusters")
@@ -314,6 +316,23 @@ INTERFACE: Final[dict[str, Word]] = {
     "steady": _("steady"),
     "now": _("now"),
     "queues_worst_first": _("Queues, worst first"),
+    "lag_between": _("lag in the last 15 minutes: {from} to {to}"),
+    "last_15_minutes": _("the last 15 minutes, from 0"),
+    "owner_since": _("Owner since"),
+    "drains_in": _("Drains in"),
+    "pulled": _("Pulled up to"),
+    "client_id": _("Client id"),
+    "topic": _("Topic"),
+    "last_moves": _("Last changes of owner"),
+    "no_moves": _("No change of owner is recorded."),
+    "no_such_queue": _("The group does not have this queue now."),
+    "loading": _("Loading…"),
+    "not_answered": _("RocketScope did not answer. It is asked again."),
+    "newest_messages": _("Newest messages of this queue"),
+    "first_waiting": _("The first message that waits"),
+    "move_offsets": _("Move the offset of this queue"),
+    "span_selected": _("selected: {since} to {until}"),
+    "timeline": _("Rebalance timeline"),
     "map_label": Counted(
         ngettext_lazy(
             "{queues} over {n} member; {unowned} without owner",
@@ -355,7 +374,14 @@ INTERFACE: Final[dict[str, Word]] = {
     "mixed_since": _("Mixed strategies since {time}: {parts}."),
     "strategy_of": _("{n} × {name}"),
     "change": _("Change"),
-    "new": _("new"),
+    "explain": _("What “{name}” means"),
+    "copy_name": _("Copy: {name}"),
+    "copied": _("Copied: {text}"),
+    "copy_selected": _(
+        "The browser does not let this page copy. The text is selected: press Ctrl+C "
+        "or ⌘C."
+    ),
+    "copy_refused": _("The browser does not let this page copy: {text}"),
     "link_copied": _("The link was copied to the clipboard."),
     "members_changed_meanwhile": _(
         "Members joined or left meanwhile. The page shows the newest state."
@@ -379,7 +405,7 @@ WORDS: Final[dict[str, dict[str, Word]]] = {
     "broker": BROKERS,
     "ui": INTERFACE,
 }
-"""By room, then by key; features add theirs with `add_words`."""
+"""By section, then by key; features add theirs with `add_words`."""
 
 SCRIPT_ROOMS: Final = (
     "ui",
@@ -390,12 +416,13 @@ SCRIPT_ROOMS: Final = (
     "unknown",
     "finding",
     "change",
+    "term",
 )
-"""The rooms that scripts of the pages read; the others are for templates alone."""
+"""The sections that page scripts read; the others are only for templates."""
 
 
 def add_words(rooms: Mapping[str, Mapping[str, Word]]) -> None:
-    """Add the words of a feature, to existing rooms or to new ones."""
+    """Add the words of a feature, to existing sections or to new ones."""
     for room, words in rooms.items():
         WORDS.setdefault(room, {}).update(words)
 

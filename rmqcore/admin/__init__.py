@@ -2,7 +2,7 @@
 
 from rmqcore.protocol.acl import AclCredentials
 
-from .access import AccessRule, AccessUser
+from .access import AccessRule, AccessUser, PlainAccess, PlainAccount
 from .admin import Admin
 from .offsets import END_OF_QUEUE
 from .snapshot import Patience
@@ -14,4 +14,6 @@ __all__ = [
     "AclCredentials",
     "Admin",
     "Patience",
+    "PlainAccess",
+    "PlainAccount",
 ]

@@ -1,4 +1,7 @@
-"""Calls about users and what they may do: ACL 2.0 (3001-3010) of brokers of 5.x.
+"""Calls about users and what they may do.
+
+Brokers of 5.x have ACL 2.0 (3001-3010). Brokers of 4.x, and of 5.x before 5.3, read
+accounts from files (`plain_acl.yml`), which are only read here (54).
 
 Each broker keeps its own users and policies. A broker that checks no signatures answers
 these requests with an error, or does not know them. Passwords are written, never read:
@@ -27,9 +30,9 @@ _OR_NO_POLICY: Final = (ResponseCode.SUCCESS, ResponseCode.POLICY_NOT_EXIST)
 
 @dataclass(frozen=True, slots=True)
 class AccessUser:
-    """A user of a broker: `Super` users may do everything, `Normal` ones what is said.
+    """A user of a broker; its status is `enable` or `disable`.
 
-    The status is `enable` or `disable`.
+    `Super` users may do everything, `Normal` users only what policies allow.
     """
 
     name: str
@@ -43,7 +46,7 @@ class AccessRule:
 
     A resource is `Topic:orders`, `Topic:ord*` (a prefix), `Group:*`, `Cluster:…`;
     actions are `Pub`, `Sub`, `Create`, `Update`, `Delete`, `Get`, `List`, `All`.
-    Without sources it holds from everywhere.
+    Without sources it applies to requests from everywhere.
     """
 
     subject: str
@@ -52,6 +55,32 @@ class AccessRule:
     decision: str
     sources: tuple[str, ...] = ()
     policy: str = CUSTOM
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAccount:
+    """An account of a broker's `plain_acl.yml`, without its secret key.
+
+    Permissions are `DENY`, `PUB`, `SUB` or `PUB|SUB`; None where the file says nothing,
+    which brokers take for `DENY`. `topics` and `groups` are as in the file, such as
+    `orders=PUB|SUB`. Without an address the account may come from everywhere.
+    """
+
+    access_key: str
+    admin: bool
+    address: str | None
+    default_topic: str | None
+    default_group: str | None
+    topics: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAccess:
+    """What a broker's `plain_acl.yml` says; the addresses need no account at all."""
+
+    addresses: tuple[str, ...]
+    accounts: tuple[PlainAccount, ...]
 
 
 class AccessCalls(Caller):
@@ -91,7 +120,7 @@ class AccessCalls(Caller):
     async def put_rule(
         self, rule: AccessRule, broker_address: str, *, new: bool
     ) -> None:
-        """Add a rule, or replace the one of the same resource.
+        """Add a rule, or replace the one for the same resource.
 
         `new` says that the subject has no rule yet.
         """
@@ -113,11 +142,26 @@ class AccessCalls(Caller):
     async def drop_rule(
         self, subject: str, resource: str, broker_address: str, *, policy: str = CUSTOM
     ) -> None:
-        """Delete the rule of one resource."""
+        """Delete the rule for one resource."""
         await self._access(
             broker_address,
             RequestCode.AUTH_DELETE_ACL,
             {"subject": subject, "resource": resource, "policyType": policy},
+        )
+
+    async def plain_access(self, broker_address: str) -> PlainAccess:
+        """Return the accounts of one broker's file.
+
+        A broker whose setting `aclEnable` is not `true` answers nothing at all: ask
+        for its settings first. The answer holds the secret keys, which are dropped.
+        """
+        code = RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG
+        document = loads(await self._access(broker_address, code, {}))
+        if not isinstance(document, dict):
+            raise BodyError("an object with accounts was expected")
+        return PlainAccess(
+            tuple(map(str, document.get("globalWhiteAddrs") or ())),
+            tuple(map(_account, document.get("plainAccessConfigs") or ())),
         )
 
     async def _access(
@@ -161,3 +205,15 @@ def _rules(document: Mapping[str, Any]) -> list[AccessRule]:
         for policy in document.get("policies") or ()
         for entry in policy.get("entries") or ()
     ]
+
+
+def _account(document: Mapping[str, Any]) -> PlainAccount:
+    return PlainAccount(
+        str(document.get("accessKey") or ""),
+        document.get("admin") is True,
+        document.get("whiteRemoteAddress") or None,
+        document.get("defaultTopicPerm"),
+        document.get("defaultGroupPerm"),
+        tuple(map(str, document.get("topicPerms") or ())),
+        tuple(map(str, document.get("groupPerms") or ())),
+    )

@@ -14,14 +14,13 @@ from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 
 from .access import AccessCalls
 from .ages import GroupAges
-from .configuration import ConfigurationCalls
 from .groups import GroupCalls
 from .moving import MovingCalls
 from .sending import SendingCalls
 from .sweep import Question
 
 
-class Admin(SendingCalls, MovingCalls, GroupCalls, ConfigurationCalls, AccessCalls):
+class Admin(SendingCalls, MovingCalls, GroupCalls, AccessCalls):
     """Typed calls to one cluster; see `Caller` for how it is made."""
 
     async def snapshot(
@@ -67,6 +66,19 @@ class Admin(SendingCalls, MovingCalls, GroupCalls, ConfigurationCalls, AccessCal
         Return False when it is not missing: named by a name server, or not known.
         """
         return self._snapshots.register.forget(name)
+
+    def member_left(self, group: str, client_id: str) -> None:
+        """Take a member's own word that it leaves its group.
+
+        A broker that is away or has restarted cannot tell: without this word the
+        member would be shown as missing for 40 s after that. One that a broker lists is
+        still shown.
+        """
+        self._snapshots.member_left(group, client_id)
+
+    def member_there(self, group: str, client_id: str) -> None:
+        """Take a member's own word that it is in its group, perhaps again."""
+        self._snapshots.member_there(group, client_id)
 
     def known_brokers(self) -> tuple[KnownBroker, ...]:
         """Return the brokers that snapshots have shown, including missing ones."""

@@ -8,18 +8,15 @@ from rmqcore.model.route import TopicRoute
 from rmqcore.protocol.bodies import (
     ClusterInfo,
     HaStatus,
-    decode_broker_stats,
     decode_cluster_info,
     decode_ha_status,
     decode_kv_table,
     decode_topic_list,
     decode_topic_route,
 )
-from rmqcore.protocol.bodies.stats import BrokerStatsData
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.headers import (
     GetRouteInfoRequestHeader,
-    ViewBrokerStatsDataRequestHeader,
 )
 
 from .caller import Caller
@@ -54,17 +51,6 @@ class BrokerCalls(Caller):
         """
         answer = await self._ask(broker_address, RequestCode.GET_BROKER_HA_STATUS)
         return decode_ha_status(answer.body)
-
-    async def broker_stats(
-        self, broker_address: str, name: str, key: str
-    ) -> BrokerStatsData:
-        """Return one statistic, such as `TOPIC_PUT_NUMS` of a topic (315)."""
-        answer = await self._ask(
-            broker_address,
-            RequestCode.VIEW_BROKER_STATS_DATA,
-            ViewBrokerStatsDataRequestHeader(stats_name=name, stats_key=key),
-        )
-        return decode_broker_stats(answer.body)
 
     async def brokers_named_by(self, nameserver: str) -> ClusterInfo:
         """Return the brokers that one name server knows (106)."""

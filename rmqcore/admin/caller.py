@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Sequence
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final, Self, TypeVar
 
 from rmqcore.errors import ArgumentError, RouteError
 from rmqcore.model.route import BrokerData
@@ -30,6 +29,8 @@ from rmqcore.transport.signing import signing
 from .snapshot import Patience, SnapshotTaker
 
 _SUCCESS: Final = (0,)
+
+T = TypeVar("T")
 
 
 class Caller:
@@ -64,12 +65,7 @@ class Caller:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -141,11 +137,15 @@ class Caller:
         *,
         ok: Sequence[int] = _SUCCESS,
     ) -> list[RemotingCommand]:
-        """Ask several brokers side by side; raise the first error when all are done."""
-        answers = await asyncio.gather(
-            *(self._ask(address, code, header, body, ok=ok) for address in addresses),
-            return_exceptions=True,
+        return await self._on_each(
+            addresses, lambda address: self._ask(address, code, header, body, ok=ok)
         )
+
+    async def _on_each(
+        self, addresses: Iterable[str], call: Callable[[str], Awaitable[T]]
+    ) -> list[T]:
+        """Call brokers side by side; raise the first error when all are done."""
+        answers = await asyncio.gather(*map(call, addresses), return_exceptions=True)
         done = []
         for answer in answers:
             if isinstance(answer, BaseException):

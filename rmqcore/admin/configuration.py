@@ -1,7 +1,7 @@
 """Calls that read and change configuration on one broker, or at every name server.
 
-A cluster's brokers keep their configuration each for itself. So these calls go to one
-address, and the caller sees which of several was reached. What is written is the whole
+Each broker of a cluster keeps its own configuration, so these calls go to one address,
+and the caller sees which of several was reached. What is written is the whole
 configuration of a topic or group: members that this program does not know are kept by
 passing on the document that the broker itself has sent.
 """
@@ -9,12 +9,12 @@ passing on the document that the broker itself has sent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Final
 
 from rmqcore.errors import BodyError, RmqError
-from rmqcore.model.topic import AUTO_CREATE_TOPIC, TopicConfig
+from rmqcore.model.topic import TopicConfig
 from rmqcore.protocol.bodies import (
     decode_group_list,
     decode_topic_config,
@@ -49,7 +49,7 @@ _TOPIC_OR_NONE: Final = (
 _OR_ABSENT: Final = (ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST)
 
 Told = Mapping[str, RmqError | None]
-"""By name server: None where it did as asked, else why not."""
+"""By name server: None where it did as asked, otherwise the error."""
 
 
 class ConfigurationCalls(BrokerCalls):
@@ -85,22 +85,10 @@ class ConfigurationCalls(BrokerCalls):
         Its attributes are set; others that the topic has stay, except for those
         `removed`. Brokers before 5.0 ignore attributes.
         """
-        changes = [f"+{key}={value}" for key, value in config.attributes.items()]
-        changes += [f"-{key}" for key in removed]
         await self._ask(
             broker_address,
             RequestCode.UPDATE_AND_CREATE_TOPIC,
-            CreateTopicRequestHeader(
-                topic=config.topic,
-                default_topic=AUTO_CREATE_TOPIC,
-                read_queue_nums=config.read_queue_nums,
-                write_queue_nums=config.write_queue_nums,
-                perm=int(config.perm),
-                topic_filter_type=config.topic_filter_type,
-                topic_sys_flag=config.topic_sys_flag,
-                order=config.order,
-                attributes=",".join(changes) or None,
-            ),
+            CreateTopicRequestHeader.of(config, removed),
         )
 
     async def drop_topic(self, topic: str, broker_address: str) -> None:
@@ -111,8 +99,8 @@ class ConfigurationCalls(BrokerCalls):
             DeleteTopicRequestHeader(topic=topic),
         )
 
-    async def drop_routes(self, topic: str, cluster: str) -> Told:
-        """Make every name server forget the routes of a topic to one cluster."""
+    async def drop_routes(self, topic: str, cluster: str | None) -> Told:
+        """Make every name server forget a topic's routes, to one cluster or to all."""
         header = DeleteTopicFromNamesrvRequestHeader(topic=topic, cluster_name=cluster)
         return await self._tell_nameservers(RequestCode.DELETE_TOPIC_IN_NAMESRV, header)
 
@@ -170,7 +158,7 @@ class ConfigurationCalls(BrokerCalls):
     async def drop_group(
         self, group: str, broker_address: str, *, clean_offset: bool
     ) -> None:
-        """Delete a group on one broker, its committed offsets too if wanted."""
+        """Delete a group on one broker, and its committed offsets if wanted."""
         await self._ask(
             broker_address,
             RequestCode.DELETE_SUBSCRIPTIONGROUP,
@@ -184,29 +172,37 @@ class ConfigurationCalls(BrokerCalls):
     ) -> None:
         """Change settings of a running broker, which keeps them in its own file.
 
-        A broker accepts names and values that it makes no use of before its next
-        start, or at all.
+        A broker also accepts names and values that it uses only after its next start,
+        or never.
         """
         text = "\n".join(f"{name}={value}" for name, value in values.items())
         await self._ask(
             broker_address, RequestCode.UPDATE_BROKER_CONFIG, body=text.encode()
         )
 
-    async def set_writing(self, broker_name: str, *, allowed: bool) -> Told:
+    async def set_writing(
+        self,
+        broker_name: str,
+        *,
+        allowed: bool,
+        nameservers: Sequence[str] | None = None,
+    ) -> Told:
         """Stop producers from choosing a broker's queues, or allow it again.
 
         Name servers take the permission to write out of the routes that they give, or
         put it back; they forget it when they restart, or when the broker registers a
-        changed topic.
+        changed topic. Only the given name servers are told, or else all of them.
         """
         if allowed:
             return await self._tell_nameservers(
                 RequestCode.ADD_WRITE_PERM_OF_BROKER,
                 AddWritePermOfBrokerRequestHeader(broker_name=broker_name),
+                nameservers,
             )
         return await self._tell_nameservers(
             RequestCode.WIPE_WRITE_PERM_OF_BROKER,
             WipeWritePermOfBrokerRequestHeader(broker_name=broker_name),
+            nameservers,
         )
 
     async def topics_on(self, broker_address: str) -> Mapping[str, TopicConfig]:
@@ -214,8 +210,13 @@ class ConfigurationCalls(BrokerCalls):
         answer = await self._ask(broker_address, RequestCode.GET_ALL_TOPIC_CONFIG)
         return decode_topic_config_table(answer.body).topics
 
-    async def _tell_nameservers(self, code: RequestCode, header: Header) -> Told:
-        """Tell all of them side by side; one that fails does not spare the others."""
+    async def _tell_nameservers(
+        self,
+        code: RequestCode,
+        header: Header,
+        nameservers: Sequence[str] | None = None,
+    ) -> Told:
+        """Tell them side by side, whether or not one of them fails."""
         command = RemotingCommand.request(code, encode_header(header))
 
         async def tell(address: str) -> RmqError | None:
@@ -226,6 +227,6 @@ class ConfigurationCalls(BrokerCalls):
                 return error
             return None
 
-        addresses = self.nameservers
+        addresses = self.nameservers if nameservers is None else nameservers
         outcomes = await asyncio.gather(*map(tell, addresses))
         return dict(zip(addresses, outcomes, strict=True))

@@ -20,19 +20,18 @@ from rmqcore.protocol.bodies import (
     decode_group_table,
     decode_producer_connection,
     decode_producer_table,
-    encode_group_config,
     encode_query_assignment,
+    group_document,
 )
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.headers import (
-    DeleteSubscriptionGroupRequestHeader,
     GetConsumerConnectionListRequestHeader,
     GetConsumerListByGroupRequestHeader,
     GetConsumerRunningInfoRequestHeader,
     GetProducerConnectionListRequestHeader,
 )
 
-from .caller import Caller
+from .configuration import ConfigurationCalls
 from .names import is_system_group
 
 _OR_OFFLINE = (ResponseCode.SUCCESS, ResponseCode.CONSUMER_NOT_ONLINE)
@@ -41,7 +40,7 @@ _RELAY_TIMEOUT_S = 12.0
 """A broker waits ten seconds for the client it relays a question to."""
 
 
-class GroupCalls(Caller):
+class GroupCalls(ConfigurationCalls):
     """The questions and operations on consumer groups and clients."""
 
     async def group_configs(
@@ -62,23 +61,24 @@ class GroupCalls(Caller):
     async def create_group(
         self, config: SubscriptionGroupConfig, *, cluster: str | None = None
     ) -> None:
-        """Create or change a group on every broker of a cluster."""
-        await self._ask_each(
-            await self._masters(cluster),
-            RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
-            body=encode_group_config(config),
-        )
+        """Create or change a group on every broker of a cluster.
+
+        What a broker keeps of the group beyond `config` stays as it is.
+        """
+
+        async def change(address: str) -> None:
+            stored = (await self.group_documents(address)).get(config.group, {})
+            await self.put_group_document(group_document(config, stored), address)
+
+        await self._on_each(await self._masters(cluster), change)
 
     async def delete_group(
         self, group: str, *, cluster: str | None = None, clean_offset: bool = False
     ) -> None:
-        """Delete a group on every broker of a cluster, its offsets too if wanted."""
-        await self._ask_each(
+        """Delete a group on every broker of a cluster, and its offsets if wanted."""
+        await self._on_each(
             await self._masters(cluster),
-            RequestCode.DELETE_SUBSCRIPTIONGROUP,
-            DeleteSubscriptionGroupRequestHeader(
-                group_name=group, clean_offset=clean_offset
-            ),
+            lambda address: self.drop_group(group, address, clean_offset=clean_offset),
         )
 
     async def consumer_connection(

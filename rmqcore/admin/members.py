@@ -2,9 +2,9 @@
 
 A client is connected to every broker of its topics, so each broker lists it. Brokers
 that disagree are not corrected: a member carries the names of those that list it. A
-member that no broker lists stays, as missing, while the brokers that would know cannot
-be heard (see `memory`). Two processes with one client id (behaviour A5b) are listed
-twice by one broker and stay two members.
+member that no broker lists stays, as missing, while the brokers that would know do not
+answer (see `memory`). Two processes with one client id (behaviour A5b) are listed twice
+by one broker and stay two members.
 """
 
 from __future__ import annotations

@@ -107,11 +107,11 @@ class MessageCalls(OffsetCalls):
     """The questions about messages."""
 
     async def message_by_id(self, offset_msg_id: str) -> MessageExt | None:
-        """Return the message with an offset id; None when its broker has it no more.
+        """Return the message with an offset id; None when its broker no longer has it.
 
         The id names an address. Only brokers of this cluster are asked: raises
-        `RouteError` for any other address, and `ArgumentError` for a text that is no
-        such id.
+        `RouteError` for any other address, and `ArgumentError` for a text that is not
+        such an id.
         """
         host, offset = decode_offset_msg_id(offset_msg_id)
         broker = _at(host, await self.brokers())

@@ -1,7 +1,7 @@
-"""Calls that move a group's offsets queue by queue, and what one must know before.
+"""Calls that move a group's offsets queue by queue, and what must be known first.
 
 There are two kinds of brokers. Those of 5.x keep a reset themselves: the group's
-committed offset is set at once, members meet it with their next pull, and what they
+committed offset is set at once, members take it up with their next pull, and what they
 commit until then is ignored. Those of 4.x, and of 5.x with `useServerSideResetOffset`
 off, can only tell the members that are online, and by time, for all queues of a topic.
 Offsets of a group that is offline can be committed on either kind.
@@ -14,12 +14,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from rmqcore.errors import RmqError, RouteError
+from rmqcore.errors import RmqError
 from rmqcore.model.queue import MessageQueue
 from rmqcore.protocol.bodies import decode_queue_offsets, decode_topic_stats
 from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.headers import (
-    CloneGroupOffsetRequestHeader,
     GetTopicStatsInfoRequestHeader,
     ResetOffsetRequestHeader,
 )
@@ -63,7 +62,7 @@ class MovingCalls(OffsetCalls):
             GetTopicStatsInfoRequestHeader(topic=topic),
         )
         ends = decode_topic_stats(answer.body).by_queue()
-        committed = await _each(
+        committed = await ask_each(
             ends, lambda queue: self.committed_offset(group, queue, broker_address)
         )
         places: dict[int, QueuePlace] = {}
@@ -79,7 +78,7 @@ class MovingCalls(OffsetCalls):
         self, queues: Iterable[MessageQueue], timestamp_ms: int, broker_address: str
     ) -> Mapping[MessageQueue, int | RmqError]:
         """Return the first offset stored at a time or later, or the error, by queue."""
-        return await _each(
+        return await ask_each(
             queues,
             lambda queue: self.search_offset(queue, timestamp_ms, broker_address),
         )
@@ -127,35 +126,8 @@ class MovingCalls(OffsetCalls):
         )
         return decode_queue_offsets(answer.body) if answer.body else {}
 
-    async def clone_offsets(
-        self, source: str, target: str, topic: str, *, offline: bool = True
-    ) -> None:
-        """Give a group what another has committed on a topic, on all brokers (314).
 
-        Members of the target that are online overwrite it. With `offline`, the source
-        need not be subscribed to the topic now.
-        """
-        masters = await self.topic_masters(topic)
-        headless = [name for name, address in masters.items() if address is None]
-        if headless:
-            raise RouteError(f"no master is alive of {', '.join(headless)}")
-        await self._ask_each(
-            [address for address in masters.values() if address is not None],
-            RequestCode.CLONE_GROUP_OFFSET,
-            CloneGroupOffsetRequestHeader(
-                src_group=source, dest_group=target, topic=topic, offline=offline
-            ),
-        )
-
-    async def broker_settings(self, broker_address: str) -> dict[str, str]:
-        """Return a broker's configuration, as the broker words it (26)."""
-        answer = await self._ask(broker_address, RequestCode.GET_BROKER_CONFIG)
-        lines = answer.body.decode("utf-8", "replace").splitlines()
-        pairs = (line.partition("=") for line in lines if "=" in line)
-        return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-async def _each(
+async def ask_each(
     keys: Iterable[_Key], ask: Callable[[_Key], Awaitable[_Value]]
 ) -> dict[_Key, _Value | RmqError]:
     """Ask for each key, a bounded number at a time; an error is its key's answer."""

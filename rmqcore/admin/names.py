@@ -1,4 +1,4 @@
-"""Tells RocketMQ's own topics and groups, and the group that a retry topic belongs to.
+"""Recognizes RocketMQ's own topics and groups, and finds the group of a retry topic.
 
 Names are all there is to go by: brokers do not mark what they made for themselves.
 """
@@ -46,7 +46,7 @@ SYSTEM_TOPICS: Final = frozenset(
     )
 )
 BROADCAST_OFFSETS_SUFFIX: Final = "@broadcast"
-"""Ends the name under which brokers since 5.1 keep a broadcasting group's offsets.
+"""Suffix of the name under which brokers since 5.1 keep a broadcasting group's offsets.
 
 Every five seconds `broker/offset/BroadcastOffsetManager.java` commits to
 GROUP@broadcast the least offset that connected members have pulled, for members that

@@ -1,4 +1,4 @@
-"""Which brokers there are, by what every name server says now and said before.
+"""Which brokers there are, according to what each name server says and has said.
 
 Name servers hold routes without knowing of each other, so each of them is asked. A
 broker is there while one of them names it. One that none names any more is *missing*:

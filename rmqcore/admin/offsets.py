@@ -7,12 +7,9 @@ from rmqcore.model.queue import MessageQueue
 from rmqcore.protocol.bodies import (
     BrokerConsumeStats,
     ConsumeOffset,
-    ConsumeTimeSpan,
     decode_broker_consume_stats,
     decode_consume_stats,
-    decode_consume_time_spans,
     decode_consumer_offsets,
-    decode_queue_offsets,
     split_offset_key,
 )
 from rmqcore.protocol.codes import RequestCode, ResponseCode
@@ -23,8 +20,6 @@ from rmqcore.protocol.headers import (
     GetMinOffsetRequestHeader,
     OffsetResponseHeader,
     QueryConsumerOffsetRequestHeader,
-    QueryConsumeTimeSpanRequestHeader,
-    ResetOffsetRequestHeader,
     SearchOffsetRequestHeader,
     UpdateConsumerOffsetRequestHeader,
     decode_header,
@@ -98,31 +93,6 @@ class OffsetCalls(TopicCalls):
             ),
         )
 
-    async def reset_offset(
-        self, group: str, topic: str, timestamp_ms: int, *, force: bool = True
-    ) -> dict[MessageQueue, int]:
-        """Make a group consume a topic from a given time on; return the new offsets.
-
-        `END_OF_QUEUE` as the time skips everything. Without `force`, offsets only move
-        back. The broker tells the members that are online.
-        """
-        answers = await self._ask_each(
-            await self._topic_brokers(topic),
-            RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
-            ResetOffsetRequestHeader(
-                group=group,
-                topic=topic,
-                timestamp=timestamp_ms,
-                is_force=force,
-                queue_id=-1,
-            ),
-        )
-        offsets: dict[MessageQueue, int] = {}
-        for answer in answers:
-            if answer.body:
-                offsets.update(decode_queue_offsets(answer.body))
-        return dict(sorted(offsets.items()))
-
     async def consume_stats(
         self, group: str, broker_address: str, topic: str | None = None
     ) -> dict[MessageQueue, ConsumeOffset]:
@@ -145,15 +115,6 @@ class OffsetCalls(TopicCalls):
             timeout=_ALL_STATS_TIMEOUT_S,
         )
         return decode_broker_consume_stats(answer.body)
-
-    async def time_spans(self, group: str, topic: str) -> list[ConsumeTimeSpan]:
-        """Return store times at both ends of each queue and at the committed offset."""
-        answers = await self._ask_each(
-            await self._topic_brokers(topic),
-            RequestCode.QUERY_CONSUME_TIME_SPAN,
-            QueryConsumeTimeSpanRequestHeader(group=group, topic=topic),
-        )
-        return [s for a in answers for s in decode_consume_time_spans(a.body)]
 
     async def min_offset(self, queue: MessageQueue) -> int:
         """Return the offset of the oldest message that the broker still holds."""

@@ -36,7 +36,7 @@ NOT_ASKED = Owners(reason=Reason.NOT_ASKED)
 def strategy_of(
     members: Sequence[MemberSnapshot],
 ) -> tuple[str | None, StrategySource | None, Reason | None]:
-    """Return the strategy of a group, how it is known, and why it is not."""
+    """Return a group's strategy and how it is known, or why it is not."""
     reported = {member.strategy for member in members if member.strategy is not None}
     if len(reported) > 1:
         return None, StrategySource.REPORTED, Reason.MIXED

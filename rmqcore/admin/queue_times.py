@@ -23,7 +23,7 @@ from .sweep import BrokerAnswers, Question
 Row = int | Reason
 
 _NO_LONGER: Final = 1_000_000_000_000
-"""A delay (ms) that results only without a store time: the message itself is gone."""
+"""Only a missing store time results in a delay (ms) this long: the message is gone."""
 
 
 class QueueTimes:

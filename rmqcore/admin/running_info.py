@@ -2,7 +2,7 @@
 
 The broker relays the question to the client and holds one of its admin threads until
 the client answers, for up to ten seconds. So at most four questions are open per
-broker, each waits a short time only, and a client that did not answer is left alone
+broker, each waits only a short time, and a client that did not answer is left alone
 for a while. A member listed by several brokers is asked through one of them; if it did
 not answer, it is asked through another one next, since one connection to it may be
 dead.

@@ -67,9 +67,9 @@ class SendingCalls(MessageCalls):
     async def send_message(
         self, message: Message, *, queue: MessageQueue | None = None
     ) -> SentMessage:
-        """Store a message in a queue, by default in one that the time picks.
+        """Store a message in a queue, by default in one chosen by the time.
 
-        A unique key in its properties is kept, else a new one is made. Raises
+        A unique key in its properties is kept, otherwise a new one is made. Raises
         `ResponseError` 17 where the topic does not exist, and `RouteError` where it
         cannot be written.
         """

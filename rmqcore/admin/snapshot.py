@@ -11,7 +11,8 @@ broker delays only itself. What remains is when to stop waiting for it:
 - a snapshot takes no longer than `deadline_s`, a single answer no longer than
   `timeout_s`;
 - one that was given up is left alone by the next snapshots for a short pause, one that
-  said it is busy for a pause that grows while it goes on; one try at the end of each.
+  said it is busy for a pause that grows while it goes on; one try is made at the end of
+  each pause.
 
 What a broker answered before it was given up counts. A broker whose master cannot be
 reached is asked through a slave and marked stale.
@@ -89,6 +90,16 @@ class SnapshotTaker:
         self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
         self._last = None, {}
         self._running_infos = RunningInfos(pool, clock, patience.timeout_s)
+
+    def member_left(self, group: str, client_id: str) -> None:
+        """Stop treating a member as missing: it said that it leaves."""
+        for memory in self._memories.values():
+            memory.note_left(group, client_id)
+
+    def member_there(self, group: str, client_id: str) -> None:
+        """Treat a member as missing again when it is not listed."""
+        for memory in self._memories.values():
+            memory.note_there(group, client_id)
 
     async def take(
         self, question: Question, previous: ClusterSnapshot | None = None

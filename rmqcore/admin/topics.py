@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from rmqcore.model.queue import MessageQueue
 from rmqcore.model.route import TopicRoute
-from rmqcore.model.topic import AUTO_CREATE_TOPIC, Perm, TopicConfig
+from rmqcore.model.topic import Perm, TopicConfig
 from rmqcore.protocol.bodies import (
     TopicOffset,
     decode_group_list,
-    decode_topic_config,
     decode_topic_list,
     decode_topic_route,
     decode_topic_stats,
 )
 from rmqcore.protocol.codes import RequestCode, ResponseCode
-from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import (
-    CreateTopicRequestHeader,
-    DeleteTopicFromNamesrvRequestHeader,
-    DeleteTopicRequestHeader,
     GetRouteInfoRequestHeader,
-    GetTopicConfigRequestHeader,
     GetTopicStatsInfoRequestHeader,
     QueryTopicConsumeByWhoRequestHeader,
-    encode_header,
 )
-from rmqcore.transport.responses import raise_for_code
 
-from .caller import Caller, positive
+from .caller import positive
+from .configuration import ConfigurationCalls
 
 _OR_ABSENT = (ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST)
 
 
-class TopicCalls(Caller):
+class TopicCalls(ConfigurationCalls):
     """The questions and operations on topics."""
 
     async def topic_names(self) -> list[str]:
@@ -50,15 +43,6 @@ class TopicCalls(Caller):
         )
         return decode_topic_route(answer.body)
 
-    async def topic_config(self, topic: str, broker_address: str) -> TopicConfig:
-        """Return a topic's configuration on one broker."""
-        answer = await self._ask(
-            broker_address,
-            RequestCode.GET_TOPIC_CONFIG,
-            GetTopicConfigRequestHeader(topic=topic),
-        )
-        return decode_topic_config(answer.body)
-
     async def create_topic(
         self,
         topic: str,
@@ -73,38 +57,22 @@ class TopicCalls(Caller):
 
         `queues` is the number of queues on each broker, for reading and writing.
         """
-        config = TopicConfig(topic, positive("queues", queues), queues, perm)
-        await self._ask_each(
+        positive("queues", queues)
+        config = TopicConfig(topic, queues, queues, perm, order=order)
+        await self._on_each(
             await self._masters(cluster, broker_name),
-            RequestCode.UPDATE_AND_CREATE_TOPIC,
-            CreateTopicRequestHeader(
-                topic=config.topic,
-                default_topic=AUTO_CREATE_TOPIC,
-                read_queue_nums=config.read_queue_nums,
-                write_queue_nums=config.write_queue_nums,
-                perm=int(config.perm),
-                topic_filter_type=config.topic_filter_type,
-                topic_sys_flag=config.topic_sys_flag,
-                order=order,
-            ),
+            lambda address: self.put_topic(config, address),
         )
 
     async def delete_topic(self, topic: str, *, cluster: str | None = None) -> None:
         """Delete a topic on every broker of a cluster, then at every name server."""
-        await self._ask_each(
+        await self._on_each(
             await self._masters(cluster),
-            RequestCode.DELETE_TOPIC_IN_BROKER,
-            DeleteTopicRequestHeader(topic=topic),
+            lambda address: self.drop_topic(topic, address),
         )
-        code = RequestCode.DELETE_TOPIC_IN_NAMESRV
-        fields = encode_header(
-            DeleteTopicFromNamesrvRequestHeader(topic=topic, cluster_name=cluster)
-        )
-        answers = await self._nameservers.request_all(
-            RemotingCommand.request(code, fields)
-        )
-        for address, answer in answers.items():
-            raise_for_code(answer, request_code=code, address=address)
+        told = await self.drop_routes(topic, cluster)
+        for error in filter(None, told.values()):
+            raise error
 
     async def topic_stats(self, topic: str) -> dict[MessageQueue, TopicOffset]:
         """Return the offsets of a topic's queues on all of its brokers."""

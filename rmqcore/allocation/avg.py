@@ -10,21 +10,13 @@ from dataclasses import dataclass
 
 from rmqcore.model import MessageQueue
 
-from .strategy import (
-    AllocateStrategy,
-    Divide,
-    Shares,
-    check,
-    check_lists,
-    check_members,
-    first_positions,
-)
+from .strategy import StrategyByPosition
 
 
 def block(index: int, queue_count: int, client_count: int) -> tuple[int, int]:
     """Return start and end of the block that the client at `index` takes.
 
-    With fewer queues than clients, the last clients would start behind the last queue:
+    With fewer queues than clients, the last clients would start past the last queue:
     their blocks are empty.
     """
     size, remainder = divmod(queue_count, client_count)
@@ -36,7 +28,7 @@ def block(index: int, queue_count: int, client_count: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Avg(AllocateStrategy):
+class Avg(StrategyByPosition):
     """Give each member one contiguous block; the first members take the remainder.
 
     With q queues and c members, q mod c members get q // c + 1 queues and the rest
@@ -63,35 +55,8 @@ class Avg(AllocateStrategy):
         """The name RocketMQ reports."""
         return "AVG"
 
-    def allocate(
-        self,
-        group: str,
-        client_id: str,
-        queues: Sequence[MessageQueue],
-        client_ids: Sequence[str],
+    def _part(
+        self, queues: Sequence[MessageQueue], index: int, client_count: int
     ) -> list[MessageQueue]:
-        """Return the block of one member; raise AllocationError as B7 says."""
-        if not check(group, client_id, queues, client_ids):
-            return []
-        start, end = block(client_ids.index(client_id), len(queues), len(client_ids))
+        start, end = block(index, len(queues), client_count)
         return list(queues[start:end])
-
-    def divider(self, client_ids: Sequence[str]) -> Divide:
-        """Prepare the blocks of these members."""
-        check_members(client_ids)
-        positions = first_positions(client_ids)
-        client_count = len(client_ids)
-
-        def divide(queues: Sequence[MessageQueue]) -> Shares:
-            check_lists(queues, client_ids)
-            queue_count = len(queues)
-            shares: Shares = {}
-            for client_id, index in positions.items():
-                start, end = block(index, queue_count, client_count)
-                if start == end:
-                    # Positions rise, so later members get nothing either.
-                    break
-                shares[client_id] = list(queues[start:end])
-            return shares
-
-        return divide

@@ -10,19 +10,11 @@ from dataclasses import dataclass
 
 from rmqcore.model import MessageQueue
 
-from .strategy import (
-    AllocateStrategy,
-    Divide,
-    Shares,
-    check,
-    check_lists,
-    check_members,
-    first_positions,
-)
+from .strategy import StrategyByPosition
 
 
 @dataclass(frozen=True, slots=True)
-class AvgByCircle(AllocateStrategy):
+class AvgByCircle(StrategyByPosition):
     """Deal the queues out one by one: the member at i takes i, i + c, i + 2c, …
 
     Even, 8 queues over 2 members::
@@ -46,31 +38,7 @@ class AvgByCircle(AllocateStrategy):
         """The name RocketMQ reports."""
         return "AVG_BY_CIRCLE"
 
-    def allocate(
-        self,
-        group: str,
-        client_id: str,
-        queues: Sequence[MessageQueue],
-        client_ids: Sequence[str],
+    def _part(
+        self, queues: Sequence[MessageQueue], index: int, client_count: int
     ) -> list[MessageQueue]:
-        """Return every c-th queue for one member; raise AllocationError as B7 says."""
-        if not check(group, client_id, queues, client_ids):
-            return []
-        return list(queues[client_ids.index(client_id) :: len(client_ids)])
-
-    def divider(self, client_ids: Sequence[str]) -> Divide:
-        """Prepare the places of these members in the circle."""
-        check_members(client_ids)
-        positions = first_positions(client_ids)
-        client_count = len(client_ids)
-
-        def divide(queues: Sequence[MessageQueue]) -> Shares:
-            check_lists(queues, client_ids)
-            shares: Shares = {}
-            for client_id, index in positions.items():
-                if index >= len(queues):
-                    break
-                shares[client_id] = list(queues[index::client_count])
-            return shares
-
-        return divide
+        return list(queues[index::client_count])

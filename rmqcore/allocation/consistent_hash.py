@@ -24,10 +24,9 @@ from rmqcore.errors import AllocationError, ArgumentError
 from rmqcore.model import MessageQueue
 
 from .strategy import (
-    AllocateStrategy,
+    CheckedStrategy,
     Divide,
     Shares,
-    check,
     check_lists,
     check_members,
 )
@@ -57,7 +56,7 @@ def md5_places(texts: Iterable[str]) -> list[Place]:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsistentHash(AllocateStrategy):
+class ConsistentHash(CheckedStrategy):
     """Give each queue to the member whose virtual node comes next on the ring.
 
     Even, as far as hashing allows: 8 queues of topic T on broker-a over 2 members, 10
@@ -103,16 +102,13 @@ class ConsistentHash(AllocateStrategy):
         """The name RocketMQ reports."""
         return "CONSISTENT_HASH"
 
-    def allocate(
+    def _share(
         self,
         group: str,
         client_id: str,
         queues: Sequence[MessageQueue],
         client_ids: Sequence[str],
     ) -> list[MessageQueue]:
-        """Return the queues whose next node is the member's; errors as B7 says."""
-        if not check(group, client_id, queues, client_ids):
-            return []
         ring = self._ring(client_ids)
         return [queue for queue, owner in ring.route(queues) if owner == client_id]
 

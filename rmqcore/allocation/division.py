@@ -95,7 +95,7 @@ def _strategy(
     if isinstance(strategy, AllocateStrategy):
         if options:
             raise ArgumentError(
-                f"option {min(options)!r} beside a strategy that is built already"
+                f"option {min(options)!r} beside a strategy that has been built already"
             )
         return strategy
     if not isinstance(strategy, str):

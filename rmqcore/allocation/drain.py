@@ -76,7 +76,8 @@ def _known_sum(values: Sequence[float | None]) -> float:
 def worst_drain_time(times: Iterable[float | None]) -> float | None:
     """Return the longest of several drain times; NEVER is longer than unknown.
 
-    Unknown among finite times makes the worst unknown: it may be any.
+    One unknown time among finite ones makes the longest unknown, since it may be that
+    one.
     """
     worst = 0.0
     unknown = False

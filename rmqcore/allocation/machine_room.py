@@ -11,15 +11,7 @@ from dataclasses import dataclass
 from rmqcore.errors import AllocationError, ArgumentError
 from rmqcore.model import MessageQueue
 
-from .strategy import (
-    AllocateStrategy,
-    Divide,
-    Shares,
-    check,
-    check_lists,
-    check_members,
-    first_positions,
-)
+from .strategy import StrategyByPosition
 
 ROOM_SEPARATOR = "@"
 
@@ -36,7 +28,7 @@ def room_of(broker_name: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineRoom(AllocateStrategy):
+class MachineRoom(StrategyByPosition):
     """Divide the queues of the allowed rooms; the first members take the remainder.
 
     Of p such queues over c members, the member at i takes p // c from i * (p // c) on;
@@ -75,39 +67,16 @@ class MachineRoom(AllocateStrategy):
         """The name RocketMQ reports."""
         return "MACHINE_ROOM"
 
-    def allocate(
-        self,
-        group: str,
-        client_id: str,
-        queues: Sequence[MessageQueue],
-        client_ids: Sequence[str],
+    def _part(
+        self, queues: Sequence[MessageQueue], index: int, client_count: int
     ) -> list[MessageQueue]:
-        """Return the part of one member; raise AllocationError as B7 says."""
-        if not check(group, client_id, queues, client_ids):
-            return []
-        allowed = self._in_rooms(queues)
-        return _part(allowed, client_ids.index(client_id), len(client_ids))
+        size, remainder = divmod(len(queues), client_count)
+        part = list(queues[index * size : (index + 1) * size])
+        if index < remainder:
+            part.append(queues[client_count * size + index])
+        return part
 
-    def divider(self, client_ids: Sequence[str]) -> Divide:
-        """Prepare the places of these members."""
-        check_members(client_ids)
-        positions = first_positions(client_ids)
-        client_count = len(client_ids)
-
-        def divide(queues: Sequence[MessageQueue]) -> Shares:
-            check_lists(queues, client_ids)
-            allowed = self._in_rooms(queues)
-            shares: Shares = {}
-            for client_id, index in positions.items():
-                part = _part(allowed, index, client_count)
-                if not part:
-                    break
-                shares[client_id] = part
-            return shares
-
-        return divide
-
-    def _in_rooms(self, queues: Sequence[MessageQueue]) -> list[MessageQueue]:
+    def _divided(self, queues: Sequence[MessageQueue]) -> list[MessageQueue]:
         allowed: dict[str, bool] = {}
         taken: list[MessageQueue] = []
         for queue in queues:
@@ -128,13 +97,3 @@ class MachineRoom(AllocateStrategy):
                 f"{queue} takes part"
             )
         return room in self.rooms
-
-
-def _part(
-    queues: Sequence[MessageQueue], index: int, client_count: int
-) -> list[MessageQueue]:
-    size, remainder = divmod(len(queues), client_count)
-    part = list(queues[index * size : (index + 1) * size])
-    if index < remainder:
-        part.append(queues[client_count * size + index])
-    return part

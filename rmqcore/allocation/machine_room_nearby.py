@@ -16,9 +16,9 @@ from rmqcore.model.queue import utf16_key
 
 from .strategy import (
     AllocateStrategy,
+    CheckedStrategy,
     Divide,
     Shares,
-    check,
     check_lists,
     check_members,
 )
@@ -30,7 +30,7 @@ ClientRoom: TypeAlias = Callable[[str], str | None] | Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class MachineRoomNearby(AllocateStrategy):
+class MachineRoomNearby(CheckedStrategy):
     """Divide each room's queues among that room's members by the inner strategy.
 
     Queues of rooms without a living member are divided among all members, room after
@@ -69,7 +69,7 @@ class MachineRoomNearby(AllocateStrategy):
         """The name RocketMQ reports, with the inner strategy's."""
         return f"{NEARBY}-{self.inner.name}"
 
-    def allocate(
+    def _share(
         self,
         group: str,
         client_id: str,
@@ -78,11 +78,8 @@ class MachineRoomNearby(AllocateStrategy):
     ) -> list[MessageQueue]:
         """Return the queues of the member's room, then its part of rooms without any.
 
-        Raise AllocationError as B7 says, or one that names the queue or client id
-        without a room.
+        Raise AllocationError, which names it, for a queue or client id without a room.
         """
-        if not check(group, client_id, queues, client_ids):
-            return []
         queues_of = self._queues_by_room(queues)
         clients_of = self._clients_by_room(client_ids)
         own_room = self._room_of_client(client_id)

@@ -1,6 +1,7 @@
 """Putting weights on shelves so that the fullest is as light as possible.
 
-This is scheduling on identical machines. Finding the optimum is NP-hard; this has:
+This is scheduling on identical machines. Finding the optimum is NP-hard; this module
+has:
 
 - `arrange`: longest weight first on the lightest shelf (at most 4/3 of the optimum),
   then moves and swaps off the fullest shelf while they help; then, for few items, a

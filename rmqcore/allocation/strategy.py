@@ -59,6 +59,83 @@ class AllocateStrategy(ABC):
         """Return a function that divides topics among these members, given sorted."""
 
 
+class CheckedStrategy(AllocateStrategy):
+    """A strategy that refuses what Java's common check refuses."""
+
+    __slots__ = ()
+
+    def allocate(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        """Return the queues of one member; raise AllocationError as B7 says."""
+        if not check(group, client_id, queues, client_ids):
+            return []
+        return self._share(group, client_id, queues, client_ids)
+
+    @abstractmethod
+    def _share(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        """Return the queues of one of the members, from lists that are not empty."""
+
+
+class StrategyByPosition(CheckedStrategy):
+    """A strategy by which a member's place in the group decides what it takes.
+
+    A later place never takes more than an earlier one.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _part(
+        self, queues: Sequence[MessageQueue], index: int, client_count: int
+    ) -> list[MessageQueue]:
+        """Return what the member at `index` takes of the queues to be divided."""
+
+    def _divided(self, queues: Sequence[MessageQueue]) -> Sequence[MessageQueue]:
+        """Return the queues that are divided; the others have no owner."""
+        return queues
+
+    def _share(
+        self,
+        group: str,
+        client_id: str,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+    ) -> list[MessageQueue]:
+        divided = self._divided(queues)
+        return self._part(divided, client_ids.index(client_id), len(client_ids))
+
+    def divider(self, client_ids: Sequence[str]) -> Divide:
+        """Prepare the places of these members."""
+        check_members(client_ids)
+        positions = first_positions(client_ids)
+        client_count = len(client_ids)
+
+        def divide(queues: Sequence[MessageQueue]) -> Shares:
+            check_lists(queues, client_ids)
+            divided = self._divided(queues)
+            shares: Shares = {}
+            for client_id, index in positions.items():
+                part = self._part(divided, index, client_count)
+                if not part:
+                    # Positions rise, so later members get nothing either.
+                    break
+                shares[client_id] = part
+            return shares
+
+        return divide
+
+
 def check(
     group: str,
     client_id: str,

@@ -15,9 +15,10 @@ The members must be told of a new channel and of a topic added or removed, but n
 replaced tag expression. Members of broadcasting groups are never told: nothing is
 divided among them.
 
-No IO and no clock: times are arguments in ms, and what must be sent is returned.
-A heartbeat costs the number of its subscriptions, a lost channel the number of its
-groups, a scan for expired channels the number of channels.
+No IO and no clock: times are arguments in ms, and what must be sent is returned. The
+cost of a heartbeat grows with the number of its subscriptions, that of a lost channel
+with the number of its groups, that of a scan for expired channels with the number of
+channels.
 """
 
 from __future__ import annotations

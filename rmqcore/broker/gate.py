@@ -35,7 +35,7 @@ class Gate:
             return f"user {name}: the request carries no signature"
         if not user.verify(command.ext_fields, command.body):
             return (
-                f"user {name}: the signature does not fit, the secret key differs "
+                f"user {name}: the signature does not match: the secret key differs, "
                 "or the request was changed on its way"
             )
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -31,7 +31,7 @@ class BrokerSettings:
     without it, the online members are told to carry it out, as by brokers before 5.x.
     With `server_load_balancer`, a member that asks (400) is told its share; without it,
     all queues.
-    `max_log_bytes` limits the log with its queues and keys, to a file more or less.
+    `max_log_bytes` limits the log with its queues and keys, give or take one file.
     With `users` (access key → secret key), every request must be signed by one of them.
     `advertised_host` is the host that clients connect to, if not the one bound.
     """
@@ -99,6 +99,7 @@ class BrokerSettings:
             "authenticationEnabled": _write_bool(bool(self.users)),
             "timerWheelEnable": "false",
             "rejectTransactionMessage": "true",
+            "messageDelayLevel": _write_delays(self.delay_levels_ms),
         } | {name: key.show(self) for name, key in _CHANGEABLE.items()}
 
     def changed(self, properties: Mapping[str, str]) -> BrokerSettings:
@@ -117,6 +118,18 @@ class BrokerSettings:
             except ValueError:
                 raise ArgumentError(f"setting {name} cannot be {text!r}") from None
         return replace(self, **values)
+
+
+def _write_delays(levels_ms: Iterable[int]) -> str:
+    """Write delays as RocketMQ does, such as 10s; it has no ms, which tests use."""
+    return " ".join(map(_write_delay, levels_ms))
+
+
+def _write_delay(milliseconds: int) -> str:
+    for unit, size in (("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
+        if milliseconds >= size and milliseconds % size == 0:
+            return f"{milliseconds // size}{unit}"
+    return f"{milliseconds}ms"
 
 
 @dataclass(frozen=True, slots=True)

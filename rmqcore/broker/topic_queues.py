@@ -1,8 +1,9 @@
 """The queues of a topic on the whole cluster, as a broker that divides them needs.
 
 A broker knows only its own queues; the name servers know those of all brokers. They are
-asked in turn until one answers, each time anew: dividing queues that no longer exist
-would be worse than asking. A broker without name servers uses its own table.
+asked in turn until one answers, and asked anew each time: dividing queues that no
+longer exist would be worse than asking. A broker without name servers uses its own
+table.
 """
 
 from __future__ import annotations

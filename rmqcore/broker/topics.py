@@ -36,7 +36,8 @@ def system_topics(
 ) -> list[TopicConfig]:
     """Return the topics that a broker has from the start.
 
-    At least two: a name server takes a first registration with one topic for a change.
+    There are at least two: a name server mistakes a first registration with only one
+    topic for a change.
     """
     inherit = _READ_WRITE | Perm.INHERIT
     topics = [

@@ -47,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--store-mb",
         type=int,
         metavar="MB",
-        help="size of each broker's store, at which the oldest messages go, consumed "
-        f"or not; at least {_LEAST_STORE_MB} (default: no limit but their age)",
+        help="size of each broker's store, above which the oldest messages are "
+        f"deleted, consumed or not; at least {_LEAST_STORE_MB} "
+        "(default: no limit but their age)",
     )
     parser.add_argument(
         "--topic",

@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--count", type=int, default=0, metavar="N", help="stop after N messages"
     )
     parser.add_argument(
-        "--quiet", action="store_true", help="print no message and commit lines"
+        "--quiet", action="store_true", help="print no message or commit lines"
     )
 
 

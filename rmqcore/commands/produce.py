@@ -68,6 +68,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="choose the queue by key, one message after another",
     )
     parser.add_argument(
+        "--hot",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="share of the messages, 0 to 1, that get the key of the first one; with "
+        "--orderly, one queue is hot (default %(default)g)",
+    )
+    parser.add_argument(
         "--delay-level", type=int, default=0, metavar="L", help="1 to 18, 0 for none"
     )
 
@@ -79,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
     check_at_least("--size", args.size, 0)
     if args.orderly and not args.key_pattern:
         raise ArgumentError("--orderly needs --key-pattern: order is kept per key")
+    if not 0 <= args.hot <= 1:
+        raise ArgumentError(f"--hot is {args.hot:g}, allowed 0 to 1")
     make_key(args.key_pattern, 0)
     log_to_stderr()
     return asyncio.run(_produce(args))
@@ -104,12 +114,17 @@ def make_key(pattern: str, number: int) -> str:
     return "".join([*parts, rest])
 
 
+def is_hot(number: int, share: float) -> bool:
+    """Tell whether message `number` is one of the `share` that have one key."""
+    return int((number + 1) * share) > int(number * share)
+
+
 def make_message(args: argparse.Namespace, number: int) -> Message:
     """Return message `number` as the options describe it."""
     body = str(number).encode()
     if args.size:
         body = body.ljust(args.size, b".")[: args.size]
-    key = make_key(args.key_pattern, number)
+    key = make_key(args.key_pattern, 0 if is_hot(number, args.hot) else number)
     return Message.of(
         args.topic,
         body,

@@ -70,5 +70,5 @@ def tls_context(args: argparse.Namespace) -> ssl.SSLContext | None:
     if args.tls:
         return tls.context()
     if tls != ClientTls():
-        raise ArgumentError("the options --tls-… need --tls, without it nothing is TLS")
+        raise ArgumentError("the options --tls-… need --tls, which is not given")
     return None

@@ -183,7 +183,7 @@ def _key(body: str) -> str:
 
 
 def _out_of_order(deliveries: Iterable[Delivery]) -> Iterable[str]:
-    """Yield the bodies whose first delivery came before an earlier one's of its key."""
+    """Yield the bodies that were first delivered before an earlier one of their key."""
     expected = dict.fromkeys(KEYS, 0)
     seen = set()
     for delivery in deliveries:

@@ -28,30 +28,8 @@ from rmqcore.protocol.bodies import (
 )
 from rmqcore.protocol.codes import VERSION_V4_9_4, RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
-from rmqcore.protocol.headers import (
-    AddWritePermOfBrokerRequestHeader,
-    AddWritePermOfBrokerResponseHeader,
-    BrokerHeartbeatRequestHeader,
-    DeleteKvConfigRequestHeader,
-    DeleteTopicFromNamesrvRequestHeader,
-    GetBrokerMemberGroupRequestHeader,
-    GetKvConfigRequestHeader,
-    GetKvConfigResponseHeader,
-    GetKvListByNamespaceRequestHeader,
-    GetRouteInfoRequestHeader,
-    GetTopicsByClusterRequestHeader,
-    PutKvConfigRequestHeader,
-    QueryDataVersionRequestHeader,
-    QueryDataVersionResponseHeader,
-    RegisterBrokerRequestHeader,
-    RegisterBrokerResponseHeader,
-    RegisterTopicRequestHeader,
-    UnregisterBrokerRequestHeader,
-    WipeWritePermOfBrokerRequestHeader,
-    WipeWritePermOfBrokerResponseHeader,
-    decode_header,
-    encode_header,
-)
+from rmqcore.protocol.headers import decode_header, encode_header
+from rmqcore.protocol.headers import nameserver as headers
 from rmqcore.transport import Channel, Clock
 
 from .routes import BrokerIdentity, RouteTable
@@ -79,7 +57,7 @@ def register_broker(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """103: a broker and its topics."""
-    header = decode_header(RegisterBrokerRequestHeader, command.ext_fields)
+    header = decode_header(headers.RegisterBrokerRequestHeader, command.ext_fields)
     if header.body_crc32 and header.body_crc32 != body_crc32(command.body):
         return command.response(ResponseCode.SYSTEM_ERROR, "crc32 not match")
     body = decode_register_broker(command.body, compressed=bool(header.compressed))
@@ -100,7 +78,9 @@ def register_broker(
     master, ha_address = state.routes.master_of(identity) or (None, None)
     return command.response(
         ext_fields=encode_header(
-            RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master)
+            headers.RegisterBrokerResponseHeader(
+                ha_server_addr=ha_address, master_addr=master
+            )
         ),
         body=encode_kv_table(state.settings.namespace(ORDER_TOPIC_NAMESPACE) or {}),
     )
@@ -110,7 +90,7 @@ def unregister_broker(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """104: a broker leaves."""
-    header = decode_header(UnregisterBrokerRequestHeader, command.ext_fields)
+    header = decode_header(headers.UnregisterBrokerRequestHeader, command.ext_fields)
     state.routes.unregister(
         BrokerIdentity(
             header.cluster_name,
@@ -126,7 +106,7 @@ def broker_heartbeat(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """904: a broker is still there."""
-    header = decode_header(BrokerHeartbeatRequestHeader, command.ext_fields)
+    header = decode_header(headers.BrokerHeartbeatRequestHeader, command.ext_fields)
     now_ms = state.clock.time_ms()
     state.routes.renew(header.cluster_name, header.broker_addr, now_ms)
     return command.response()
@@ -136,7 +116,7 @@ def query_data_version(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """322: does the broker have to register its topics again?"""
-    header = decode_header(QueryDataVersionRequestHeader, command.ext_fields)
+    header = decode_header(headers.QueryDataVersionRequestHeader, command.ext_fields)
     asked = decode_data_version(command.body)
     known = state.routes.version_of(header.cluster_name, header.broker_addr)
     if known == asked:
@@ -144,7 +124,7 @@ def query_data_version(
         state.routes.renew(header.cluster_name, header.broker_addr, now_ms)
     return command.response(
         ext_fields=encode_header(
-            QueryDataVersionResponseHeader(changed=known != asked)
+            headers.QueryDataVersionResponseHeader(changed=known != asked)
         ),
         body=b"" if known is None else encode_data_version(known),
     )
@@ -154,7 +134,7 @@ def route_of_topic(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """105: the route of a topic."""
-    header = decode_header(GetRouteInfoRequestHeader, command.ext_fields)
+    header = decode_header(headers.GetRouteInfoRequestHeader, command.ext_fields)
     route = state.routes.route(header.topic)
     if route is None:
         return command.response(
@@ -183,7 +163,9 @@ def broker_members(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """901: the addresses of one broker name."""
-    header = decode_header(GetBrokerMemberGroupRequestHeader, command.ext_fields)
+    header = decode_header(
+        headers.GetBrokerMemberGroupRequestHeader, command.ext_fields
+    )
     broker = state.routes.brokers().get(header.broker_name)
     if broker is None or broker.cluster != header.cluster_name:
         return command.response()
@@ -201,7 +183,7 @@ def topics_of_cluster(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """224: the names of a cluster's topics."""
-    header = decode_header(GetTopicsByClusterRequestHeader, command.ext_fields)
+    header = decode_header(headers.GetTopicsByClusterRequestHeader, command.ext_fields)
     topics = state.routes.topics_of_cluster(header.cluster)
     return command.response(body=encode_topic_list(topics))
 
@@ -223,7 +205,9 @@ def delete_topic(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """216: forget a topic."""
-    header = decode_header(DeleteTopicFromNamesrvRequestHeader, command.ext_fields)
+    header = decode_header(
+        headers.DeleteTopicFromNamesrvRequestHeader, command.ext_fields
+    )
     state.routes.delete_topic(header.topic, header.cluster_name or None)
     return command.response()
 
@@ -232,7 +216,7 @@ def register_topic(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """217: queues of a topic on brokers that are known."""
-    header = decode_header(RegisterTopicRequestHeader, command.ext_fields)
+    header = decode_header(headers.RegisterTopicRequestHeader, command.ext_fields)
     state.routes.add_topic(header.topic, decode_topic_route(command.body).queues)
     return command.response()
 
@@ -241,9 +225,11 @@ def wipe_write_perm(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """205: stop writes to a broker."""
-    header = decode_header(WipeWritePermOfBrokerRequestHeader, command.ext_fields)
+    header = decode_header(
+        headers.WipeWritePermOfBrokerRequestHeader, command.ext_fields
+    )
     count = state.routes.set_writable(header.broker_name, writable=False)
-    answer = WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
+    answer = headers.WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
     return command.response(ext_fields=encode_header(answer))
 
 
@@ -251,9 +237,11 @@ def add_write_perm(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """327: allow writes to a broker again."""
-    header = decode_header(AddWritePermOfBrokerRequestHeader, command.ext_fields)
+    header = decode_header(
+        headers.AddWritePermOfBrokerRequestHeader, command.ext_fields
+    )
     count = state.routes.set_writable(header.broker_name, writable=True)
-    answer = AddWritePermOfBrokerResponseHeader(add_topic_count=count)
+    answer = headers.AddWritePermOfBrokerResponseHeader(add_topic_count=count)
     return command.response(ext_fields=encode_header(answer))
 
 
@@ -261,7 +249,7 @@ def put_setting(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """100: set a value."""
-    header = decode_header(PutKvConfigRequestHeader, command.ext_fields)
+    header = decode_header(headers.PutKvConfigRequestHeader, command.ext_fields)
     state.settings.put(header.kv_namespace, header.key, header.value)
     return command.response()
 
@@ -270,14 +258,14 @@ def get_setting(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """101: read a value."""
-    header = decode_header(GetKvConfigRequestHeader, command.ext_fields)
+    header = decode_header(headers.GetKvConfigRequestHeader, command.ext_fields)
     value = state.settings.get(header.kv_namespace, header.key)
     if value is None:
         return command.response(
             ResponseCode.QUERY_NOT_FOUND,
             f"No config item, Namespace: {header.kv_namespace} Key: {header.key}",
         )
-    answer = GetKvConfigResponseHeader(value=value)
+    answer = headers.GetKvConfigResponseHeader(value=value)
     return command.response(ext_fields=encode_header(answer))
 
 
@@ -285,7 +273,7 @@ def delete_setting(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """102: remove a value."""
-    header = decode_header(DeleteKvConfigRequestHeader, command.ext_fields)
+    header = decode_header(headers.DeleteKvConfigRequestHeader, command.ext_fields)
     state.settings.delete(header.kv_namespace, header.key)
     return command.response()
 
@@ -294,7 +282,9 @@ def list_settings(
     state: NameServerState, channel: Channel, command: RemotingCommand
 ) -> RemotingCommand:
     """219: all values of a namespace."""
-    header = decode_header(GetKvListByNamespaceRequestHeader, command.ext_fields)
+    header = decode_header(
+        headers.GetKvListByNamespaceRequestHeader, command.ext_fields
+    )
     values = state.settings.namespace(header.kv_namespace)
     if values is None:
         return command.response(

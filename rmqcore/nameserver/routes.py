@@ -12,8 +12,8 @@ broker name is gone, so are its queues; a topic without queues is unknown.
 A first registration with exactly one topic is refused, as in RocketMQ: it looks like a
 change of one topic that arrived after the broker had expired.
 
-No IO and no clock: times are arguments in ms. A route costs the number of its brokers,
-an expiry scan the number of registrations.
+No IO and no clock: times are arguments in ms. The cost of a route grows with the number
+of its brokers, that of an expiry scan with the number of registrations.
 """
 
 from __future__ import annotations

@@ -52,11 +52,6 @@ def unpack_host(packed: bytes) -> str:
     return f"[{IPv6Address(packed[:16])}]:{port}"
 
 
-def encode_offset_msg_id(store_host: str, offset: int) -> str:
-    """Return the id of the message at an offset of a broker's commit log."""
-    return (pack_host(store_host) + _OFFSET.pack(offset)).hex().upper()
-
-
 def encode_offset_msg_ids(store_host: bytes, offsets: Sequence[int]) -> str:
     """Return the ids of messages at several offsets, joined by commas.
 

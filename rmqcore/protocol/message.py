@@ -20,13 +20,12 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Final, cast
 
-from rmqcore.errors import BodyError, LocalProtocolError
+from rmqcore.errors import BodyError
 from rmqcore.model import MessageExt
-from rmqcore.model.message import MAX_PROPERTIES_BYTES
 
 from .compression import COMPRESSED_FLAG, KIND_MASK, compression_kind, inflate
-from .ids import IPV6_HOST_BYTES, pack_host, unpack_host
-from .properties import decode_properties, encode_properties
+from .ids import unpack_host
+from .properties import decode_properties
 
 MAGIC_V1: Final = 0xDAA320A7
 MAGIC_V2: Final = 0xDAA320AB
@@ -42,15 +41,11 @@ MAX_TOPIC_BYTES: Final = 255
 MAX_PULL_INFLATED_BYTES: Final = 256 * 1024 * 1024
 """The limit for all inflated bodies of one pull together."""
 
-_LONGEST_V1_TOPIC: Final = 127
 _HOST_FLAGS: Final = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _SIZE_AND_MAGIC: Final = struct.Struct(">iI")
 _SYS_FLAG: Final = struct.Struct(">i")
 _SYS_FLAG_AT: Final = 36
-_OFFSETS: Final = struct.Struct(">qq")
-_OFFSETS_AT: Final = 20
 _TIME: Final = struct.Struct(">q")
-_BORN_HOST_AT: Final = 48
 _INT16: Final = struct.Struct(">h")
 _HEADS: Final = {
     born | store: struct.Struct(
@@ -59,75 +54,6 @@ _HEADS: Final = {
     for born in (0, BORN_HOST_V6_FLAG)
     for store in (0, STORE_HOST_V6_FLAG)
 }
-
-
-def encode_record(message: MessageExt) -> bytearray:
-    """Return the record of a message, with its body unchanged.
-
-    Size, CRC and the host bits of sysFlag are computed; offsets and store time are
-    those of the message until `patch_record` replaces them. Raises
-    `LocalProtocolError` when topic or properties are longer than their fields.
-    """
-    topic = message.topic.encode()
-    properties = encode_properties(message.properties).encode()
-    _check_lengths(message.topic, topic, properties)
-    born_host, store_host = pack_host(message.born_host), pack_host(message.store_host)
-    hosts = (len(born_host) == IPV6_HOST_BYTES) * BORN_HOST_V6_FLAG
-    hosts |= (len(store_host) == IPV6_HOST_BYTES) * STORE_HOST_V6_FLAG
-    head = _HEADS[hosts]
-    is_v1 = len(topic) <= _LONGEST_V1_TOPIC
-    topic_length = len(topic).to_bytes(1 if is_v1 else 2, "big")
-    tail = b"".join((topic_length, topic, _INT16.pack(len(properties)), properties))
-    record = bytearray(
-        head.pack(
-            head.size + len(message.body) + len(tail),
-            MAGIC_V1 if is_v1 else MAGIC_V2,
-            zlib.crc32(message.body) & CRC_MASK,
-            message.queue_id,
-            message.flag,
-            message.queue_offset,
-            message.commit_log_offset,
-            message.sys_flag & ~_HOST_FLAGS | hosts,
-            message.born_timestamp,
-            born_host,
-            message.store_timestamp,
-            store_host,
-            message.reconsume_times,
-            message.prepared_transaction_offset,
-            len(message.body),
-        )
-    )
-    record += message.body
-    record += tail
-    return record
-
-
-def _check_lengths(name: str, topic: bytes, properties: bytes) -> None:
-    if not 0 < len(topic) <= MAX_TOPIC_BYTES:
-        raise LocalProtocolError(
-            f"topic {name[:80]!r} of {len(topic)} bytes, limit {MAX_TOPIC_BYTES}"
-        )
-    if len(properties) > MAX_PROPERTIES_BYTES:
-        raise LocalProtocolError(
-            f"properties of {len(properties)} bytes, limit {MAX_PROPERTIES_BYTES}"
-        )
-
-
-def patch_record(
-    record: bytearray,
-    *,
-    queue_offset: int,
-    commit_log_offset: int,
-    store_timestamp: int,
-) -> None:
-    """Write a record's position and time (ms) into it, in place.
-
-    They are known only when the record is appended.
-    """
-    _OFFSETS.pack_into(record, _OFFSETS_AT, queue_offset, commit_log_offset)
-    (sys_flag,) = _SYS_FLAG.unpack_from(record, _SYS_FLAG_AT)
-    host_bytes = 20 if sys_flag & BORN_HOST_V6_FLAG else 8
-    _TIME.pack_into(record, _BORN_HOST_AT + host_bytes, store_timestamp)
 
 
 class _Draft:

@@ -48,13 +48,3 @@ def parse_tag_expression(
         raise ArgumentError(f"tag expression {expression!r} of {topic} names no tag")
     codes = frozenset(map(java_string_hash, tags))
     return SubscriptionData(topic, expression, tags, codes, sub_version)
-
-
-def accepts_code(subscription: SubscriptionData, code: int) -> bool:
-    """Tell whether a broker hands out a message with this code in its queue."""
-    return subscription.takes_all or code in subscription.codes
-
-
-def accepts_tag(subscription: SubscriptionData, tag: str | None) -> bool:
-    """Tell whether a consumer accepts a message with this tag."""
-    return subscription.takes_all or tag in subscription.tags

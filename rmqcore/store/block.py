@@ -173,7 +173,7 @@ def encode_block(
     queue_offset: int,
     store_timestamp: int,
 ) -> bytes:
-    """Return the records of a batch, one behind another, at their places.
+    """Return the records of a batch, one after another, at their places.
 
     `queue_offset` is that of the first message. Raises `struct.error` for a number
     beyond its field.

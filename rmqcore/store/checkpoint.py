@@ -2,7 +2,7 @@
 
 Recovery relies on the order of writing: first the log, then queues and index, last the
 small file that says so. A checkpoint that fails halfway leaves the old one in place,
-and everything behind the old one is read from the log again.
+and everything after the old one is read from the log again.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ Appending is two steps, because a record contains its own offset: `place` finds 
 `size` bytes go, rolling over if need be, and `write` stores them there. Several
 records placed together are written together and become visible together.
 
-A torn tail is what a crash leaves behind the last whole record. `scan` yields whole
+A torn tail is what a crash leaves after the last whole record. `scan` yields whole
 records and stops at the first bytes that are not one; the caller decides whether the
 rest is a torn tail or damage, and `cut` removes it. Nothing is ever skipped.
 
-While the disk does not take what was appended, nothing more is: records that would be
-lost with the machine are refused, until a flush has succeeded.
+While the disk does not take what was appended, nothing more is appended: records that
+would be lost with the machine are refused, until a flush has succeeded.
 
 Cost: an append is one copy into mapped memory, a read one copy out of it. `flush` is
 the only call that waits for the disk, and may run in a thread while other calls are

@@ -171,7 +171,7 @@ class ConsumeQueue:
             (self.directory / segment_name(self._starts.pop(0))).unlink()
 
     def drop_from_log_offset(self, log_offset: int) -> None:
-        """Remove entries of records at or behind `log_offset`; all must be saved."""
+        """Remove entries of records at or after `log_offset`; all must be saved."""
         end = self.search(log_offset, lambda entry: entry[0])
         while self._starts and self._starts[-1] > end:
             (self.directory / segment_name(self._starts.pop())).unlink()

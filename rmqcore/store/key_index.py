@@ -116,7 +116,7 @@ class KeyIndex:
             self._forget(self._starts[0])
 
     def drop_from(self, log_offset: int) -> None:
-        """Forget every entry of a record at or behind `log_offset`."""
+        """Forget every entry of a record at or after `log_offset`."""
         for start in [start for start in self._starts if start >= log_offset]:
             self._forget(start)
         if not self._starts:

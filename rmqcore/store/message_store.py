@@ -70,7 +70,7 @@ class Appended(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The log offset behind the record."""
+        """The log offset at which the record ends."""
         return self.log_offset + self.size
 
 
@@ -131,7 +131,7 @@ class MessageStore:
     def append_all(
         self, pending: Sequence[PendingRecord], now_ms: int
     ) -> list[Appended]:
-        """Store records one behind another: all of them or, in a crash, none.
+        """Store records one after another: all of them or, in a crash, none.
 
         Records of one queue get consecutive queue offsets.
         """
@@ -437,7 +437,7 @@ class MessageStore:
     # Private, in order of first use
 
     def _log_share(self, total_bytes: int) -> int:
-        """Return the bytes of the log in a store of so many, as it is divided now."""
+        """Return the log's part of a store's bytes, by how the store is divided now."""
         log_bytes = self._log.max_offset - self._log.min_offset
         queue_bytes = sum(queue.total_bytes for queue in self._queues.values())
         all_bytes = log_bytes + queue_bytes + self._index.total_bytes

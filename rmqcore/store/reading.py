@@ -56,7 +56,7 @@ def read_queue(
 ) -> ReadResult:
     """Return the messages from `offset` on whose tags code is in `codes` (None: all).
 
-    `next_offset` is where the next read should begin, whatever the status: behind the
+    `next_offset` is where the next read should begin, whatever the status: after the
     last entry checked, or the nearest offset that exists.
     """
     if queue is None or queue.max == 0:

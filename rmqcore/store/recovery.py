@@ -3,9 +3,9 @@
 The checkpoint says up to which log offset the consume queues and the key index were on
 disk, and how many entries the queues had then. Recovery goes in three steps:
 
-1. Entries behind the checkpoint are dropped from queues and index. If now every
-   queue's last entry names the right record and the numbers add up, the derived data
-   is good up to the checkpoint; if anything is off, all of it is thrown away.
+1. Entries after the checkpoint are dropped from queues and index. If every queue's last
+   entry then names the right record and the numbers add up, the derived data is good up
+   to the checkpoint; if anything is off, all of it is thrown away.
 2. The log is read from there (or from its beginning) to the last whole record, and
    each record enters queues and index again.
 3. What follows the last whole record is a torn tail and is cut, unless it lies before
@@ -99,7 +99,7 @@ class Recovery:
             )
 
     def _require_derived_data(self, checkpoint: Checkpoint) -> None:
-        """Drop what is behind the checkpoint; raise unless the rest is unchanged."""
+        """Drop what is after the checkpoint; raise unless the rest is unchanged."""
         at = checkpoint.log_offset
         if at < self._log.min_offset:
             raise StoreError(f"the checkpoint at {at} is older than the log")
@@ -177,7 +177,7 @@ class Recovery:
         )
 
     def _begin_again(self, queue: ConsumeQueue, stored: StoredRecord) -> None:
-        """Start a queue at another number than its next one, where there is a reason.
+        """Start a queue at a number other than its next one, where there is a reason.
 
         Its earlier records may have been deleted with their log file, or its topic may
         have been deleted and created again, which begins at 0.

@@ -47,7 +47,7 @@ class Segment:
             self.size_bytes, self._map = _map_file(self.path, size_bytes)
         except OSError as error:
             if is_new:
-                # Some file systems keep what was reserved before there was no more.
+                # Some file systems keep what they had reserved when the space ran out.
                 with contextlib.suppress(OSError):
                     self.path.unlink()
             raise StoreError(

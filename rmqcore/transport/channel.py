@@ -257,7 +257,7 @@ class Channel(asyncio.Protocol):
             raise ChannelClosedError(f"{self.remote_address}: the channel is closed")
 
     def _is_unread(self) -> bool:
-        """Tell whether the peer of a client asks and asks, and reads nothing."""
+        """Tell whether a client's peer keeps asking and reads nothing."""
         if self._waits_for_reader:  # a server reads no more from such a peer
             return False
         transport = cast(asyncio.Transport, self._transport)

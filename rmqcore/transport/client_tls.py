@@ -141,7 +141,7 @@ def load_certificate(context: ssl.SSLContext, certificate: Path, key: Path) -> N
     files = f"certificate {certificate} with key {key}"
 
     def no_password() -> str:
-        raise ArgumentError(f"{files}: the key is encrypted, an open one is needed")
+        raise ArgumentError(f"{files}: the key is encrypted, which it must not be")
 
     for path in (certificate, key):
         try:
@@ -183,7 +183,7 @@ class _Context(ssl.SSLContext):
 
 
 class _Handshake(ssl.SSLObject):
-    """One connection's handshake, which ends by the judgement of the certificate."""
+    """One connection's handshake, which ends with a judgement of the certificate."""
 
     def do_handshake(self) -> None:
         """Go on with the handshake; raises `SSLCertVerificationError` in words."""
@@ -225,7 +225,7 @@ def _refusal(
     if code == _EXPIRED:
         return f"certificate expired: {who} was valid until {found.get('notAfter')}"
     if code == _NOT_YET_VALID:
-        return f"certificate not yet valid: {who} is from {found.get('notBefore')} on"
+        return f"certificate not yet valid: {who} starts at {found.get('notBefore')}"
     if code in _WRONG_NAME:
         names = ", ".join(value for _kind, value in found.get("subjectAltName", ()))
         return (

@@ -90,13 +90,6 @@ class NameServers:
                 logger.warning("nameserver=%s did not answer: %s", address, error)
         raise ConnectError(f"no name server answers: {'; '.join(problems)}")
 
-    async def request_all(self, command: RemotingCommand) -> dict[str, RemotingCommand]:
-        """Ask all of them, as changes must reach all; raise at the first fault."""
-        return {
-            address: await self._pool.request(address, copy(command), self._timeout)
-            for address in self.addresses
-        }
-
     async def route(self, topic: str) -> TopicRoute | None:
         """Return the route of a topic, or None where no broker has it."""
         code = RequestCode.GET_ROUTEINFO_BY_TOPIC

@@ -21,6 +21,7 @@ from dashboard.models import (
     LabRun,
     ManagedGroup,
     ReportDefinition,
+    ResendRun,
     SavedScenario,
     User,
 )
@@ -90,6 +91,15 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
     cluster = Cluster.objects.get(name="hangzhou")
     asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
     LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
+    ResendRun.objects.create(
+        pk=1,
+        cluster=cluster,
+        group=SAMPLES["group"],
+        target="group",
+        rate=1,
+        reason="x",
+        at=timezone.now(),
+    )
     ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
     name = {"cluster": cluster, "group": SAMPLES["group"]}
     SavedScenario.objects.create(pk=1, name="x", shared=True, owner=owner, **name)

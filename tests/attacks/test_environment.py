@@ -39,7 +39,8 @@ DATABASE = {"database", "pg"}
 NEEDS = {
     "state": set(),
     "cluster": set(),
-    "traffic": set(),
+    "traffic-1": set(),
+    "traffic-2": set(),
     "web": set(SECRETS.values()),
     "collector": CLUSTERS | DATABASE | {"redis", "s3", "aws"},
     "fleet-1": CLUSTERS | DATABASE | {"redis", "aws", "other"},
@@ -61,7 +62,7 @@ def planned() -> list[ChildSpec]:
     specs = [
         ChildSpec("state", ()),
         plan.embedded_cluster(FOUND),
-        plan.demo_traffic(FOUND),
+        *plan.demo_traffic(FOUND),
         plan.web(FOUND),
         *plan.workers(),
         plan.analytics(),

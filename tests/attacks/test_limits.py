@@ -189,7 +189,7 @@ def test_the_page_of_hosting_names_the_bound(operator: Client, settings: Any) ->
         "name": "billing",
         "confirm": "billing",
         "members": 6,
-        "topics": "orders",
+        "topic": "orders",
         "mode": "CLUSTERING",
         "strategy": "AVG",
         "start_position": "CONSUME_FROM_LAST_OFFSET",

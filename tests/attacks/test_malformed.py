@@ -81,7 +81,7 @@ PARAMETERS = (
     *("format", "table", "paper", "by", "topic", "consumer", "group", "worker"),
     *("timer", "since", "until", "panel", "strategy", "next"),
 )
-AWAY = {502, 503}
+AWAY = {424, 503}
 """What is answered where no broker answers and no sweep has written documents."""
 WRITES = [(method, route) for method, route in rest() if sample_body(route) is not None]
 READS = [route for route in pages() if "GET" in PAGES[route.name]]

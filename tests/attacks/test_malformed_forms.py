@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from dashboard.live import arrival
-from dashboard.models import Cluster, Role, User
+from dashboard.models import Cluster, Role, SavedView, User
 from tests.attacks.forms import (
     FORMS,
     URLENCODED,
@@ -99,8 +99,11 @@ def admin(
     write(overview_missing(), broker_missing())
     Cluster.objects.update(embedded=True)
     Client().force_login(User.objects.get(username="one"))
-    sign_in(Role.ADMIN)
-    return sign_in(Role.ADMIN)
+    sign_in(Role.ADMIN)  # a session to be ended
+    client = sign_in(Role.ADMIN)
+    owner = User.objects.get(username=Role.ADMIN.value)
+    SavedView.objects.create(pk=1, table="groups", name="x", owner=owner)
+    return client
 
 
 @pytest.fixture

@@ -60,6 +60,8 @@ FORMULAS = (
 )
 PAGES = (
     "group",
+    "group_queues",
+    "group_findings",
     "group_members",
     "group_timeline",
     "group_whatif",

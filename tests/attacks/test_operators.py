@@ -32,7 +32,7 @@ API = "/api/v1/clusters/hangzhou"
 FORM: dict[str, Any] = {
     "name": NAME,
     "members": "1",
-    "topics": "orders",
+    "topic": "orders",
     "mode": "CLUSTERING",
     "strategy": "AVG",
     "start_position": "CONSUME_FROM_LAST_OFFSET",

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from benchmarks.kills.__main__ import report, run
 from benchmarks.kills.campaign import Result
 from benchmarks.kills.history import Epoch, Event, epochs_apart, events_apart
 from benchmarks.kills.kinds import KINDS, WARM, Victim, order_of
+from benchmarks.kills.looking import MOVED, at_rest
 from benchmarks.kills.messages import (
     Acknowledged,
     Consumed,
@@ -34,6 +36,7 @@ from benchmarks.kills.verdict import Losses, goals, table
 from benchmarks.kills.writes import Seen, Write, lost_writes, wishes_apart
 from benchmarks.usage import began
 from rmqcore.model import MessageQueue
+from tests.dashboard.collector import sights
 from tests.support.process import Process
 
 QUEUE = ("broker-a", 3)
@@ -158,6 +161,22 @@ def test_a_group_is_settled_when_all_are_there_and_hold() -> None:
     assert list(TRUTH.unsettled(3))
     assert list(Truth(TRUTH.members, {KEYS[0]: (), KEYS[1]: ("two",)}).unsettled(2))
     assert list(Truth(TRUTH.members, {}).unsettled(2))
+
+
+def test_what_moves_while_it_is_looked_at_is_compared_again() -> None:
+    before, faults = {"kills": TRUTH}, {"page": "the owners are not the true ones"}
+    moved = {"kills": replace(TRUTH, members=frozenset({"one"}))}
+    assert at_rest(faults, before, before) == faults
+    assert at_rest({}, before, before) == {}
+    assert list(at_rest(faults, before, moved)) == [MOVED]
+    assert list(at_rest(faults, before, None)) == [MOVED]
+
+
+def test_members_that_no_broker_lists_are_no_members() -> None:
+    gone = replace(sights.member("two"), missing_since_ms=SINCE_MS)
+    assert Truth.of(
+        sights.group(sights.table(KEYS), [sights.member("one"), gone])
+    ).members == {"one"}
 
 
 def test_messages_that_are_not_where_they_were_put_are_lost() -> None:

@@ -112,7 +112,8 @@ def test_files_are_summed_by_row_and_strangers_stand_alone(tmp_path: Path) -> No
         "logs/web.log",
         "logs/web.log.1",
         "lake/landing/samples/cluster=a/day=2026-01-01/1-a-1.parquet",
-        "lake/rollup_60/a.parquet",
+        "lake/compact/rollup_queues_60/cluster=a/day=2026-01-01/1-1.parquet",
+        "lake/compact/samples/cluster=a/day=2026-01-01/1-1-a.parquet",
         "rocketscope.sqlite3",
         "forgotten/deep/file",
         "lake/elsewhere/file",
@@ -124,7 +125,8 @@ def test_files_are_summed_by_row_and_strangers_stand_alone(tmp_path: Path) -> No
     assert {name: size.count for name, size in found.items()} == {
         "logs/": 2,
         "lake/landing/": 1,
-        "lake/rollup*/": 1,
+        "lake/compact/rollup*/": 1,
+        "lake/compact/": 1,
         "rocketscope.sqlite3": 1,
         "forgotten": 1,
         "lake": 1,
@@ -152,7 +154,8 @@ def test_a_name_belongs_to_its_own_row() -> None:
     assert pattern_of("rs:memory:east", KEYS) == "rs:memory:*"
     assert pattern_of("rs:beat", KEYS) == "rs:beat"
     assert pattern_of("rs:beaten", KEYS) is None
-    assert pattern_of("lake/rollup_600/a", FILES) == "lake/rollup*/"
+    rollup = "lake/compact/rollup_queues_60/a"
+    assert pattern_of(rollup, FILES) == "lake/compact/rollup*/"
     assert pattern_of("logs", FILES) is None
 
 

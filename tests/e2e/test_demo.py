@@ -49,10 +49,10 @@ def wait_for_map(page: Page, expected: list[list[int]]) -> float:
     raise AssertionError(f"the map shows {shown}, expected {expected}")
 
 
-def wait_for_hosts(page: Page, stack: LaunchedStack, wanted: dict[str, int]) -> None:
-    """Return when each worker hosts as many members as wanted."""
+def wait_for_hosts(page: Page, stack: LaunchedStack, wanted: list[int]) -> None:
+    """Return when the workers host as many members as wanted, ascending."""
     deadline = time.monotonic() + PATIENCE_S
-    while (found := dict(rows_of(stack.var_dir, HOSTS))) != wanted:
+    while sorted((found := dict(rows_of(stack.var_dir, HOSTS))).values()) != wanted:
         assert time.monotonic() < deadline, f"the workers host {found}"
         page.wait_for_timeout(100)
 
@@ -79,9 +79,23 @@ def test_members_are_spread_over_both_workers(page: Page, stack: LaunchedStack) 
     wait_for_map(page, ONE)
     page.locator("[data-add]").click()
     wait_for_map(page, TWO)
-    wait_for_hosts(page, stack, {"fleet-1": 1, "fleet-2": 1})
+    wait_for_hosts(page, stack, [2, 3])
     page.locator("[data-remove='']").first.click()
     wait_for_map(page, ONE)
+
+
+def test_the_demo_has_more_to_see_than_a_healthy_group(
+    page: Page, stack: LaunchedStack
+) -> None:
+    page.goto(stack.address + "/clusters/embedded/")
+    rows = page.locator("[data-rows] tbody")
+    for group, topic in (("demo-slow", "orders"), ("demo-orderly", "payments")):
+        row = rows.locator(f"tr[data-key='{group}']")
+        row.wait_for(timeout=PATIENCE_S * 1000)
+        assert topic in row.inner_text()
+    steps = page.get_by_role("region", name=re.compile("Three steps"))
+    steps.get_by_role("link", name="Open demo-consumers").click()
+    page.wait_for_url(f"**{GROUP}")
 
 
 def test_the_pill_says_live_with_the_age_of_the_data(

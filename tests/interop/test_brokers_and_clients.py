@@ -7,14 +7,53 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.gateway.broker_runtime import ask_brokers
-from dashboard.gateway.client_info import ask_client, ask_producers
+from dashboard.collector.runtime_info import figures_of
+from dashboard.gateway.broker_runtime import Told, ask_brokers
+from dashboard.gateway.client_info import ask_client
+from dashboard.gateway.producers import ask_producers
 from dashboard.gateway.settings import ClusterSettings
+from rmqcore.admin import Admin
 from tests.support.java_driver import AdminTool
+from tests.support.waiting import until_seen
 
 from .sides import Side, until
+from .versions import OLDER_TOO
 
 pytestmark = pytest.mark.interop
+
+WITHOUT_MESSAGES = {
+    *("rates_in", "rates_out", "earliest_at", "log_min", "index_disk_ratio"),
+}
+"""Unknown while a broker is young or holds no messages."""
+
+
+@OLDER_TOO
+async def test_a_broker_reports_what_its_release_has(
+    admin: Admin, version: str
+) -> None:
+    addresses = [str(broker.master) for broker in await admin.brokers()]
+
+    async def look() -> list[Told]:
+        return await ask_brokers(admin, addresses, addresses)
+
+    # A broker of Java cannot tell in its first second, and has no rates in the first
+    # ten; the clusters of these tests may be that young.
+    for told in await until_seen(look, lambda all_told: not any(map(failed, all_told))):
+        assert told.table is not None
+        assert told.settings is not None
+        assert told.settings["brokerRole"] == "ASYNC_MASTER"
+        assert told.settings["diskMaxUsedSpaceRatio"] == "95"
+        figures, unknown = figures_of(told.table)
+        assert figures["version"] == "V" + version.replace(".", "_")
+        older = set() if version > "5" else {"active"}
+        assert older <= unknown.keys() <= older | WITHOUT_MESSAGES
+        assert {unknown[name] for name in older} <= {"older_broker"}
+        assert {"send", "pull"} <= {pool["name"] for pool in figures["pools"]}
+        assert (figures["disk_total"] or 0) > 1 << 30
+
+
+def failed(told: Told) -> bool:
+    return bool(told.error or told.settings_error)
 
 
 async def test_the_admin_tool_prints_the_same(

@@ -27,9 +27,13 @@ from rmqcore.protocol.codes import RequestCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.transport import connect
 from tests.support.apache import BRIEF, ApacheCluster, start_cluster
+from tests.support.browser import find_chromium
 from tests.support.jars import rocketmq_version
-from tests.support.java_driver import JavaDriver
+from tests.support.java_driver import AdminTool, JavaDriver
+from tests.support.product import running_product
 
+from .forms import change, undo
+from .mqadmin_tool import Mqadmin
 from .sides import PATIENT, Side, our_member, until
 
 pytestmark = [
@@ -171,6 +175,53 @@ async def test_users_and_rules_are_added_changed_and_removed(
         assert disabled not in await admin.users(address)
         # A broker deletes what a user may do together with the user.
         assert await read_rules(admin, subject, address) is None
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_users_and_rules_are_changed_in_the_browser(
+    guarded: ApacheCluster, name: str, tmp_path: Path
+) -> None:
+    settings = {
+        "ROCKETSCOPE_CLUSTERS": f"east={guarded.nameserver}",
+        "ROCKETSCOPE_CLUSTER_EAST_WRITES": "on",
+        "ROCKETSCOPE_CLUSTER_EAST_ACCESS_KEY": KEYS.access_key,
+        "ROCKETSCOPE_CLUSTER_EAST_SECRET_KEY": KEYS.secret_key,
+    }
+    keys = tmp_path / "tool" / "conf" / "tools.yml"
+    keys.parent.mkdir(parents=True)
+    keys.write_text(f"accessKey: {KEYS.access_key}\nsecretKey: {KEYS.secret_key}\n")
+    (address,) = guarded.brokers.values()
+    access, subject = "/clusters/east/access", f"User:{name}"
+    with (
+        AdminTool(tmp_path / "tool") as running,
+        running_product(tmp_path / "product", settings) as product,
+        product.page() as page,
+    ):
+        tool = Mqadmin(running, guarded.nameserver, guarded.brokers)
+
+        def users() -> list[str]:
+            text = tool.say("listUser", "-b", address, "-f", name)
+            return [line for line in text.splitlines() if line.startswith(name)]
+
+        def rules() -> str:
+            return tool.say("listAcl", "-b", address, "-s", subject)
+
+        change(page, f"{access}/new/", {"name": name}, secret="sk-12345678")
+        (line,) = users()
+        assert line.split()[-2:] == ["Normal", "enable"]
+        status = {"userStatus": "disable"}
+        change(page, f"{access}/user/?name={name}", status)
+        assert users()[0].split()[-1] == "disable"
+        undo(page)
+        assert users()[0].split()[-1] == "enable"
+        rule = {"resource": f"Topic:{name}", "actions": "Pub,Sub"}
+        change(page, f"{access}/rules/?name={subject}", rule)
+        assert f"Topic:{name}" in rules()
+        assert "Allow" in rules()
+        undo(page)
+        assert f"Topic:{name}" not in rules()
+        change(page, f"{access}/user/delete/?name={name}", confirm=name)
+        assert users() == []
 
 
 async def test_signed_and_encrypted_our_clients_and_javas_exchange_messages(

@@ -1,4 +1,5 @@
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -82,6 +83,38 @@ async def test_a_given_directory_is_kept(tmp_path: Path) -> None:
             peer = await Peer.connected(cluster.broker_addresses["broker-a"])
             assert (await peer.send()).ext_fields["queueOffset"] == str(expected)
             await peer.close()
+
+
+async def test_brokers_of_a_given_directory_keep_their_ports(tmp_path: Path) -> None:
+    async with LocalCluster(brokers=2, store=tmp_path) as cluster:
+        before = cluster.broker_addresses
+        await cluster.kill_broker("broker-a")
+        await cluster.start_broker("broker-a")
+        assert cluster.broker_addresses == before
+    async with LocalCluster(brokers=2, store=tmp_path) as cluster:
+        assert cluster.broker_addresses == before
+
+
+async def test_a_kept_port_that_others_use_is_given_up(tmp_path: Path) -> None:
+    async with LocalCluster(store=tmp_path) as cluster:
+        before = cluster.broker_addresses["broker-a"]
+    with socket.create_server(parse_address(before)):
+        async with LocalCluster(store=tmp_path) as cluster:
+            now = cluster.broker_addresses["broker-a"]
+            assert now != before
+    async with LocalCluster(store=tmp_path) as cluster:
+        assert cluster.broker_addresses["broker-a"] == now
+
+
+@pytest.mark.parametrize("kept", ["", "no port", "70000", "-1"])
+async def test_a_damaged_note_of_the_port_is_passed_over(
+    tmp_path: Path, kept: str
+) -> None:
+    (tmp_path / "broker-a").mkdir()
+    (tmp_path / "broker-a" / "port").write_text(kept)
+    async with LocalCluster(store=tmp_path) as cluster:
+        _, port = parse_address(cluster.broker_addresses["broker-a"])
+    assert (tmp_path / "broker-a" / "port").read_text() == str(port)
 
 
 async def test_a_temporary_directory_is_removed() -> None:

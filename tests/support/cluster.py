@@ -9,7 +9,9 @@ from typing import Any
 from dashboard.gateway.settings import ClusterSettings
 from rmqcore.client import ConsumeContext, ConsumeResult, Producer, PushConsumer
 from rmqcore.cluster import LocalCluster
-from rmqcore.model import Message, MessageExt
+from rmqcore.model import Message, MessageExt, TopicConfig
+from rmqcore.nameserver.routes import BrokerIdentity
+from rmqcore.protocol.bodies import DataVersion
 
 TOPIC = "orders"
 
@@ -33,6 +35,18 @@ async def local_cluster(
 def settings_of(cluster: LocalCluster, name: str = "east") -> ClusterSettings:
     """Return the settings by which the dashboard reaches a cluster and hosts there."""
     return ClusterSettings(name, (cluster.nameserver_address,), writes=True)
+
+
+def name_a_dead_broker(cluster: LocalCluster, name: str, broker_id: int = 0) -> None:
+    """Let the name server list a process at which nothing listens, as after a crash."""
+    state = cluster.nameserver.state
+    state.routes.register(
+        BrokerIdentity("LocalCluster", name, broker_id, "127.0.0.1:1"),
+        {topic: TopicConfig(topic, 4, 4) for topic in (TOPIC, "other")},
+        DataVersion(),
+        channel=object(),
+        now_ms=state.clock.time_ms(),
+    )
 
 
 async def join(

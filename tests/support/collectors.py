@@ -27,6 +27,7 @@ class BrokersOfASource:
 
     def __init__(self) -> None:
         self.known: dict[str, KnownBroker] = {}
+        self.left: set[tuple[str, str]] = set()
 
     async def ages(
         self, wanted: Mapping[str, Collection[tuple[str, str]]]
@@ -52,6 +53,10 @@ class BrokersOfASource:
     def forget_broker(self, name: str) -> bool:
         """Take a broker for gone."""
         return self.known.pop(name, None) is not None
+
+    def note_member(self, group: str, client_id: str, *, left: bool) -> None:
+        """Note who left."""
+        (self.left.add if left else self.left.discard)((group, client_id))
 
 
 def now_ms() -> int:

@@ -57,6 +57,10 @@ class Drawn:
         located = self.page.locator(selector)
         return list(self._do(lambda: located.evaluate_all(script, name)))
 
+    def run(self, work: Callable[[Page], _T]) -> _T:
+        """Do something with the page, such as a click, in the thread of Playwright."""
+        return self._do(lambda: work(self.page))
+
     def _do(self, work: Callable[[], _T]) -> _T:
         return self.thread.submit(work).result()
 

@@ -66,7 +66,8 @@ class Stack:
         self.valkey.start()
         self.launch("cluster")
         self.until(self._cluster_answers, "the cluster answers")
-        self.manage("prepare", "--demo")
+        self.manage("prepare")
+        self.manage("prepare_demo", "--only", GROUP)
         for name in ("collector", *self.fleet, "beat"):
             self.launch(name)
         self.until(lambda: sum(self.owned().values()) == 16, "16 queues are owned")

@@ -52,6 +52,7 @@ class WebProcesses:
     valkey: Valkey
     ports: list[int]
     env: dict[str, str]
+    pids: list[int] = field(default_factory=list)
 
     def manage(self, *arguments: str) -> str:
         """Run a management command on the same state; return what it printed."""
@@ -107,6 +108,7 @@ def running_web(
         for process, port in zip(web, ports, strict=True):
             wait_until(partial(_ended_or_listens, process, port), "a web process")
             assert process.running, process.tail()
+            made.pids.append(process.pid)
         yield made
     finally:
         for process in web:

@@ -7,12 +7,13 @@ chose (`TableQuery`), so that an address is a view and a file has what the page 
 from .export import csv_response
 from .paging import TablePage, page_of
 from .query import TableQuery
-from .table import Chip, Column, Facet, Table
+from .table import Chip, Column, Facet, Setting, Table
 
 __all__ = [
     "Chip",
     "Column",
     "Facet",
+    "Setting",
     "Table",
     "TablePage",
     "TableQuery",

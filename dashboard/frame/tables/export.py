@@ -15,9 +15,11 @@ from .paging import TablePage
 
 
 def csv_response(page: TablePage[Any], name: str) -> StreamingHttpResponse:
-    """Return the chosen rows as `NAME.csv`; a last column says why values are unknown.
+    """Return the chosen rows as `NAME.csv`.
 
-    The reasons are `column: reason`, separated by semicolons.
+    After the columns of the table, `unknown` says why values are not known, as
+    `column: reason`, separated by semicolons. Where sums of the table may lack a part,
+    `at_least` names the columns of those that do.
     """
     return StreamingHttpResponse(
         _lines(page),
@@ -36,7 +38,9 @@ class _Line:
 def _lines(page: TablePage[Any]) -> Iterator[bytes]:
     writer = csv.writer(_Line())
     zone = timezone.get_current_timezone()
-    yield writer.writerow([*(each.key for each in page.columns), "unknown"])
+    sums = [each for each in page.columns if each.partial is not None]
+    marks = ["unknown", "at_least"] if sums else ["unknown"]
+    yield writer.writerow([*(each.key for each in page.columns), *marks])
     for row in page.chosen:
         values = [(each, each.value(row)) for each in page.columns]
         reasons = [
@@ -44,8 +48,11 @@ def _lines(page: TablePage[Any]) -> Iterator[bytes]:
             for each, value in values
             if value is None and each.unknown is not None
         ]
-        cells = [csv_cell(_plain(value), zone) for _column, value in values]
-        yield writer.writerow([*cells, csv_cell("; ".join(reasons), zone)])
+        told = ["; ".join(reasons)]
+        if sums:
+            told.append("; ".join(each.key for each in sums if each.at_least(row)))
+        cells = [_plain(value) for _column, value in values]
+        yield writer.writerow([csv_cell(each, zone) for each in (*cells, *told)])
 
 
 def _plain(value: Any) -> Any:

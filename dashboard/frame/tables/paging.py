@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 from .query import TableQuery
-from .table import Chip, Column, Facet, Row, Table, natural
+from .table import Chip, Column, Facet, Row, Setting, Table, natural
+
+MOST_LISTED: Final = 300
+"""Values of a facet that are listed; with more, one types the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,23 @@ class Counted(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Generic[Row]):
-    """A facet with the values that rows have, and the one picked."""
+    """A facet with the values that rows have, and the one picked.
+
+    They are not listed, so that `values` is empty, where the facet is to be typed or
+    has more than 300.
+    """
 
     facet: Facet[Row]
+    values: Sequence[str]
+    picked: str
+    listed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Offered(Generic[Row]):
+    """A setting, the values to choose from, and the one picked if any is."""
+
+    setting: Setting[Row]
     values: Sequence[str]
     picked: str
 
@@ -48,6 +65,7 @@ class TablePage(Generic[Row]):
     segments: Sequence[Counted[Row]]
     hidden: Sequence[Counted[Row]]
     facets: Sequence[Choice[Row]]
+    settings: Sequence[Offered[Row]]
     counted: int
     total: int
     pages: int
@@ -73,7 +91,10 @@ def page_of(
 ) -> TablePage[Row]:
     """Return the page that `query` asks for; one beyond the last gives the last."""
     all_rows = list(rows)
-    matching = [row for row in all_rows if _matches(table, row, query)]
+    matching = [row for row in all_rows if _has_text(table, row, query.text)]
+    for facet in table.facets:
+        if picked := query.facets.get(facet.key):
+            matching = _picked(facet, matching, picked, all_rows)
     hidden = [
         Counted(
             chip,
@@ -101,7 +122,12 @@ def page_of(
         columns=_columns(table, query),
         segments=segments,
         hidden=[each for each in hidden if each.count],
-        facets=[_choice(facet, all_rows, query) for facet in table.facets],
+        facets=[
+            choice
+            for facet in table.facets
+            if (choice := _choice(facet, all_rows, query)).values or not choice.listed
+        ],
+        settings=[_offered(each, all_rows, query) for each in table.settings],
         counted=len(listed),
         total=len(all_rows),
         pages=pages,
@@ -109,13 +135,19 @@ def page_of(
     )
 
 
-def _matches(table: Table[Row], row: Row, query: TableQuery) -> bool:
-    for facet in table.facets:
-        picked = query.facets.get(facet.key)
-        if picked is not None and picked not in facet.values(row):
-            return False
-    wanted = query.text.casefold()
+def _has_text(table: Table[Row], row: Row, text: str) -> bool:
+    wanted = text.casefold()
     return not wanted or any(wanted in text.casefold() for text in table.texts(row))
+
+
+def _picked(
+    facet: Facet[Row], rows: list[Row], value: str, all_rows: list[Row]
+) -> list[Row]:
+    """Return the rows with a value; if no row at all has it, those with a part."""
+    if any(value in facet.values(row) for row in all_rows):
+        return [row for row in rows if value in facet.values(row)]
+    part = value.casefold()
+    return [row for row in rows if any(part in v.casefold() for v in facet.values(row))]
 
 
 def _in_segment(table: Table[Row], rows: list[Row], segment: str) -> list[Row]:
@@ -150,7 +182,19 @@ def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
 
 def _choice(facet: Facet[Row], rows: list[Row], query: TableQuery) -> Choice[Row]:
     picked = query.facets.get(facet.key, "")
+    if facet.typed:
+        return Choice(facet, (), picked, listed=False)
     values = {value for row in rows for value in facet.values(row)}
     if picked:
         values.add(picked)
+    if len(values) > MOST_LISTED:
+        return Choice(facet, (), picked, listed=False)
     return Choice(facet, sorted(values, key=natural), picked)
+
+
+def _offered(setting: Setting[Row], rows: list[Row], query: TableQuery) -> Offered[Row]:
+    picked = query.settings.get(setting.key, "")
+    values = {value for row in rows for value in setting.values(row)} | {picked}
+    return Offered(
+        setting, sorted(values - {"", setting.standing}, key=natural), picked
+    )

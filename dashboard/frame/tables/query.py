@@ -9,6 +9,7 @@
 | `page` | from 1 |
 | `columns` | the columns' keys, separated by commas |
 | `f.KEY` | a value of a facet |
+| `KEY` | the value of a setting, where the table has some |
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class TableQuery:
     page: int = 1
     columns: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     segment_name: str = "show"
     kept: tuple[tuple[str, str], ...] = ()
 
@@ -67,6 +69,11 @@ class TableQuery:
                 for each in table.facets
                 if params.get(_FACET + each.key)
             },
+            settings={
+                each.key: value
+                for each in table.settings
+                if each.accepts(value := params.get(each.key, "")[:LONGEST_FILTER])
+            },
             segment_name=table.segment_name,
             kept=tuple(kept),
         )
@@ -77,6 +84,7 @@ class TableQuery:
         changed = replace(changed, **changes)
         pairs = [
             *changed.kept,
+            *changed.settings.items(),
             ("q", changed.text),
             (changed.segment_name, changed.segment),
             ("with", ",".join(changed.unhidden)),

@@ -25,7 +25,10 @@ class Column(Generic[Row]):
     hidden; one that is not `shown` is hidden until the reader chooses it. `narrow`
     columns are shown on phones, too, where a fixed one leads its row and one of the
     class `beside` stands next to it. `css` is for the cell and its heading; a cell with
-    `flash` flashes when its text changes.
+    `flash` flashes when its text changes. A value that is `partial` is a sum to which
+    something may be missing: pages put ≥ in front, files name its column. A `term` is a
+    key of `wording.terms`, which the heading explains. `copies` is the text that a
+    button in the cell copies; there is no button for an empty one.
     """
 
     key: str
@@ -40,6 +43,17 @@ class Column(Generic[Row]):
     narrow: bool = False
     flash: bool = False
     unknown: Callable[[Row], str] | None = None
+    partial: Callable[[Row], bool] | None = None
+    term: str = ""
+    copies: Callable[[Row], str] | None = None
+
+    def at_least(self, row: Row) -> bool:
+        """Tell whether the value is known and may be larger than it says."""
+        return (
+            self.partial is not None
+            and self.value(row) is not None
+            and self.partial(row)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +68,31 @@ class Chip(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Facet(Generic[Row]):
-    """A property by which rows can be picked; a row may have several values of it."""
+    """A property by which rows can be picked; a row may have several values of it.
+
+    A part of a value picks rows, too, where no row has it as a whole value. The values
+    of one that is `typed` are not listed, and only read while it is picked.
+    """
 
     key: str
     title: str
     values: Callable[[Row], Iterable[str]]
+    typed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[Row]):
+    """A choice that picks no rows but changes what is said of them.
+
+    Its key is its parameter in the address, `standing` the value that holds without
+    one. `values` of the rows are offered, and others that it `accepts` are read.
+    """
+
+    key: str
+    title: str
+    values: Callable[[Row], Iterable[str]]
+    accepts: Callable[[str], bool]
+    standing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +113,7 @@ class Table(Generic[Row]):
     segments: Sequence[Chip[Row]] = ()
     hidden: Sequence[Chip[Row]] = ()
     facets: Sequence[Facet[Row]] = ()
+    settings: Sequence[Setting[Row]] = ()
     css: Callable[[Row], str] = field(default=lambda row: "")
     page_rows: int = PAGE_ROWS
     segment_name: str = "show"

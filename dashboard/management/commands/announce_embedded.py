@@ -1,7 +1,7 @@
 """`manage.py announce_embedded ADDRESS`: the embedded cluster was started on request.
 
 Puts the address of its name server into the database, where every process finds it, and
-registers the demo's group.
+registers the demo's groups.
 """
 
 from __future__ import annotations

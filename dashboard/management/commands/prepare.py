@@ -2,7 +2,7 @@
 
 Safe to run at every start and by several processes one after another: it migrates,
 forgets an embedded cluster that an earlier run had started on request and, with
-`--demo`, registers the demo's group. Before migrations change a database that
+`--demo`, registers the demo's groups. Before migrations change a database that
 is in use, it makes a backup, with which the earlier version of the program can go back.
 """
 
@@ -23,11 +23,11 @@ from dashboard.jobs.shrinking import make_shrinkable
 class Command(BaseCommand):
     """Migrate, and prepare the demo if asked to."""
 
-    help = "Migrate the database; with --demo also register the demo's group."
+    help = "Migrate the database; with --demo also register the demo's groups."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--demo", action="store_true", help="register the demo's hosted group"
+            "--demo", action="store_true", help="register the demo's hosted groups"
         )
         parser.add_argument(
             "--no-backup",

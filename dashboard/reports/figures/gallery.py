@@ -16,7 +16,7 @@ from dashboard.reports.data.series import (
 from dashboard.reports.data.steps import epoch_bands, lag_steps
 from dashboard.reports.report import Report
 
-from .heatmap import queue_heatmap
+from .heatmap import margin_for, queue_heatmap
 from .lag import lag_over_time
 from .members import members_over_time
 from .skew import skew_over_time
@@ -28,7 +28,18 @@ GROUP_ONLY: Final = ("skew", "strategies", "members")
 
 def figure_of(report: Report, name: str) -> dict[str, Any]:
     """Return one figure of a finished run; raises KeyError for an unknown name."""
-    return FIGURES[name](report)
+    return on_shared_axis(report, FIGURES[name](report))
+
+
+def on_shared_axis(report: Report, figure: dict[str, Any]) -> dict[str, Any]:
+    """Let a figure's time axis begin where it begins in all others of its report.
+
+    The names of the map's rows need the most room beside it.
+    """
+    layout = figure["layout"]
+    if layout.get("xaxis", {}).get("type") == "date":
+        layout["margin"]["l"] = margin_for(heat_lines(report))
+    return figure
 
 
 def figure_names(report: Report) -> list[str]:

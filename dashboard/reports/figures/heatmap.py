@@ -17,6 +17,7 @@ from dashboard.reports.data.values import QueueRow
 from dashboard.reports.request.axis import Axis
 
 from .layout import (
+    LEFT_PX,
     Hatched,
     hatched_boxes,
     legend_of_holes,
@@ -29,6 +30,9 @@ LEVELS: Final = (0, 100, 1_000, 10_000, 100_000)
 HEATS: Final = (0, 1, 2, 3, 4, 6)
 _ROW_PX: Final = 14
 _MOST_ROWS: Final = 200
+_MOST_LETTERS: Final = 26
+_LETTER_PX: Final = 6
+_IDEOGRAPH_PX: Final = 11
 
 
 def level(lag: float) -> int:
@@ -78,7 +82,9 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
         "autorange": "reversed",
         "showgrid": False,
         "fixedrange": True,
-        "automargin": True,
+        "tickmode": "array",
+        "tickvals": [row.label for row in shown],
+        "ticktext": [shortened(row.label) for row in shown],
         "tickfont": {"size": 11},
     }
     layout["yaxis2"] = {
@@ -89,6 +95,25 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
     }
     layout["height"] = 60 + _ROW_PX * max(4, len(shown))
     return {"data": data + hatched, "layout": layout}
+
+
+def margin_for(rows: Sequence[QueueRow]) -> int:
+    """Return the pixels that the names of the rows need left of the axis."""
+    longest = max(
+        (_width(shortened(row.label)) for row in rows[:_MOST_ROWS]), default=0
+    )
+    return max(LEFT_PX, longest + 14)
+
+
+def shortened(label: str) -> str:
+    """Return a row's name, with its middle left out where it is long."""
+    if len(label) <= _MOST_LETTERS:
+        return label
+    return f"{label[: _MOST_LETTERS // 2 - 1]}…{label[-_MOST_LETTERS // 2 :]}"
+
+
+def _width(text: str) -> int:
+    return sum(_IDEOGRAPH_PX if sign > "\u2e7f" else _LETTER_PX for sign in text)
 
 
 def holes_of_rows(axis: Axis, rows: Sequence[QueueRow]) -> list[tuple[Hole, int, int]]:

@@ -39,8 +39,8 @@ from .layout import (
 _LAG_DOMAIN: Final = (0.4, 0.92)
 _AGE_DOMAIN: Final = (0.0, 0.28)
 _ALONE_DOMAIN: Final = (0.0, 0.9)
-_LABELLED_EPOCHS: Final = 8
-"""Number of labels that fit side by side on a wide page; shorter epochs have none."""
+_LABELLED_EPOCHS: Final = 60
+"""Number of shortest labels that fit side by side on a wide page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +223,19 @@ def _bands(
 
 
 def _label(axis: Axis, start: Any, epoch: EpochBand, share: float) -> dict[str, Any]:
+    words = {"number": epoch.number, "members": epoch.members}
     return {
-        # The page leaves it out where its share of the width is less than it needs.
-        "name": f"epoch {share:.3f}",
+        # Where the share of the width is less than the text needs, the page shows both
+        # numbers or one of them; pointing at them shows the whole text.
+        "name": f"epoch {share:.3f} {epoch.number} {epoch.members}",
         "x": axis.local(start),
         "xanchor": "left",
+        "xshift": 2,
         "y": 1,
         "yref": "paper",
         "yanchor": "top",
         "showarrow": False,
         "font": {"size": 11, "color": "--ink-3"},
-        "text": _("epoch %(number)s · %(members)s members")
-        % {"number": epoch.number, "members": epoch.members},
+        "text": _("epoch %(number)s · %(members)s members") % words,
+        "hovertext": _("epoch %(number)s · %(members)s members") % words,
     }

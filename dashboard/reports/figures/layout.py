@@ -24,6 +24,9 @@ _HATCHES: Final[Mapping[Lack, tuple[str, str]]] = {
 }
 """Pattern and colour of each kind of hole: the pattern alone distinguishes them."""
 
+LEFT_PX: Final = 72
+"""What is left of the time axis at least, for the numbers of an axis of values."""
+
 _MS: Final = timedelta(milliseconds=1)
 _SHORTENED_FROM: Final = 10_000
 _WHOLE_BELOW: Final = 5
@@ -58,7 +61,7 @@ def shared_layout(axis: Axis) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "--font", "size": 12, "color": "--ink-2"},
-        "margin": {"l": 72, "r": 12, "t": 8, "b": 44},
+        "margin": {"l": LEFT_PX, "r": 12, "t": 8, "b": 44},
         "showlegend": False,
         "hovermode": "x unified",
         "hoverlabel": {

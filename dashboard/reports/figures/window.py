@@ -32,7 +32,7 @@ from dashboard.reports.request.axis import Axis
 from dashboard.reports.request.epochs import are_kept, spans_between
 from dashboard.reports.words import source_word, step_word
 
-from .gallery import figure_of
+from .gallery import figure_of, on_shared_axis
 from .heatmap import queue_heatmap
 from .lag import lag_over_time
 
@@ -115,7 +115,9 @@ def figure_within(report: Report, name: str, window: Window) -> dict[str, Any]:
         axis.local(window.until),
     ]
     words = _("read from %(source)s") % {"source": source_word(steps.source)}
-    return figure | {"meta": _meta(axis.step, words, closer=True)}
+    return on_shared_axis(report, figure) | {
+        "meta": _meta(axis.step, words, closer=True)
+    }
 
 
 def _closer(report: Report, name: str, window: Window) -> tuple[Axis, Steps] | None:

@@ -25,6 +25,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.headline import headline
 from dashboard.reports.data.series import member_strategy, shown_grouping
 from dashboard.reports.data.stats import holes_text, stats_of
 from dashboard.reports.data.twins import Twin, clock, twin_of
@@ -85,6 +86,7 @@ def html_text(report: Report) -> str:
             "zone_name": report.zone_name,
             "step": step_word(report.step_seconds),
             "row_count": report.run.summary["rows"].get("lag_by_queue"),
+            "headline": headline(report),
             "stats": stats_of(report),
             "holes": holes_text(facts),
             "charts": list(charts_of(report)),

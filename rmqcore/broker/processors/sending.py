@@ -2,7 +2,7 @@
 
 The checks and their order are RocketMQ's: the topic's name, topics closed to clients,
 the topic itself (created from the default topic where that is allowed), the queue, the
-message. A batch is stored completely or not at all, its messages one behind another.
+message. A batch is stored completely or not at all, its messages one after another.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from rmqcore.model.topic import retry_topic
 from .listener import ConsumeContext, ConsumeResult, ListenerCall
 from .push_settings import PushSettings
 from .retries import Retries, as_subscribed
-from .workers import Workers
+from .service import ConsumptionService
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ class _Request:
     messages: list[MessageExt]
 
 
-class ConcurrentService:
-    """The consumption of one member's messages. Belongs to one event loop."""
+class ConcurrentService(ConsumptionService[_Request]):
+    """The concurrent consumption of one member's messages."""
 
     def __init__(
         self,
@@ -58,18 +58,13 @@ class ConcurrentService:
         retries: Retries,
         settings: PushSettings,
     ) -> None:
-        self._context = context
-        self._listener = listener
-        self._retries = retries
-        self._batch_size = settings.batch_size
+        super().__init__(context, listener, retries, settings)
         self._consume_timeout_ms = settings.consume_timeout_ms
-        self._clock = context.instance.clock
         self._monotonic = self._clock.monotonic
         self._now_ms = context.instance.now_ms
         self._epoch_ms = context.instance.epoch_ms
         self._update_offset = context.offsets.update_offset
         self._retry_topic = retry_topic(context.group)
-        self.workers = Workers(self._consume, settings.threads, self._clock)
 
     def deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
         """Take pulled messages into the process queue and hand them to the workers."""
@@ -104,7 +99,7 @@ class ConcurrentService:
             ]
         self.workers.submit(requests)
 
-    async def _consume(self, request: _Request) -> None:
+    async def _consume(self, request: _Request, /) -> None:
         process, messages = request.process, request.messages
         if process.ending:
             return

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from typing import Generic, Self, TypeVar
 
 from rmqcore.client.instance.client_instance import ClientInstance
-from rmqcore.client.instance.client_spec import ClientOptions, ClientSpec
+from rmqcore.client.instance.client_spec import ClientSpec
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import MessageModel, MessageQueue, sorted_queues
 from rmqcore.protocol.tags import parse_tag_expression
 
 from .member import Member
-from .member_options import MemberOptions
+from .member_options import ConsumerOptions, MemberOptions
 
 M = TypeVar("M", bound=Member)
 
@@ -29,13 +29,15 @@ class GroupConsumer(ABC, Generic[M]):
     def __init__(
         self,
         nameservers: str | Iterable[str],
-        client: ClientOptions,
-        options: MemberOptions,
+        group: str,
+        options: ConsumerOptions,
+        *,
+        orderly: bool = False,
     ) -> None:
-        self._options = options
+        self._options = MemberOptions.of(group, options, orderly=orderly)
         # A broadcasting member keeps its name, or it would not find its file (A4).
-        is_broadcasting = options.message_model is MessageModel.BROADCASTING
-        self._client = ClientSpec.of(nameservers, client, keep_default=is_broadcasting)
+        is_broadcasting = self._options.message_model is MessageModel.BROADCASTING
+        self._client = ClientSpec.of(nameservers, options, keep_default=is_broadcasting)
         self._wanted: dict[str, str] = {}
         self._member: M | None = None
 

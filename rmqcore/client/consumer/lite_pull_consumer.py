@@ -9,20 +9,14 @@ every five seconds, for messages that earlier polls returned.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, Final, Unpack
+from collections.abc import Iterable
+from typing import Final, Unpack
 
-from rmqcore.allocation import DEFAULT_STRATEGY, AllocateStrategy
-from rmqcore.client.instance.client_spec import ClientOptions
-from rmqcore.client.membership.events import EventCallback
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.process_queue import QueueLimits
 from rmqcore.errors import ArgumentError, StateError
 from rmqcore.model import (
-    ConsumeFromWhere,
     MessageExt,
-    MessageModel,
     MessageQueue,
     sorted_queues,
 )
@@ -30,7 +24,7 @@ from rmqcore.offsets import ReadOffsetType
 
 from .group_consumer import GroupConsumer
 from .lite_member import LiteMember
-from .member_options import MemberOptions
+from .member_options import ConsumerOptions
 from .pulling import PullSettings
 
 LITE_BATCH: Final = 10
@@ -42,7 +36,8 @@ LITE_PULL: Final = PullSettings(batch_size=LITE_BATCH, lite=True)
 class LitePullConsumer(GroupConsumer[LiteMember]):
     """Polls messages of subscribed topics or assigned queues, on one event loop.
 
-    When it leaves with auto commit, all polled messages count as consumed.
+    When it leaves with auto commit, all polled messages count as consumed. The other
+    options are those of `ConsumerOptions`.
     """
 
     def __init__(
@@ -50,30 +45,13 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
         nameservers: str | Iterable[str],
         *,
         group: str,
-        strategy: str | AllocateStrategy = DEFAULT_STRATEGY,
-        strategy_options: Mapping[str, Any] | None = None,
-        message_model: MessageModel | str = MessageModel.CLUSTERING,
-        consume_from_where: ConsumeFromWhere | str = ConsumeFromWhere.LAST_OFFSET,
-        consume_timestamp_ms: int | None = None,
         auto_commit: bool = True,
         auto_commit_s: float = AUTO_COMMIT_S,
         pull: PullSettings = LITE_PULL,
         limits: QueueLimits | None = None,
-        offsets_dir: Path | str | None = None,
-        on_event: EventCallback | None = None,
-        **client: Unpack[ClientOptions],
+        **options: Unpack[ConsumerOptions],
     ) -> None:
-        options = MemberOptions.of(
-            group=group,
-            strategy=strategy,
-            strategy_options=strategy_options,
-            message_model=message_model,
-            consume_from_where=consume_from_where,
-            consume_timestamp_ms=consume_timestamp_ms,
-            offsets_dir=offsets_dir,
-            on_event=on_event,
-        )
-        super().__init__(nameservers, client, options)
+        super().__init__(nameservers, group, options)
         self._auto_commit = auto_commit
         self._auto_commit_s = auto_commit_s
         self._commit_due = 0.0

@@ -8,8 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rmqcore.allocation import AllocateStrategy, make_strategy
+from rmqcore.allocation import DEFAULT_STRATEGY, AllocateStrategy, make_strategy
 from rmqcore.client.instance.client_instance import ClientInstance
+from rmqcore.client.instance.client_spec import ClientOptions
 from rmqcore.client.membership.events import EventCallback
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.remote_offsets import RemoteOffsetStore
@@ -24,6 +25,23 @@ from rmqcore.model import ConsumeFromWhere, MessageModel
 from rmqcore.offsets import LocalFileOffsetStore, OffsetStore, default_offsets_directory
 
 E = TypeVar("E", bound=StrEnum)
+
+
+class ConsumerOptions(ClientOptions, total=False):
+    """Options that push and lite pull consumers have in common.
+
+    The defaults are AVG, CLUSTERING and the end of a queue that the group has never
+    committed. `consume_timestamp_ms` is where TIMESTAMP starts, half an hour ago unless
+    given. `on_event` is told of changes, see `events`.
+    """
+
+    strategy: str | AllocateStrategy
+    strategy_options: Mapping[str, Any] | None
+    message_model: MessageModel | str
+    consume_from_where: ConsumeFromWhere | str
+    consume_timestamp_ms: int | None
+    offsets_dir: Path | str | None
+    on_event: EventCallback | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +59,27 @@ class MemberOptions:
 
     @classmethod
     def of(
-        cls,
-        *,
-        group: str,
-        strategy: str | AllocateStrategy,
-        strategy_options: Mapping[str, Any] | None,
-        message_model: MessageModel | str,
-        consume_from_where: ConsumeFromWhere | str,
-        consume_timestamp_ms: int | None,
-        offsets_dir: Path | str | None,
-        on_event: EventCallback | None,
-        orderly: bool = False,
+        cls, group: str, given: ConsumerOptions, *, orderly: bool = False
     ) -> MemberOptions:
         """Check the options; raise `ArgumentError`, naming the one that is wrong."""
         if not group.strip():
             raise ArgumentError("a consumer needs a group, got an empty one")
         return cls(
             group,
-            _strategy_of(strategy, strategy_options),
-            _member_of(MessageModel, message_model),
-            _member_of(ConsumeFromWhere, consume_from_where),
-            consume_timestamp_ms,
+            _strategy_of(
+                given.get("strategy", DEFAULT_STRATEGY), given.get("strategy_options")
+            ),
+            _member_of(
+                MessageModel, given.get("message_model", MessageModel.CLUSTERING)
+            ),
+            _member_of(
+                ConsumeFromWhere,
+                given.get("consume_from_where", ConsumeFromWhere.LAST_OFFSET),
+            ),
+            given.get("consume_timestamp_ms"),
             orderly,
-            Path(offsets_dir or default_offsets_directory()),
-            on_event,
+            Path(given.get("offsets_dir") or default_offsets_directory()),
+            given.get("on_event"),
         )
 
     def with_strategy(

@@ -24,7 +24,7 @@ from rmqcore.model import MessageExt, MessageQueue
 from .listener import ConsumeContext, ConsumeResult, ListenerCall
 from .push_settings import PushSettings
 from .retries import Retries, as_subscribed
-from .workers import Workers
+from .service import ConsumptionService
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ MIN_SUSPEND_MS: Final = 10
 MAX_SUSPEND_MS: Final = 30_000
 
 
-class OrderlyService:
-    """The orderly consumption of one member's messages. Belongs to one event loop."""
+class OrderlyService(ConsumptionService[ProcessQueue]):
+    """The orderly consumption of one member's messages."""
 
     def __init__(
         self,
@@ -46,13 +46,8 @@ class OrderlyService:
         retries: Retries,
         settings: PushSettings,
     ) -> None:
-        self._context = context
-        self._listener = listener
-        self._retries = retries
-        self._batch_size = settings.batch_size
+        super().__init__(context, listener, retries, settings)
         self._suspend_ms = settings.suspend_ms
-        self._clock = context.instance.clock
-        self.workers = Workers(self._work_on, settings.threads, self._clock)
         self._local_locks: dict[MessageQueue, asyncio.Lock] = {}
 
     def deliver(self, process: ProcessQueue, messages: list[MessageExt]) -> None:
@@ -63,7 +58,7 @@ class OrderlyService:
     async def expire_stuck(self) -> None:
         """Do nothing: an orderly queue waits for its first message, however long."""
 
-    async def _work_on(self, process: ProcessQueue) -> None:
+    async def _consume(self, process: ProcessQueue, /) -> None:
         lock = self._local_locks.setdefault(process.queue, asyncio.Lock())
         async with lock:
             ends_ms = self._context.now_ms() + TURN_MS

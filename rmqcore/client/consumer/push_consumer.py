@@ -10,21 +10,18 @@ begun come again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Unpack
 
-from rmqcore.allocation import DEFAULT_STRATEGY, AllocateStrategy
+from rmqcore.allocation import AllocateStrategy
 from rmqcore.client.instance.client_instance import ClientInstance
-from rmqcore.client.instance.client_spec import ClientOptions
-from rmqcore.client.membership.events import EventCallback
 from rmqcore.client.membership.group import GroupContext
-from rmqcore.model import ConsumeFromWhere, MessageModel
+from rmqcore.model import MessageModel
 from rmqcore.model.topic import retry_topic
 
 from .group_consumer import GroupConsumer
 from .listener import Listener, ListenerCall, is_async
 from .listener_threads import ListenerThreads
-from .member_options import MemberOptions
+from .member_options import ConsumerOptions
 from .push_member import PushMember
 from .push_settings import PushSettings
 
@@ -33,7 +30,7 @@ class PushConsumer(GroupConsumer[PushMember]):
     """A member of a consumer group. Belongs to one event loop.
 
     `blocking` means that a plain listener may block and runs in threads; False runs it
-    on the loop. `on_event` is told of changes, see `events`.
+    on the loop. The other options are those of `ConsumerOptions`.
     """
 
     def __init__(
@@ -42,30 +39,12 @@ class PushConsumer(GroupConsumer[PushMember]):
         *,
         group: str,
         listener: Listener,
-        strategy: str | AllocateStrategy = DEFAULT_STRATEGY,
-        strategy_options: Mapping[str, Any] | None = None,
-        message_model: MessageModel | str = MessageModel.CLUSTERING,
-        consume_from_where: ConsumeFromWhere | str = ConsumeFromWhere.LAST_OFFSET,
-        consume_timestamp_ms: int | None = None,
         orderly: bool = False,
         blocking: bool = True,
         settings: PushSettings | None = None,
-        offsets_dir: Path | str | None = None,
-        on_event: EventCallback | None = None,
-        **client: Unpack[ClientOptions],
+        **options: Unpack[ConsumerOptions],
     ) -> None:
-        options = MemberOptions.of(
-            group=group,
-            strategy=strategy,
-            strategy_options=strategy_options,
-            message_model=message_model,
-            consume_from_where=consume_from_where,
-            consume_timestamp_ms=consume_timestamp_ms,
-            orderly=orderly,
-            offsets_dir=offsets_dir,
-            on_event=on_event,
-        )
-        super().__init__(nameservers, client, options)
+        super().__init__(nameservers, group, options, orderly=orderly)
         self._listener = listener
         self._settings = settings or PushSettings()
         self._blocking = blocking and not is_async(listener)

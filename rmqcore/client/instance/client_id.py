@@ -9,7 +9,7 @@ from rmqcore.errors import ArgumentError
 
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
 LOOPBACK: Final = "127.0.0.1"
-# TEST-NET-1: never routed to anybody, but the machine knows the way it would go.
+# TEST-NET-1: never routed to anybody, but the machine knows the route it would take.
 _ELSEWHERE: Final = ("192.0.2.1", 9)
 
 

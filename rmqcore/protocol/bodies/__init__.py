@@ -45,6 +45,7 @@ from .group import (
     encode_group_list,
     encode_group_subscription,
     encode_group_table,
+    group_document,
 )
 from .heartbeat import (
     ClientConfig,
@@ -268,5 +269,6 @@ __all__ = [
     "encode_topic_list",
     "encode_topic_route",
     "encode_topic_stats",
+    "group_document",
     "split_offset_key",
 ]

@@ -83,6 +83,9 @@ _CONFIG_LIST: Final = BodyDecoder(_GroupConfigList)
 _TABLE: Final = BodyDecoder(_GroupTable)
 _LIST: Final = BodyDecoder(_GroupList)
 _SUBSCRIPTION: Final = BodyDecoder(_GroupSubscription)
+_CONFIGURED: Final = {
+    member.encode_name for member in msgspec.structs.fields(WireGroupConfig)
+}
 
 
 def decode_group_config(data: bytes) -> SubscriptionGroupConfig:
@@ -142,6 +145,18 @@ def _group_members(config: SubscriptionGroupConfig) -> dict[str, Any]:
         "retryQueueNums": config.retry_queue_nums,
         "whichBrokerWhenConsumeSlowly": config.which_broker_when_consume_slowly,
     }
+
+
+def group_document(
+    config: SubscriptionGroupConfig, stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the document that changes a group as a broker has it to `config`.
+
+    Members of the stored document that a configuration has no field for are kept, and
+    so are the group's attributes: a document names only those that change.
+    """
+    kept = {key: value for key, value in stored.items() if key not in _CONFIGURED}
+    return _group_members(config) | kept | {"attributes": {}}
 
 
 def decode_group_list(data: bytes) -> list[str]:

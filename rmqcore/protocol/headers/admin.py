@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
+
+from rmqcore.model.topic import AUTO_CREATE_TOPIC, TopicConfig
 
 from .codec import Header, Int32, RequestHeader, TopicRequestHeader
 
@@ -21,6 +25,23 @@ class CreateTopicRequestHeader(TopicRequestHeader):
     order: bool | None = None
     attributes: str | None = None
     force: bool | None = None
+
+    @classmethod
+    def of(cls, config: TopicConfig, removed: Iterable[str] = ()) -> Self:
+        """Return the header that sets a configuration and removes some attributes."""
+        changes = [f"+{key}={value}" for key, value in config.attributes.items()]
+        changes += [f"-{key}" for key in removed]
+        return cls(
+            topic=config.topic,
+            default_topic=AUTO_CREATE_TOPIC,
+            read_queue_nums=config.read_queue_nums,
+            write_queue_nums=config.write_queue_nums,
+            perm=int(config.perm),
+            topic_filter_type=config.topic_filter_type,
+            topic_sys_flag=config.topic_sys_flag,
+            order=config.order,
+            attributes=",".join(changes) or None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import { clock, count, duration } from "../frame/format.js";
 import { morph } from "../frame/morph.js";
 import { brokerFacts, nameServerFacts, nextFacts } from "./reach.js";
 import { holdersOf, lastOf, standingOf } from "./standing.js";
+import { explain } from "../frame/terms.js";
 import { plural, ui, word } from "../frame/words.js";
 
 const CONSUMES = { CONSUME_PASSIVELY: "push", CONSUME_ACTIVELY: "pull" };
@@ -20,7 +21,12 @@ export class Facts {
 
   draw(state) {
     const pairs = facts(state, this.page).map(([key, value]) =>
-      h("div", { "data-key": key }, h("dt", {}, ui(key)), h("dd", {}, value)),
+      h(
+        "div",
+        { "data-key": key },
+        h("dt", {}, ui(key), key === "epoch" ? explain("epoch") : null),
+        h("dd", {}, value, isReported(key, state) ? explain("reported") : null),
+      ),
     );
     morph(this.list, h("dl", { class: "facts", "data-facts": true }, ...pairs));
     const { unseen, fresh, queues } = standingOf(state);
@@ -82,6 +88,11 @@ function ownersNow({ queues, members, totals }) {
 
 function strategy({ name, source }) {
   return name ? `${name}, ${ui(source ?? "assumed")}` : null;
+}
+
+/** Whether the word "reported" stands in the fact. */
+function isReported(key, { strategy: { name, source } }) {
+  return key === "strategy" && name && source === "reported";
 }
 
 function consumes({ consume_type: type, orderly }) {

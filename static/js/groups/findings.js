@@ -1,19 +1,28 @@
 /**
  * The findings beside the map: what is wrong, the evidence for it, and what to do.
  *
- * A finding carries keys and values; the end of a value's name is its unit. For REST
- * and for reports, `dashboard/findings/said.py` writes the same sentences.
+ * Causes stand before what follows from them. For REST and for reports,
+ * `dashboard/findings/said.py` writes the same sentences.
  */
 
-import { find, h, icon } from "../frame/dom.js";
-import { clock, count, duration, rate } from "../frame/format.js";
+import { find, findAll, h, icon } from "../frame/dom.js";
+import { clock, count } from "../frame/format.js";
+import { ages, pair, title, written } from "./found.js";
 import { standingOf } from "./standing.js";
 import { ui, word } from "../frame/words.js";
 
 export class Findings {
-  /** @param {HTMLElement} panel @param {{onQueue: Function}} callbacks */
-  constructor(panel, { onQueue }) {
+  /**
+   * @param {HTMLElement} panel
+   * @param {{page: any, onShow?: ((key: string) => void)|null}} use `onShow` takes the
+   *   key of a finding whose queues are to be shown; without it a link leads to them
+   */
+  constructor(panel, { page, onShow = null }) {
     this.panel = panel;
+    this.page = page;
+    this.onShow = onShow;
+    this.shown = "";
+    this.none = find("[data-findings-none]", panel);
     this.list = find("[data-findings-list]", panel);
     this.badge = find("[data-findings-count]", panel);
     this.head = find("[data-findings-head]", panel);
@@ -23,8 +32,8 @@ export class Findings {
     panel.addEventListener("click", (event) => {
       const target = /** @type {Element} */ (event.target);
       /** @type {HTMLElement|null} */
-      const button = target.closest("[data-show-queue]");
-      if (button) onQueue((button.dataset.showQueue ?? "").split(" "));
+      const button = target.closest("button[data-show]");
+      if (button) onShow?.(button.dataset.show ?? "");
     });
   }
 
@@ -32,16 +41,71 @@ export class Findings {
     const { findings, rules } = state;
     const { asOf } = standingOf(state);
     // Most redraws change nothing here; the text being read stays.
-    const drawn = JSON.stringify([findings, rules, asOf]);
+    const drawn = JSON.stringify([findings, rules, asOf, this.shown]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const lacking = rules ? rules.unchecked.length + rules.failed.length : 0;
-    this.panel.hidden = !findings.length && !lacking && !asOf;
+    const alone = this.panel.dataset.alone !== undefined;
+    this.panel.hidden = !alone && !findings.length && !lacking && !asOf;
+    this.none.hidden = Boolean(findings.length || asOf);
     this.badge.hidden = !findings.length;
     tally(this.badge, findings);
-    this.list.replaceChildren(...findings.map(finding));
+    this.list.replaceChildren(...findings.map((each) => this.finding(each)));
     find("[data-rules]", this.panel).replaceChildren(...fared(findings, rules));
     this.drawStop(asOf && clock(asOf));
+  }
+
+  /** Mark the finding whose queues are shown, "" for none. */
+  markShown(key) {
+    this.shown = key;
+    for (const button of findAll("button[data-show]", this.panel))
+      button.setAttribute("aria-pressed", String(button.dataset.show === key));
+  }
+
+  finding(found) {
+    const { key, level, text, advice, values, evidence, cause } = found;
+    const partly = new Set(found.at_least ?? []);
+    const follows = cause && word("finding", "follows", { title: title(cause) });
+    return h(
+      "section",
+      { class: "finding", "data-finding": key, id: `finding-${key}` },
+      h(
+        "h3",
+        {},
+        h("span", { class: level }, icon(level)),
+        h("span", {}, title(key), ...ages(found)),
+      ),
+      follows ? h("p", { class: "small dim" }, follows) : null,
+      h("p", {}, word("finding", `${key}.${text}`, written(values, partly))),
+      evidence.length
+        ? h("dl", { class: "evidence" }, evidence.flatMap((each) => pair(each, partly)))
+        : null,
+      h("div", { class: "advice" }, word("finding", `${key}.${advice}`)),
+      h("p", { class: "leads" }, ...this.leads(found)),
+    );
+  }
+
+  /** The queues concerned, and where to read, try or compare. */
+  leads({ key, queues, queue_count: n }) {
+    const { urls, leads } = this.page;
+    const { docs, lab, whatif } = leads?.[key] ?? {};
+    const link = (url, name, values) =>
+      h("a", { href: url }, word("finding", name, values));
+    return [
+      queues.length && this.shower(key, n),
+      whatif && link(urls.whatif, "to_whatif"),
+      lab && link(`${urls.labs}#lab-${lab}`, "to_lab", { lab }),
+      docs && h("a", { href: docs, rel: "noreferrer" }, word("finding", "to_docs")),
+    ].filter(Boolean);
+  }
+
+  shower(key, n) {
+    const text = word("finding", "show_queues", { n: count(n) }, n);
+    const look = { class: "button button-small", "data-show": key };
+    const { allocation } = this.page.urls;
+    if (!this.onShow) return h("a", { ...look, href: `${allocation}?finding=${key}` }, text);
+    const pressed = String(key === this.shown);
+    return h("button", { ...look, type: "button", "aria-pressed": pressed }, text);
   }
 
   /** Say that the rules have stopped: an empty list would look healthy. */
@@ -55,23 +119,27 @@ export class Findings {
   }
 }
 
-/** The tab of the findings, with their number; it is hidden if there are none. */
+/** The tab of the findings, with their number. */
 export class FindingsTab {
   constructor(link) {
     this.link = link;
   }
 
   draw({ findings }) {
-    this.link.hidden = !findings.length;
-    tally(find(".badge", this.link), findings);
+    const badge = find(".badge", this.link);
+    badge.hidden = !findings.length;
+    tally(badge, findings);
   }
 }
 
-/** Write the number of findings, in red if one of them is critical. */
+/** Write the number of findings, in the colour of the worst of them. */
 function tally(badge, findings) {
-  const crit = findings.some(({ level }) => level === "crit");
+  const worst = ["crit", "warn"].find((each) =>
+    findings.some(({ level }) => level === each),
+  );
   badge.textContent = String(findings.length);
-  badge.classList.toggle("badge-crit", crit);
+  badge.classList.toggle("badge-crit", worst === "crit");
+  badge.classList.toggle("badge-warn", worst === "warn");
 }
 
 /** The results of the rules: which failed, found nothing, or were not checked. */
@@ -103,78 +171,4 @@ function unchecked([reason, titles]) {
     h("summary", {}, `${reason}: ${count(titles.length)}`),
     h("p", {}, titles.join(" · ")),
   );
-}
-
-function title(key) {
-  return word("finding", `${key}.title`);
-}
-
-function finding(found) {
-  const { key, level, text, advice, values, evidence, queues } = found;
-  const partly = new Set(found.at_least ?? []);
-  return h(
-    "section",
-    { class: "finding", "data-finding": key },
-    h(
-      "h3",
-      {},
-      h("span", { class: level }, icon(level)),
-      h("span", {}, title(key), ...ages(found)),
-    ),
-    h("p", {}, word("finding", `${key}.${text}`, written(values, partly))),
-    evidence.length
-      ? h("dl", { class: "evidence" }, evidence.flatMap((each) => pair(each, partly)))
-      : null,
-    h("div", { class: "advice" }, word("finding", `${key}.${advice}`)),
-    queues.length ? h("p", {}, showButton(queues, found.queue_count)) : null,
-  );
-}
-
-function ages(found) {
-  return ["since", "as_of"]
-    .filter((key) => found[key])
-    .flatMap((key) => {
-      const text = word("finding", key, { time: clock(found[key]) });
-      return [" ", h("span", { class: "small dim" }, text)];
-    });
-}
-
-function showButton(queues, n) {
-  return h(
-    "button",
-    {
-      class: "button button-small",
-      type: "button",
-      "data-show-queue": queues.map(encodeURIComponent).join(" "),
-    },
-    word("finding", "show_queues", { n: count(n) }, n),
-  );
-}
-
-function pair([name, value], partly) {
-  const seen = word("finding", `seen.${name}`);
-  return [h("dt", {}, seen), h("dd", {}, write(name, value, partly.has(name)))];
-}
-
-function written(values, partly) {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      write(name, value, partly.has(name)),
-    ]),
-  );
-}
-
-/** Write a value with the unit that its name ends in, marked if it may be more. */
-export function write(name, value, atLeast = false) {
-  if (Array.isArray(value)) return (atLeast ? [...value, "…"] : value).join(", ");
-  if (typeof value !== "number") return String(value);
-  return atLeast ? `≥ ${figure(name, value)}` : figure(name, value);
-}
-
-function figure(name, value) {
-  if (name.endsWith("_ms")) return duration(value);
-  if (name.endsWith("_at")) return clock(value);
-  if (name.endsWith("_rate")) return rate(value);
-  return count(value);
 }

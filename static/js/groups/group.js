@@ -4,6 +4,7 @@ import { MemberActions } from "./actions.js";
 import { KindBanner } from "./banners.js";
 import { applyUpdate, isHandover, loadGroup } from "./document.js";
 import { readJson } from "../frame/dom.js";
+import { Drawer } from "./drawer.js";
 import { Facts } from "./facts.js";
 import { Findings } from "./findings.js";
 import { headParts, part } from "./head.js";
@@ -14,6 +15,7 @@ import { MixedBanner } from "./mixed.js";
 import { Pill } from "../frame/pill.js";
 import { QueueTable } from "./queues.js";
 import { scheduler } from "../frame/schedule.js";
+import { Shown } from "./shown.js";
 import { answers } from "./standing.js";
 import { Tiles } from "./tiles.js";
 import { Topics } from "./topics.js";
@@ -21,32 +23,71 @@ import { Topics } from "./topics.js";
 const page = readJson("page");
 let state = readJson("state");
 
-const queues = part("[data-queues]", (element) => new QueueTable(element));
+const queues = part(
+  "[data-queues]",
+  (element) => new QueueTable(element, { onOpen: (key) => drawer?.open(key) }),
+);
 const map = part(
   "[data-map]",
   (element) =>
     new AllocationMap(element, {
       onLight: (key) => queues?.light(key),
-      onOpen: (key) => queues?.mark(key),
+      onOpen: goToRow,
+    }),
+);
+const findings = part(
+  "[data-findings]",
+  (element) => new Findings(element, { page, onShow: queues && showFinding }),
+);
+const shown = part(
+  "[data-shown-queues]",
+  (element) =>
+    new Shown(element, (keys, finding) => {
+      map?.found.show(keys);
+      queues?.show(keys);
+      findings?.markShown(finding);
+    }),
+);
+const drawer = part(
+  "[data-drawer]",
+  (element) =>
+    new Drawer(element, {
+      page,
+      onChange: openRow,
+      back: (key) => queues?.mark(key, { focus: true }),
     }),
 );
 
-/** Show a finding's queues in the map, or in the table if the map has no cells. */
-function showQueues(keys) {
-  const wanted = keys.map(decodeURIComponent);
-  if (!map?.found.show(wanted)) queues?.mark(wanted[0]);
+/** From a cell of the map to the queue's row, which takes the focus. */
+function goToRow(key) {
+  if (shown?.finding && !queues?.rowOf(key)) shown.choose("");
+  queues?.mark(key, { focus: true });
+}
+
+/** Show the queues of a finding, in the map if it has cells for them. */
+function showFinding(key) {
+  shown?.choose(key);
+  map?.found.reveal();
+}
+
+function openRow(key) {
+  if (!queues) return;
+  queues.open = key;
+  if (queues.state) queues.draw(queues.state);
 }
 
 const parts = [
   ...headParts(),
   part("[data-kind]", (element) => new KindBanner(element)),
   part("[data-mixed]", (element) => new MixedBanner(element, page.change)),
-  part("[data-tiles]", (element) => new Tiles(element)),
+  part("[data-tiles]", (element) => new Tiles(element, page)),
   part("[data-topics]", (element) => new Topics(element)),
   map,
   part("[data-facts]", (element) => new Facts(element, page)),
-  part("[data-findings]", (element) => new Findings(element, { onQueue: showQueues })),
+  findings,
   queues,
+  shown,
+  drawer,
   part("[data-members]", (element) => new MemberTable(element)),
 ].filter(Boolean);
 

@@ -2,6 +2,7 @@
 
 import { atLeast, known, numberCell, ownerBadge } from "./cells.js";
 import { hasHues } from "./document.js";
+import { copyButton } from "../frame/copying.js";
 import { find, h, icon } from "../frame/dom.js";
 import { serverNow } from "../frame/clock.js";
 import { compact, count, moment, rate } from "../frame/format.js";
@@ -38,6 +39,7 @@ export class MemberTable {
         "td",
         { class: "cut", title: member.client_id },
         `${member.client_id} `,
+        copyButton(member.client_id, ui("client_id")),
         h("span", { class: "second dim" }, known(member.address, String, "not_asked")),
       ),
       uncounted(state, member)

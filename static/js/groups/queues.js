@@ -1,37 +1,101 @@
-/** The table of queues, worst first. */
+/**
+ * The table of queues: worst first, or in the order that the reader chose, all of them
+ * or those of one finding. Both choices are in the address.
+ */
 
-import { known, numberCell, ownerCell, queueState } from "./cells.js";
-import { serverNow } from "../frame/clock.js";
-import { membersById } from "./document.js";
-import { find, h } from "../frame/dom.js";
-import { count, duration, rate } from "../frame/format.js";
+import { addressed, readdress } from "../frame/address.js";
+import { find, findAll, h } from "../frame/dom.js";
 import { morph } from "../frame/morph.js";
-import { lastOf, shown } from "./standing.js";
-import { drain, isUnowned, queueKey, reasonOf, worstFirst } from "./status.js";
+import { sortOf, turned } from "./order.js";
+import { queueRows, topicsOf } from "./queue_rows.js";
+import { queueKey } from "./status.js";
 import { ui } from "../frame/words.js";
 
 /** Rows shown before the reader asks for all. */
 const FIRST_ROWS = 100;
-const DRAIN_CSS = { now: "", steady: "dim", never: "rising" };
 
 export class QueueTable {
-  constructor(table) {
+  /** @type {any} */ state;
+  /** @type {Set<string>|null} the queues that are shown; null for all */
+  only = null;
+  open = "";
+
+  /** @param {HTMLElement} table @param {{onOpen?: (key: string) => void}} callbacks */
+  constructor(table, { onOpen = () => {} } = {}) {
     this.table = table;
     this.all = find("[data-all-queues]");
     this.limit = FIRST_ROWS;
     this.all?.addEventListener("click", () => this.showAll());
     this.body = find("tbody", table);
+    this.sort = sortOf(addressed("sort"));
     this.apply = find("[data-apply-order]");
     this.apply?.addEventListener("click", () => this.draw(this.state, { hold: false }));
     table.addEventListener("pointerleave", () => this.held && this.draw(this.state));
+    this.listen(onOpen);
+  }
+
+  listen(onOpen) {
+    this.table.addEventListener("click", (event) => {
+      const target = /** @type {HTMLElement} */ (event.target);
+      /** @type {HTMLElement|null} */
+      const heading = target.closest("[data-sort]");
+      if (heading) return this.order(turned(this.sort, heading.dataset.sort));
+      const row = target.closest("tbody tr");
+      if (row instanceof HTMLElement && row.dataset.key) onOpen(row.dataset.key);
+    });
+    this.choice = find("[data-sort-by]");
+    this.choice?.addEventListener("change", () => this.order(this.choice.value));
   }
 
   draw(state, { hold = this.isHeld() } = {}) {
     this.state = state;
-    const fresh = h("tbody", {}, ...queueRows(state, this.limit));
+    const { open, sort } = this;
+    const part = this.part();
+    const fresh = h("tbody", {}, ...queueRows(part, { limit: this.limit, sort, open }));
     this.held = morph(this.body, fresh, { hold });
     if (this.apply) this.apply.hidden = !this.held;
-    this.offerAll(state.queues.length);
+    this.offerAll(part.queues.length);
+    this.markOrder();
+  }
+
+  /** The document with the queues that are shown. */
+  part() {
+    const { only, state } = this;
+    if (!only) return state;
+    const queues = state.queues.filter((queue) => only.has(queueKey(queue)));
+    return { ...state, queues, topics: topicsOf(state) };
+  }
+
+  /** Sort by a column, or worst first. */
+  order(sort) {
+    this.sort = sort;
+    readdress({ sort });
+    this.redraw();
+  }
+
+  markOrder() {
+    const column = this.sort.replace(/^-/, "") || "state";
+    const falls = this.sort.startsWith("-") || column === "state";
+    for (const button of findAll("[data-sort]", this.table)) {
+      const on = button.dataset.sort === column;
+      const heading = button.closest("th");
+      if (on) heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    }
+    if (this.choice) this.choice.value = this.sort;
+  }
+
+  /** Show only these queues; null for all. */
+  show(keys) {
+    this.only = keys && new Set(keys);
+    this.redraw();
+  }
+
+  /** Draw other rows: those of before have not left, and are not struck through. */
+  redraw() {
+    if (!this.state) return;
+    this.body.replaceChildren();
+    this.draw(this.state, { hold: false });
   }
 
   offerAll(n) {
@@ -45,14 +109,15 @@ export class QueueTable {
     if (this.state) this.draw(this.state);
   }
 
-  /** Mark the row of a queue and bring it into view. */
-  mark(key) {
+  /** Mark the row of a queue, bring it into view and move the focus to it. */
+  mark(key, { focus = false } = {}) {
     if (!this.rowOf(key)) this.showAll();
     const row = this.rowOf(key);
     if (!row) return;
     find("tr[aria-current]", this.body)?.removeAttribute("aria-current");
     row.setAttribute("aria-current", "true");
     row.scrollIntoView({ block: "center" });
+    if (focus) find("[data-open]", row)?.focus({ preventScroll: true });
   }
 
   light(key) {
@@ -65,55 +130,7 @@ export class QueueTable {
   }
 
   isHeld() {
-    return this.table.matches(":hover") || Boolean(find("tr[aria-current]", this.body));
+    const marked = Boolean(find("tr[aria-current]", this.body));
+    return this.table.matches(":hover") || marked || Boolean(this.open);
   }
-}
-
-/** The first rows of the table, in its order. */
-export function queueRows(state, limit = Infinity) {
-  const members = membersById(state);
-  const topics = new Set(state.queues.map((queue) => queue.topic));
-  const worst = worstFirst(state).slice(0, limit);
-  return worst.map((queue) => queueRow(state, queue, members, topics.size > 1));
-}
-
-function queueRow(state, queue, members, withTopic) {
-  const number = (column, write) =>
-    numberCell(queue[column], write, reasonOf(queue, column));
-  return h(
-    "tr",
-    { "data-key": queueKey(queue), class: lastOf(queue) && "striped" },
-    h("td", { "data-flash": true }, queueState(state, queue)),
-    h("td", { class: "strong cut", title: queue.topic }, queueName(queue, withTopic)),
-    ownerCell(queue, members, isUnowned(state, queue)),
-    numberCell(shown(queue, "lag"), count, reasonOf(queue, "lag"), "num strong"),
-    number("lag_ms", duration),
-    number("rate_in", rate),
-    number("rate_out", rate),
-    numberCell(inHand(queue), count, reasonOf(queue, "pulled")),
-    h("td", { class: "num" }, drained(queue)),
-    h("td", { class: "num dim" }, moved(queue)),
-  );
-}
-
-export function queueName(queue, withTopic) {
-  const name = `${queue.broker} / ${queue.queue_id}`;
-  return withTopic ? `${queue.topic} · ${name}` : name;
-}
-
-/** Messages pulled and not yet committed. */
-export function inHand({ pulled, committed }) {
-  return pulled === null || committed === null ? null : Math.max(0, pulled - committed);
-}
-
-function drained(queue) {
-  const { kind, ms, reason } = drain(queue);
-  if (kind === "span") return duration(ms);
-  if (kind === "unknown") return known(null, String, reason);
-  return h("span", { class: DRAIN_CSS[kind] }, ui(kind));
-}
-
-function moved(queue) {
-  if (queue.moved_at === null) return "";
-  return ui("ago", { span: duration(serverNow() - queue.moved_at) });
 }

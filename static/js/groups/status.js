@@ -58,6 +58,11 @@ export function drain({ lag, rate_in: rateIn, rate_out: rateOut, owners, unknown
   return growth > 0 ? { kind: "never" } : { kind: "span", ms: (lag / -growth) * 1000 };
 }
 
+/** Messages pulled and not yet committed. */
+export function inHand({ pulled, committed }) {
+  return pulled === null || committed === null ? null : Math.max(0, pulled - committed);
+}
+
 export function stateIcon(level, word) {
   return SPECIAL_ICONS[word] ?? level;
 }

@@ -7,8 +7,10 @@ import { standingOf } from "./standing.js";
 import { plural, ui, word } from "../frame/words.js";
 
 export class Tiles {
-  constructor(list) {
+  /** @param {Element} list @param {any} [page] the server's words beside the document */
+  constructor(list, page = {}) {
     this.list = list;
+    this.page = page;
   }
 
   draw(state) {
@@ -27,18 +29,26 @@ export class Tiles {
       known(totals.lag, atLeast(totals.lag_partial, count), standing.reason),
       leftOut(totals, standing) || (partial ? "" : growthNote(totals)),
     );
-    this.put(
-      "oldest",
-      known(
-        totals.oldest_ms,
-        atLeast(totals.oldest_partial, duration),
-        oldestReason(state, standing),
-      ),
-      oldestNote(state),
-    );
+    this.putOldest(state, standing);
     this.put("in", perSecond(totals.rate_in), ratesNote(standing));
     this.put("out", perSecond(totals.rate_out), ratesNote(standing));
     this.put("skew", skew(state), ui("max_mean_lag"));
+  }
+
+  /** The age of the oldest message; where only the list of groups knows it, its value. */
+  putOldest(state, standing) {
+    const { totals } = state;
+    const { oldest } = this.page;
+    if (totals.oldest_ms === null && oldest && totals.lag !== 0) {
+      this.put("oldest", `≥ ${duration(oldest.ms)}`, asOf(oldest.at));
+      return;
+    }
+    const value = known(
+      totals.oldest_ms,
+      atLeast(totals.oldest_partial, duration),
+      oldestReason(state, standing),
+    );
+    this.put("oldest", value, oldestNote(state));
   }
 
   put(name, value, sub) {

@@ -7,9 +7,9 @@ import { known, ownerCell, queueState } from "../groups/cells.js";
 import { membersById } from "../groups/document.js";
 import { h } from "../frame/dom.js";
 import { clock, count, duration, rate } from "../frame/format.js";
-import { inHand, queueName } from "../groups/queues.js";
+import { queueName } from "../groups/queue_rows.js";
 import { lastOf, shown } from "../groups/standing.js";
-import { isUnowned, reasonOf } from "../groups/status.js";
+import { inHand, isUnowned, reasonOf } from "../groups/status.js";
 import { ui } from "../frame/words.js";
 
 const OPEN_AFTER_MS = 150;

@@ -3,6 +3,7 @@
  * that a view can be linked and survives a reload.
  */
 
+import { addressed, readdress } from "../frame/address.js";
 import { find, findAll } from "../frame/dom.js";
 import { MEASURES } from "./scale.js";
 
@@ -11,20 +12,19 @@ export class Choices {
   constructor(panel, onChange) {
     this.views = find("[data-map-views]", panel);
     this.measures = find("[data-map-measures]", panel);
-    this.address = new URLSearchParams(location.search);
     this.onChange = onChange;
     this.listen(this.views, "view");
     this.listen(this.measures, "measure");
   }
 
   get measure() {
-    const wanted = this.address.get("measure");
+    const wanted = addressed("measure");
     return wanted && wanted in MEASURES ? wanted : "lag";
   }
 
   /** The form to draw: the chosen one if it fits, else the largest that does. */
   form(forms) {
-    const wanted = this.address.get("view");
+    const wanted = addressed("view");
     return forms.includes(wanted) ? wanted : forms[0];
   }
 
@@ -43,8 +43,7 @@ export class Choices {
     box.addEventListener("click", ({ target }) => {
       const button = target.closest("button");
       if (!button) return;
-      this.address.set(name, button.value);
-      history.replaceState(null, "", `?${this.address}${location.hash}`);
+      readdress({ [name]: button.value });
       this.onChange();
     });
   }

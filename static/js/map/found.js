@@ -1,4 +1,4 @@
-/** The queues that a finding is about, framed in the map until requested again. */
+/** The queues that a finding is about: framed in the map, while the others are dim. */
 
 import { find, findAll } from "../frame/dom.js";
 
@@ -11,14 +11,15 @@ export class Found {
     this.keys = new Set();
   }
 
-  /** Frame these queues, or none if they are framed; false if no cell shows them. */
+  /** Frame these queues; null frames none. */
   show(keys) {
-    const again = keys.length === this.keys.size && keys.every((k) => this.keys.has(k));
-    this.keys = new Set(again ? [] : keys);
+    this.keys = new Set(keys ?? []);
     this.mark();
-    const first = find(".is-found", this.frame);
-    first?.scrollIntoView({ block: "nearest" });
-    return again || first !== null;
+  }
+
+  /** Bring the first of them into view. */
+  reveal() {
+    find(".is-found", this.frame)?.scrollIntoView({ block: "nearest" });
   }
 
   mark() {
@@ -26,5 +27,6 @@ export class Found {
       cell.classList.remove("is-found"),
     );
     for (const key of this.keys) this.cellOf(key)?.classList.add("is-found");
+    this.frame.classList.toggle("has-found", Boolean(find(".is-found", this.frame)));
   }
 }

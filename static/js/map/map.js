@@ -144,7 +144,10 @@ export class AllocationMap {
 
   key(event) {
     if (event.key === "Escape") this.card.close();
-    if (event.key === "Enter" && this.active) this.onOpen(this.active);
+    if (event.key === "Enter" && this.active) {
+      event.preventDefault(); // The row takes the focus, but not the key.
+      return this.onOpen(this.active);
+    }
     const next = this.model && step(this.model, this.active, event.key);
     if (next === null || next === undefined) return;
     event.preventDefault();
@@ -161,17 +164,14 @@ export class AllocationMap {
   }
 
   markActive() {
-    findAll(".is-active", this.frame).forEach((cell) =>
-      cell.classList.remove("is-active"),
-    );
+    for (const cell of findAll(".is-active", this.frame))
+      cell.classList.remove("is-active");
     if (this.active) this.cellOf(this.active)?.classList.add("is-active");
   }
 
   cellOf(key) {
-    return find(
-      `[data-key="${CSS.escape(key)}"].cell, .packed [data-key="${CSS.escape(key)}"]`,
-      this.frame,
-    );
+    const named = `[data-key="${CSS.escape(key)}"]`;
+    return find(`${named}.cell, .packed ${named}`, this.frame);
   }
 
   queueOf(key) {

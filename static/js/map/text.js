@@ -1,7 +1,7 @@
 /** Words and short names that several forms of the map share. */
 
 import { clock, compact, count, duration, rate } from "../frame/format.js";
-import { queueName } from "../groups/queues.js";
+import { queueName } from "../groups/queue_rows.js";
 import { lastOf, shown } from "../groups/standing.js";
 import { plural, ui, word } from "../frame/words.js";
 

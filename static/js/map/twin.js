@@ -13,7 +13,7 @@ export function drawTwin(model) {
   const heads = ["member", "queues", "queue_names", "messages_per_second", "lag"];
   return h(
     "div",
-    { class: "scroll-x" },
+    { class: "scroll-x", tabindex: "0" },
     h(
       "table",
       { class: "twin" },

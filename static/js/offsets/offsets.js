@@ -1,17 +1,6 @@
-/** The form that moves offsets: copies its line, checks the name, leads to a copy. */
+/** The form that moves offsets: checks the name, leads to a copy. */
 
 export {};
-
-for (const line of document.querySelectorAll("[data-line]")) {
-  const button = /** @type {HTMLButtonElement | null} */ (
-    line.parentElement?.querySelector("[data-copy]") ?? null
-  );
-  if (!button || !navigator.clipboard) continue;
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    void navigator.clipboard.writeText((line.textContent ?? "").trim());
-  });
-}
 
 const typed = /** @type {HTMLInputElement | null} */ (
   document.querySelector("[data-name]")

@@ -40,6 +40,10 @@ function translucent(color, opacity) {
 const LETTER_PX = 6;
 const IDEOGRAPH_PX = 11;
 const MARGINS_PX = 90;
+const LEFT_PX = 72;
+const RIGHT_PX = 12;
+/** The most of a figure's width that names may take beside its time axis. */
+const MOST_LEFT = 0.35;
 const widthOf = (text) =>
   [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? IDEOGRAPH_PX : LETTER_PX), 0);
 
@@ -55,8 +59,8 @@ function legendLines(data, width) {
 }
 
 /**
- * Remove, in place, the labels of epochs that are wider than their epoch, and make room
- * below the axis for the lines of the legend.
+ * Shorten, in place, the labels of epochs that are wider than their epoch, remove those
+ * that never fit, and make room below the axis for the lines of the legend.
  */
 export function fitted(layout, width, data = []) {
   if (layout.showlegend) {
@@ -64,9 +68,16 @@ export function fitted(layout, width, data = []) {
     layout.height += more;
     layout.margin.b += more;
   }
-  layout.annotations = (layout.annotations ?? []).filter(({ name, text }) => {
-    const [kind, share] = (name ?? "").split(" ");
-    return kind !== "epoch" || share * (width - MARGINS_PX) > widthOf(text);
+  if (layout.margin) {
+    layout.margin.l = Math.min(layout.margin.l, Math.max(LEFT_PX, width * MOST_LEFT));
+  }
+  const plot = width - (layout.margin?.l ?? LEFT_PX) - RIGHT_PX;
+  layout.annotations = (layout.annotations ?? []).filter((note) => {
+    const [kind, share, number, members] = (note.name ?? "").split(" ");
+    if (kind !== "epoch") return true;
+    const fits = (text) => share * plot > widthOf(text) + 4;
+    note.text = [note.text, `${number} · ${members}`, number].find(fits) ?? "";
+    return note.text !== "";
   });
   return layout;
 }

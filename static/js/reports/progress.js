@@ -1,4 +1,4 @@
-/** Follows runs that are under way, and shows the fields of a custom period. */
+/** Follows runs that are under way. */
 
 import { find, findAll } from "../frame/dom.js";
 import { ask, fragment } from "../frame/fragment.js";
@@ -62,18 +62,4 @@ function show(box, run) {
   if (bar) bar.value = run.percent;
 }
 
-/** Open the two fields of a period if the list says so. */
-function tendPeriod(choice) {
-  const show = () =>
-    findAll("[data-custom]").forEach((field) => {
-      field.hidden = choice.value !== "custom";
-      find("input", field).disabled = field.hidden;
-      find("input", field).required = !field.hidden;
-    });
-  choice.addEventListener("change", show);
-  show();
-}
-
 findAll("[data-run]").forEach(follow);
-const choice = find("[data-period]");
-if (choice) tendPeriod(choice);

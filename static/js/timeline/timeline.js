@@ -6,6 +6,7 @@
 import { find } from "../frame/dom.js";
 import { freshCopy } from "../frame/fragment.js";
 import { morph } from "../frame/morph.js";
+import { Selecting } from "./selecting.js";
 
 const ASK_MS = 3000;
 /** With thousands of changes an answer takes long, so it is requested less often. */
@@ -13,12 +14,14 @@ const PAUSES = 5;
 
 const box = find("[data-timeline]");
 const source = box?.dataset.src ?? location.href;
+const selecting = box && new Selecting(box);
 
 async function ask() {
   const paused = find('[data-pause][aria-pressed="true"]');
-  if (paused || document.hidden || box.offsetParent === null) return;
+  if (paused || document.hidden || box.offsetParent === null || selecting.busy) return;
   try {
-    morph(box, await freshCopy(box, source));
+    const fresh = await freshCopy(box, source);
+    if (!selecting.busy) morph(box, fresh);
   } catch {
     // The server is unavailable; the pill says so, and the next request may reach it.
   }

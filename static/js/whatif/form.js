@@ -1,7 +1,6 @@
 /** The form of a scenario: reports edits, adds and removes members with a stepper. */
 
-import { find, findAll, h, readJson } from "../frame/dom.js";
-import { ui } from "../frame/words.js";
+import { find, findAll, readJson } from "../frame/dom.js";
 
 /**
  * @param {HTMLFormElement} form
@@ -29,38 +28,42 @@ export function tendForm(form, edited) {
   });
 }
 
-/** Let a leaving member stay, or else one join with the next free client id. */
+/** Tick a member that is not, or else let one join with the next free client id. */
 function addMember(form) {
-  const leaving = findAll('input[name="r"]:checked', form);
-  if (leaving.length) {
-    leaving.at(-1).checked = false;
+  const unticked = membersOf(form).filter(({ checked }) => !checked);
+  if (unticked.length) {
+    unticked.at(-1).checked = true;
     return;
   }
-  const box = find("[data-added]", form);
-  const taken = new Set(findAll('input[name="a"]', form).map(({ value }) => value));
+  const taken = new Set(membersOf(form).map(({ value }) => value));
   const next = (readJson("adding") ?? []).find((id) => !taken.has(id));
-  if (next) box.append(added(next));
+  if (next) find("[data-added]", form).append(added(form, next));
 }
 
-/** Remove the member added last, or else the last of those present. */
+/** Remove the member added last, or else untick the last of those present. */
 function removeMember(form) {
-  const joining = findAll('[data-added] input[name="a"]:checked', form);
-  if (joining.length) {
-    joining.at(-1).closest("label").remove();
-    return;
-  }
-  const staying = findAll('input[name="r"]:not(:checked)', form);
-  if (staying.length > 1) staying.at(-1).checked = true;
+  const ticked = membersOf(form).filter(({ checked }) => checked);
+  if (ticked.length < 2) return;
+  const joining = ticked.at(-1).closest("[data-joining]");
+  if (joining) joining.remove();
+  else ticked.at(-1).checked = false;
 }
 
-function added(id) {
-  return h(
-    "label",
-    { class: "check", title: id },
-    h("input", { type: "checkbox", name: "a", value: id, checked: true }),
-    " ",
-    h("span", { class: "check-name" }, id),
-    " ",
-    h("span", { class: "tag" }, ui("new")),
-  );
+/** The boxes of all members: those present, then those that join. */
+function membersOf(form) {
+  return findAll('[data-members-of-scenario] input[type="checkbox"]', form);
+}
+
+function added(form, id) {
+  const row = find("[data-new-member]", form).content.firstElementChild.cloneNode(true);
+  const box = find("input", row);
+  box.value = id;
+  box.closest("label").title = id;
+  find(".check-name", row).textContent = id;
+  const room = find("select", row);
+  if (room) {
+    room.name = `C/${id.replaceAll("~", "~0").replaceAll(":", "~1")}`;
+    room.setAttribute("aria-label", `${room.getAttribute("aria-label").trim()} ${id}`);
+  }
+  return row;
 }

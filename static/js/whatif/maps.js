@@ -43,8 +43,16 @@ function draw() {
   const stage = find("[data-after]");
   if (!then?.owners || !stage?.clientWidth) return;
   const moved = new Set([...then.moved, ...then.gained, ...then.lost]);
-  const after = modelOf(then, moved);
-  const before = modelOf(now, new Set());
+  const only = new URLSearchParams(location.search).get("only") === "moved";
+  const none = only && !moved.size;
+  find("[data-none-moved]").hidden = !none;
+  if (none) {
+    for (const each of [stage, find("[data-before]"), find("[data-legend]")])
+      each?.replaceChildren();
+    return;
+  }
+  const after = modelOf(then, moved, only && moved);
+  const before = modelOf(now, new Set(), only && moved);
   const left = labelWidth([...after.rows, ...before.rows].map(({ member }) => member));
   const form = formOf(after, stage.clientWidth, left);
   if (find("[data-before]")) show(find("[data-before]"), before, form, left);
@@ -66,10 +74,12 @@ function show(stage, model, form, left) {
   stage.replaceChildren(grid ?? (DRAW[form] ?? drawPacked)(model, options));
 }
 
-/** A row of the comparison in the shape of a group's document. */
-function modelOf(row, moved) {
+/** A row of the comparison in the shape of a group's document; `only` some queues. */
+function modelOf(row, moved, only) {
   const members = row.members.client.map((client, at) => memberOf(row, client, at));
-  const queues = comparison.queues.flatMap((queue, at) => queueOf(row, queue, at));
+  const queues = comparison.queues.flatMap((queue, at) =>
+    only && !only.has(at) ? [] : queueOf(row, queue, at),
+  );
   const model = buildModel(
     { kind: "owned", epoch: null, members, queues },
     { members },

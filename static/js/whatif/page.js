@@ -4,6 +4,7 @@
  * shown.
  */
 
+import { copyText } from "../frame/copying.js";
 import { find, note } from "../frame/dom.js";
 import { fragment } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
@@ -11,6 +12,8 @@ import { tendForm } from "./form.js";
 import { drawMaps } from "./maps.js";
 
 const WAIT_MS = 250;
+/** What is shown unless the address says otherwise. */
+const FIRST = { view: "map", only: "all" };
 const form = find("[data-scenario]");
 const results = find("[data-results]");
 let timer = 0;
@@ -26,13 +29,33 @@ form.addEventListener("submit", (event) => {
   run();
 });
 results.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-row-link]");
+  const link = event.target.closest("[data-row-link], [data-choose] a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  find("[data-strategy]").value = link.dataset.rowLink;
-  run();
+  if (link.dataset.rowLink) {
+    find("[data-strategy]").value = link.dataset.rowLink;
+    run();
+  } else choose(link);
 });
 addEventListener("popstate", () => location.reload());
+
+/** Show the map or the moves, all queues or those that move, without asking again. */
+function choose(link) {
+  const name = link.closest("[data-choose]").dataset.choose;
+  const query = new URLSearchParams(location.search);
+  if (link.dataset.value === FIRST[name]) query.delete(name);
+  else query.set(name, link.dataset.value);
+  history.replaceState(null, "", `?${query}`);
+  for (const each of link.parentElement.children) {
+    each.toggleAttribute("aria-current", each === link);
+    if (each === link) each.setAttribute("aria-current", "true");
+  }
+  const view = query.get("view") ?? FIRST.view;
+  for (const part of results.querySelectorAll("[data-view]"))
+    part.hidden = part.dataset.view !== view;
+  find('[data-choose="only"]', results).hidden = view !== "map";
+  drawMaps();
+}
 
 function edited() {
   results.classList.add("outdated");
@@ -60,12 +83,15 @@ async function run() {
 
 async function load(query, signal) {
   for (const [key, value] of [...query]) if (!value.trim()) query.delete(key, value);
+  const chosen = [...new URLSearchParams(location.search)].filter(([key]) => FIRST[key]);
+  for (const [key, value] of chosen) query.set(key, value);
   const fresh = await fragment(`?${query}`, { signal });
   const open = [...results.querySelectorAll("details")].map(({ open }) => open);
   results.replaceChildren(fresh);
   results.querySelectorAll("details").forEach((each, at) => (each.open = open[at]));
   const canonical = find("[data-canonical]", results).dataset.canonical;
-  history.replaceState(null, "", `?${canonical}`);
+  const beside = new URLSearchParams(chosen).toString();
+  history.replaceState(null, "", `?${canonical}${beside && `&${beside}`}`);
   const kept = find("[data-query]");
   if (kept) kept.value = canonical;
   drawMaps();
@@ -85,11 +111,10 @@ function sayOfMembers() {
 }
 
 function tendShare() {
-  const button = find("[data-copy]");
-  if (!button || !navigator.clipboard) return;
+  const button = find("[data-share]");
+  if (!button) return;
   button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(location.href);
-    note(ui("link_copied"));
+  button.addEventListener("click", () => {
+    void copyText(location.href, { button, said: ui("link_copied") });
   });
 }

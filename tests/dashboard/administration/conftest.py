@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +15,18 @@ from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import Cluster
 from rmqcore.admin import Admin
-from rmqcore.cluster import LocalCluster
+from rmqcore.cluster import CLUSTER_NAME, LocalCluster
+from rmqcore.model.topic import TopicConfig
+from rmqcore.protocol.bodies import (
+    DataVersion,
+    RegisterBrokerBody,
+    TopicConfigTable,
+    body_crc32,
+    encode_register_broker,
+)
+from rmqcore.protocol.codes import RequestCode
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.transport import Channel, connect
 
 T = TypeVar("T")
 
@@ -45,6 +57,43 @@ class East:
             return str(found.master)
 
         return self.do(ask)
+
+    @contextmanager
+    def silent(self, name: str, topic: str) -> Iterator[None]:
+        """Let the name server name a broker, with a topic, that does not answer."""
+
+        def run(work: Coroutine[Any, Any, T]) -> T:
+            return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+        async def register() -> Channel:
+            channel = await connect(self.running.nameserver_address)
+            configs = {each: TopicConfig(each, 1, 1) for each in (topic, "TBW102")}
+            table = TopicConfigTable(configs, DataVersion())
+            body = encode_register_broker(RegisterBrokerBody(table))
+            fields = {
+                "brokerName": name,
+                "brokerAddr": "127.0.0.1:1",
+                "clusterName": CLUSTER_NAME,
+                "brokerId": "0",
+                "haServerAddr": "",
+                "bodyCrc32": str(body_crc32(body)),
+            }
+            code = RequestCode.REGISTER_BROKER
+            answer = await channel.request(RemotingCommand.request(code, fields, body))
+            assert answer.code == 0, answer.remark
+            return channel
+
+        async def leave(channel: Channel) -> None:
+            await channel.close()
+            async with Admin(self.running.nameserver_address) as admin:
+                while name in (await admin.cluster_info()).brokers:
+                    pass
+
+        channel = run(register())
+        try:
+            yield
+        finally:
+            run(leave(channel))
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
 
+from dashboard.administration.plans import Wish
+from dashboard.administration.reads import look
+from dashboard.administration.refusals import SilentClusterError
+from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import AuditEntry, Role
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.overview.test_pages import text_of
@@ -117,7 +123,7 @@ def test_writing_to_a_broker_is_stopped_on_a_page(sign_in: SignIn, east: East) -
 
 def test_brokers_without_users_say_so(sign_in: SignIn, east: East) -> None:
     shown = text_of(sign_in(Role.ADMIN).get(f"{BASE}access/"))
-    assert "broker-a, broker-b keeps no users of ACL 2.0." in shown
+    assert "so anybody may do anything on them: broker-a, broker-b" in shown
     page = f"{BASE}access/rules/?name=User:x&resource=Topic:*&actions=Pub"
     assert "left out:" in text_of(sign_in(Role.ADMIN).get(page))
 
@@ -136,6 +142,45 @@ def test_a_form_that_cannot_be_says_why(
 ) -> None:
     shown = text_of(sign_in(Role.ADMIN).get(f"{BASE}access/rules/{query}"))
     assert words in shown
+
+
+def test_a_broker_left_out_is_said_on_the_pages(operator: Client, east: East) -> None:
+    east.do(lambda admin: admin.create_topic("paged-part", 1))
+    with east.silent("broker-c", "paged-part"):
+        page = f"{BASE}topics/paged-part/delete/"
+        shown = text_of(operator.get(page))
+        assert "What is lost: ≥ 0 messages in paged-part." in shown
+        assert "No broker that answered knows a group that consumes it." in shown
+        fields = {**hidden(operator, page), "confirm": "paged-part"}
+        shown = text_of(operator.get(operator.post(page, fields)["Location"]))
+    assert "Done in part: see which brokers have it." in shown
+    assert "broker-c left out 127.0.0.1:1" in shown
+    assert "how many messages is not known (a broker did not answer" in shown
+
+
+def test_a_silent_cluster_is_asked_once(
+    sign_in: SignIn, east: East, settings: Any
+) -> None:
+    asked: list[str] = []
+
+    async def hang_up(_reader: Any, writer: asyncio.StreamWriter) -> None:
+        asked.append("connected")
+        writer.close()
+
+    async def listen() -> asyncio.Server:
+        return await asyncio.start_server(hang_up, "127.0.0.1", 0)
+
+    server = asyncio.run_coroutine_threadsafe(listen(), east.loop).result(20)
+    port = server.sockets[0].getsockname()[1]
+    silent = ClusterSettings("east", (f"127.0.0.1:{port}",), writes=True)
+    settings.ROCKETSCOPE_CLUSTERS = {"east": silent}
+    with pytest.raises(SilentClusterError):
+        look(east.cluster, Wish("topic", "any", "delete"))
+    once = len(asked)
+    shown = sign_in(Role.OPERATOR).get(f"{BASE}topics/any/delete/")
+    assert shown.status_code == 200
+    assert len(asked) == 2 * once
+    east.loop.call_soon_threadsafe(server.close)
 
 
 def test_an_unknown_change_is_not_found(operator: Client) -> None:

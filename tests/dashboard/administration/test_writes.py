@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from dashboard.administration.plans import Wish
+from dashboard.administration.plans import Plan, Step, Wish
 from dashboard.administration.reads import drift_of, effects_of, look, undo_of
 from dashboard.administration.refusals import (
     AdministrationError,
@@ -17,11 +17,19 @@ from dashboard.administration.refusals import (
     StalePreviewError,
     UnknownThingError,
 )
-from dashboard.administration.writes import apply
+from dashboard.administration.words import STATES
+from dashboard.administration.writes import Applied, apply, outcome_of
+from dashboard.gateway.configured import Done, Place, Standing
+from dashboard.gateway.configuring import (
+    READERS_SHOWN,
+    ROUTES_LOOKED_AT,
+    read_standings,
+)
 from dashboard.models import AuditEntry, Role, User
 from rmqcore.admin import Admin
 from rmqcore.model import MessageQueue
 from rmqcore.model.topic import Perm, SubscriptionGroupConfig, TopicConfig
+from rmqcore.nameserver import NameServer
 
 from .conftest import East
 
@@ -240,6 +248,151 @@ def test_a_broker_is_drained_and_filled_again(east: East, admin_user: User) -> N
     assert back is not None
     carry_out(east, admin_user, back)
     assert writable() == {"broker-a", "broker-b"}
+
+
+def test_a_change_is_not_done_everywhere_while_a_broker_is_silent(
+    east: East, operator: User
+) -> None:
+    east.do(lambda admin: admin.create_topic("here", 2))
+    with east.silent("broker-c", "here"):
+        wish = Wish("topic", "here", "change", changes={"perm": "4"})
+        entry = carry_out(east, operator, wish)
+        assert (entry.outcome, entry.details["state"]) == ("failed", "partly")
+        *rest, left_out = effects_of(entry)
+        assert [each.state for each in rest] == ["done", "done"]
+        assert (left_out.place, left_out.state) == ("broker-c", "left_out")
+        assert "127.0.0.1:1" in left_out.error
+        assert str(STATES[left_out.state]) == "left out"
+        back = undo_of(entry)
+        assert back is not None
+        assert set(back.earlier) == {"broker-a", "broker-b"}
+
+
+def test_what_a_silent_broker_would_lose_is_not_called_nothing(
+    east: East, operator: User
+) -> None:
+    async def make(admin: Admin) -> None:
+        await admin.create_topic("unsure", 1)
+        await admin.create_group(SubscriptionGroupConfig("unsure-reader"))
+        queue = MessageQueue("unsure", "broker-a", 0)
+        await admin.commit_offset("unsure-reader", queue, 0)
+
+    east.do(make)
+    with east.silent("broker-c", "unsure"):
+        wish = Wish("topic", "unsure", "delete")
+        plan = look(east.cluster, wish).plan
+        assert plan is not None
+        assert plan.loss is not None
+        assert plan.loss.partial
+        assert [each.members for each in plan.loss.readers] == [None]
+        entry = carry_out(east, operator, wish, confirm="unsure")
+        assert entry.details["state"] == "partly"
+        assert entry.details["remains"]["partial"]
+        # The silent broker may have it, so its routes stay.
+        assert entry.details["told"] == {}
+
+
+def test_groups_that_were_not_asked_are_not_called_offline(east: East) -> None:
+    groups = [f"many-{number:02}" for number in range(READERS_SHOWN + 2)]
+
+    async def make(admin: Admin) -> None:
+        await admin.create_topic("popular", 1)
+        for group in groups:
+            await admin.create_group(SubscriptionGroupConfig(group))
+            await admin.commit_offset(group, MessageQueue("popular", "broker-a", 0), 0)
+
+    east.do(make)
+    plan = look(east.cluster, Wish("topic", "popular", "delete")).plan
+    assert plan is not None
+    assert plan.loss is not None
+    told = {each.group: each.members for each in plan.loss.readers}
+    assert told == dict.fromkeys(groups[:READERS_SHOWN], 0) | dict.fromkeys(
+        groups[READERS_SHOWN:]
+    )
+
+
+def test_a_name_server_without_a_route_of_a_broker_tells_nothing(east: East) -> None:
+    async def ask(admin: Admin) -> tuple[Standing, ...]:
+        await admin.create_topic("routed", 1)
+        other = NameServer()
+        await other.start()
+        try:
+            async with Admin([*admin.nameservers, other.address]) as both:
+                return await read_standings(both, "writing", "broker-b")
+        finally:
+            await other.stop()
+
+    knowing, other = east.do(ask)
+    assert knowing.values == {"writing": "allowed"}
+    assert (other.values, other.problem) == (None, "it has no route to this broker")
+
+
+def test_topics_beyond_those_looked_at_are_counted(east: East) -> None:
+    async def make(admin: Admin) -> None:
+        for number in range(ROUTES_LOOKED_AT + 1):
+            config = TopicConfig(f"route-{number}", 1, 1)
+            await admin.put_topic(config, first)
+        await admin.create_topic("routed", 1)
+
+    first = east.address("broker-a")
+    east.do(make)
+    (found,) = look(east.cluster, Wish("writing", "broker-a", "change")).standings
+    assert found.values == {"writing": "allowed"}
+    assert found.left_out > 0
+
+
+PLACE = Place("broker-a", "C", "a:1")
+OTHER = Place("broker-b", "C", "b:1")
+OLD, NEW = {"perm": "6"}, {"perm": "4"}
+
+
+def outcome(
+    done: Done,
+    now: Standing,
+    *,
+    wish: Wish | None = None,
+    step: Step | None = None,
+    others: tuple[Step, ...] = (),
+    kept: tuple[Done, ...] = (),
+    told: tuple[Done, ...] = (),
+) -> tuple[str, list[str], list[str]]:
+    """Return the state of a change of one place, and states and errors of its rows."""
+    wish = wish or Wish("topic", "t", "change", changes=NEW)
+    plan = Plan(wish, "C", (step or Step(PLACE, OLD, NEW), *others), ())
+    found = outcome_of(plan, Applied((done,), kept, told, (now,), None))
+    rows = found["steps"]
+    return found["state"], [r["state"] for r in rows], [r["error"] for r in rows]
+
+
+def test_an_answer_that_is_late_is_judged_by_what_is_read_back() -> None:
+    late = Done(PLACE, "no answer within 5 s")
+    assert outcome(late, Standing(PLACE, NEW)) == ("done", ["done"], [""])
+    assert outcome(late, Standing(PLACE, OLD)) == ("failed", ["failed"], [late.error])
+    silent = Standing(PLACE, None, "connection refused")
+    assert outcome(late, silent) == ("unknown", ["unknown"], [late.error])
+
+
+def test_a_password_that_was_refused_is_not_called_done() -> None:
+    user = Wish("user", "ada", "change", changes={"password": "x"})
+    step = Step(PLACE, {"userType": "Super"}, {"userType": "Super", "password": "x"})
+    refused, same = Done(PLACE, "too short"), Standing(PLACE, {"userType": "Super"})
+    assert outcome(refused, same, wish=user, step=step)[:2] == ("failed", ["failed"])
+    assert outcome(Done(PLACE), same, wish=user, step=step)[:2] == ("done", ["done"])
+
+
+def test_a_deletion_that_left_something_is_done_in_part() -> None:
+    wish, step = Wish("group", "g", "delete"), Step(PLACE, OLD, None)
+    gone = Standing(PLACE, None)
+    kept = Done(PLACE, "%RETRY%g: refused")
+    found = outcome(Done(PLACE), gone, wish=wish, step=step, kept=(kept,))
+    assert found == ("partly", ["partly"], ["%RETRY%g: refused"])
+    server = Place("ns:9876", "", "ns:9876")
+    told = (Done(server, "no answer"), Done(server))
+    found = outcome(Done(PLACE), gone, wish=wish, step=step, told=told)
+    assert found == ("partly", ["done"], [""])
+    silent = Step(OTHER, None, None, "no master is alive")
+    found = outcome(Done(PLACE), gone, wish=wish, step=step, others=(silent,))
+    assert found == ("partly", ["done", "left_out"], ["", "no master is alive"])
 
 
 @pytest.mark.parametrize(

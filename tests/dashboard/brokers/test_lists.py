@@ -34,6 +34,25 @@ def viewer(sign_in: SignIn, write: Write, valkey: Valkey) -> Client:
     return sign_in(Role.VIEWER)
 
 
+def test_a_broker_without_a_report_is_none_that_is_not_there(viewer: Client) -> None:
+    base = "/api/v1/clusters/hangzhou/brokers"
+    (told,) = viewer.get(f"{base}/hz2@broker-c").json()
+    assert (told["name"], told["full_why"]) == ("hz2@broker-c", "never_answered")
+    assert viewer.get(f"{base}/hz2@broker-z").status_code == 404
+
+
+def test_name_servers_that_do_not_answer_are_not_said_to_agree(
+    viewer: Client, settings: Any
+) -> None:
+    for servers, said in (
+        (("127.0.0.1:1",), "There is one name server"),
+        (("127.0.0.1:1", "127.0.0.1:2"), "so nothing could be compared."),
+    ):
+        away = ClusterSettings("hangzhou", servers)
+        settings.ROCKETSCOPE_CLUSTERS = {"hangzhou": away}
+        assert said in text_of(viewer.get("/clusters/hangzhou/name-servers/"))
+
+
 def test_the_worst_brokers_come_first_with_what_is_wrong(viewer: Client) -> None:
     page = viewer.get(PAGE)
     text = text_of(page)

@@ -8,12 +8,12 @@ import redis
 from django.core.exceptions import PermissionDenied
 
 from dashboard.brokers.writes import (
-    MAX_REASON,
     BrokerError,
     NoStateError,
     UnknownBrokerError,
     say_gone,
 )
+from dashboard.frame.reasons import MAX_REASON
 from dashboard.live.names import gone_key
 from dashboard.models import AuditEntry, Role, User
 from tests.dashboard.conftest import Write

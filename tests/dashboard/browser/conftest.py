@@ -38,9 +38,6 @@ from tests.support.valkey import Valkey
 
 START_SECONDS = 60.0
 
-# Django leaves a request's body to the collector where the browser hangs up early.
-LEFT_OPEN = "ignore:.*SpooledTemporaryFile:pytest.PytestUnraisableExceptionWarning"
-
 Open = Callable[..., Awaitable[Page]]
 Publish = Callable[..., Awaitable[None]]
 
@@ -52,7 +49,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "/dashboard/browser/" not in item.path.as_posix():
             continue
         item.add_marker(pytest.mark.browser)
-        item.add_marker(pytest.mark.filterwarnings(LEFT_OPEN))
         if find_chromium() is None:
             item.add_marker(pytest.mark.skip(reason="Chromium is not installed"))
 

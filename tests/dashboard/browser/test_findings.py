@@ -61,7 +61,7 @@ async def test_a_finding_shows_its_queues_in_the_map_and_hides_them_again(
     at = now_ms()
     write(waiting_for_locks(at, findings=[lock_finding(KEYS, at)]))
     page = await open_page(GROUP)
-    button = page.locator("[data-show-queue]")
+    button = page.locator("button[data-show]")
     await expect(button).to_have_text("Show 4 queues")
     await button.click()
     framed = page.locator("[data-map-stage] .is-found")

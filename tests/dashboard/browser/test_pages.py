@@ -25,7 +25,7 @@ PAGES += [
 PAGES += ["/labs/", "/timers/"]
 PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]
 PAGES += ["/clusters/hangzhou/whatif/?v=1&q=t:b:8&a=x", "/clusters/hangzhou/hosted/"]
-PAGES += ["/clusters/hangzhou/hosted/new/"]
+PAGES += ["/clusters/hangzhou/hosted/new/", "/search/?q=order"]
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -97,8 +97,9 @@ async def test_keys_search_help_and_go(
     await page.keyboard.press("/")
     await page.keyboard.type("invoice")
     await page.keyboard.press("Enter")
-    await page.wait_for_url("**/groups/?q=invoice")
-    await expect(page.locator("[data-rows] tbody tr")).to_have_count(1)
+    await page.wait_for_url("**/search/?q=invoice")
+    await expect(page.get_by_role("combobox")).to_have_value("invoice")
+    await page.locator("h1").click()
     await page.keyboard.press("g")
     await page.keyboard.press("c")
     await page.wait_for_url("**/clusters/hangzhou/")

@@ -24,11 +24,11 @@ async def test_the_timeline_moves_by_itself_and_keeps_to_its_lanes(
     await sync_to_async(a_member_died)(cluster, now)
     write(waiting_for_locks(now))
     page = await open_page(GROUP)
-    await expect(page.locator("[data-timeline] svg.lane")).to_have_count(18)
+    await expect(page.locator("[data-timeline] svg.lane")).to_have_count(19)
     await expect(page.locator("[data-timeline] .mark.gap")).to_have_count(4)
     await page.click('.tabs a:has-text("Timeline")')
     await page.click('.segments a:has-text("Members")')
-    await expect(page.locator(".timeline-members .lane-name")).to_have_count(6)
+    await expect(page.locator(".timeline-members .lane-name")).to_have_count(7)
     await Epoch.objects.filter(number=43).aupdate(
         ended_after=at(now - 2000), ended_by=at(now - 1000)
     )

@@ -12,7 +12,7 @@ from django.test import Client
 from dashboard.live.names import clients_key
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import overview
+from tests.dashboard.documents import looked_at, overview
 from tests.dashboard.overview.test_pages import text_of
 from tests.dashboard.reported import client_group, client_row, clients_document
 from tests.support.valkey import Valkey
@@ -51,6 +51,30 @@ def test_clients_with_a_note_come_first(viewer: Client) -> None:
     assert "5.3.1 is older than 6.0.0" in older
 
 
+def test_links_of_the_table_keep_the_release_that_counts_as_old(viewer: Client) -> None:
+    page = viewer.get(PAGE, {"older": "6.0.0", "show": "old"}).content.decode()
+    assert "?older=6.0.0&amp;sort=" in page or "?older=6.0.0&amp;show=old" in page
+    assert '<input type="hidden" name="older" value="6.0.0">' in page
+    other = viewer.get(PAGE, {"older": "new"}).content.decode()
+    assert 'type="hidden" name="older"' not in other
+
+
+def test_the_filters_offer_the_releases_that_may_count_as_old(viewer: Client) -> None:
+    def menu(**asked: str) -> str:
+        return viewer.get(PAGE, asked).content.decode().partition('class="menu-box')[2]
+
+    assert (
+        '<label>Old before <select name="older"><option value="">4.9.0</option>'
+        "<option>4.9.7</option><option>5.3.1</option></select></label>"
+    ) in menu()
+    picked = menu(older="6.0.0", show="old")
+    assert "<option selected>6.0.0</option>" in picked
+    assert '<a class="button button-small" href="?show=old">Clear</a>' in picked
+    assert (
+        "Filters · 1</summary>" in viewer.get(PAGE, {"older": "6.0.0"}).content.decode()
+    )
+
+
 def test_an_id_of_any_characters_opens_its_page(viewer: Client) -> None:
     assert address_of(STRANGE) in viewer.get(PAGE).content.decode()
     text = text_of(viewer.get(address_of(STRANGE)))
@@ -58,6 +82,15 @@ def test_an_id_of_any_characters_opens_its_page(viewer: Client) -> None:
     assert "Subscribes to" in text
     assert "Operators can also take its thread stacks." in text
     assert viewer.get(address_of("nobody")).status_code == 404
+
+
+def test_a_client_may_be_there_while_a_broker_is_silent(
+    viewer: Client, write: Write
+) -> None:
+    unsure = "Not known: hz2@broker-c does not answer in full."
+    assert unsure in text_of(viewer.get(address_of("nobody")))
+    write(looked_at())
+    assert "“nobody” is in no group now." in text_of(viewer.get(address_of("nobody")))
 
 
 def test_the_list_is_a_file_and_a_fragment(viewer: Client) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from django.test import Client
 
 from dashboard.gateway.present import cluster_now
+from dashboard.live.names import overview_key
 from dashboard.models import AuditEntry, Cluster, Role
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import looked_at, overview_row
@@ -63,6 +66,33 @@ def test_the_list_is_a_file_with_reasons_for_what_is_unknown(
     assert first.startswith("look,hangzhou,")
     assert second.startswith("unreachable,west,")
     assert "lag: Nothing is known since" in second
+    assert "brokers: Nothing is known since" in second
+    assert first.endswith(",groups; look; lag")
+
+
+@pytest.mark.usefixtures("two")
+def test_brokers_of_a_cluster_whose_state_is_old_are_not_called_silent(
+    sign_in: SignIn, write: Write
+) -> None:
+    write(looked_at(cluster="west", error="refused"))
+    page = text_of(sign_in(Role.VIEWER).get(ALL, {"q": "west"}))
+    assert re.search(r"— Nothing is known since [\d:]+\. of 2 ", page)
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("stored", ["{}", '{"brokers": [1]}', None])
+def test_what_is_no_overview_costs_only_its_own_cluster(
+    sign_in: SignIn, valkey: Valkey, stored: str | None
+) -> None:
+    with redis.Redis(port=valkey.port) as client:
+        client.delete(overview_key("west"))
+        if stored is None:
+            client.lpush(overview_key("west"), "a list")
+        else:
+            client.set(overview_key("west"), stored)
+    page = text_of(sign_in(Role.VIEWER).get(ALL))
+    assert "order-settlement: No owner" in page
+    assert "Not collected yet" in page
 
 
 @pytest.mark.usefixtures("hangzhou")

@@ -61,7 +61,7 @@ def test_clusters_are_ordered_worst_first() -> None:
     ]
     assert [say_state(each) for each in found] == [
         "Needs a look",
-        "Half known",
+        "Partly known",
         "Not reachable",
         "Not collected yet",
         "Falling behind",

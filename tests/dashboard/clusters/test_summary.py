@@ -36,5 +36,6 @@ def test_only_the_first_bad_groups_are_kept() -> None:
 
 def test_lags_of_an_hour_are_summed_without_inventing_any() -> None:
     assert summed([]) == []
-    assert summed([[1, None, 3], [2, None]]) == [1, 2, 3]
+    assert summed([[1, None, 3], [2, None]]) == [1, None, None]
     assert summed([[None, None], [None, 4]]) == [None, 4]
+    assert summed([[5, 6, 7], [None, 10, 10], [1]]) == [5, 16, 18]

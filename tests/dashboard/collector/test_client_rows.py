@@ -9,6 +9,7 @@ import orjson
 
 from dashboard.collector.client_rows import ClientRows
 from dashboard.collector.group_document import Sight
+from dashboard.collector.ownership import Ownership, RowOwners
 from rmqcore.model.snapshot import GroupKind
 
 from .sights import NOW, group, keys, member, sight, table
@@ -74,6 +75,15 @@ def test_two_processes_with_one_id_are_two_rows() -> None:
     first, second = read(rows)["groups"][0]["members"]
     assert (first["connection"], second["connection"]) == (0, 1)
     assert second["address"] == "10.0.0.2:4711"
+
+
+def test_queues_that_two_processes_with_one_id_read_count_once() -> None:
+    rows = ClientRows()
+    owned = RowOwners(("c1", "c1"), "reported", wrong="double")
+    ownership = Ownership((owned, owned), complete=True, reporting=2)
+    twins = group(table(keys(2)), [member("c1"), member("c1")])
+    rows.take(sight(twins, ownership=ownership))
+    assert [each["queues"] for each in read(rows)["groups"][0]["members"]] == [2, 2]
 
 
 def test_owners_that_are_not_known_are_no_zero() -> None:

@@ -428,6 +428,20 @@ async def test_a_fleet_members_word_is_shown_at_once(make: Make) -> None:
     following.cancel()
 
 
+async def test_a_fleet_members_last_word_reaches_those_who_would_miss_it(
+    make: Make,
+) -> None:
+    source = Seen(divided("c1", "c2"))
+    collector = make(source)
+    await collector.sweep_all()
+    word = Holding("g", "c2", (), now_ms(), now_ms(), left=True)
+    collector.take_holding(encode_holding(word))
+    assert source.left == {("g", "c2")}
+    back = Holding("g", "c2", QUEUES[1:], now_ms(), now_ms())
+    collector.take_holding(encode_holding(back))
+    assert source.left == set()
+
+
 async def test_words_from_before_the_lead_are_known(
     make: Make, client: redis.asyncio.Redis
 ) -> None:

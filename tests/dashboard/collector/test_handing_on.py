@@ -345,6 +345,30 @@ async def test_a_queue_that_moved_meanwhile_is_an_event(
     assert round(event.at_after.timestamp() * 1000) == seen_ms
 
 
+async def test_events_after_the_last_sweep_are_not_told_again(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    source = Growing()
+    one, two = make(source, "one"), make(source, "two")
+    await sweep(one, source, 20)
+    source.holds |= {"h1@m": (), "h5@e": QUEUES[1:2]}
+    live_state().watch("east", "g", source.at_ms / 1000)
+    for _ in range(2):
+        source.at_ms += 1_000
+        await one.sweep_watched()
+        await one.at_rest()
+    await frozen_past_its_lease(client)
+    source.holds |= {"h5@e": (), "h2@m": QUEUES[1:3]}
+    source.at_ms += 15_000
+    await two.sweep_all()
+    await two.sweep_all()
+    events = OwnershipEvent.objects.filter(group="g").order_by("pk")
+    assert [(each.owners_before, each.owners_after) async for each in events] == [
+        (["h1@m"], ["h5@e"]),
+        (["h5@e"], ["h2@m"]),
+    ]
+
+
 async def test_groups_without_a_document_are_handed_on_too(
     make: Make, client: redis.asyncio.Redis
 ) -> None:

@@ -93,3 +93,18 @@ def test_queues_that_are_gone_are_forgotten() -> None:
     handovers.observe((), Ownership((), True, 1), 3000)
     assert handovers.moved_at_ms == {}
     assert handovers.observe(KEYS, owned("c1"), 4000) == []
+
+
+def test_events_newer_than_the_state_are_caught_up_with() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c1"), 1000)
+    handovers.catch_up({KEYS[0]: (("c2",), 2000)})
+    (event,) = handovers.observe(KEYS, owned("c3"), 3000)
+    assert (event.before, event.after_ms) == (("c2",), 2000)
+
+
+def test_events_older_than_the_state_change_nothing() -> None:
+    handovers = Handovers()
+    handovers.observe(KEYS, owned("c2"), 3000)
+    handovers.catch_up({KEYS[0]: (("c1",), 2000), ("T", "other", 9): (("x",), 9000)})
+    assert handovers.owners == {KEYS[0]: ("c2",)}

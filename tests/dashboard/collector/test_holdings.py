@@ -22,11 +22,14 @@ def test_survives_the_cache() -> None:
     assert decode_holding(encode_holding(WORD)) == WORD
     busy = replace(WORD, busy_since_ms=NOW - 60_000)
     assert decode_holding(encode_holding(busy)) == busy
+    last = replace(WORD, left=True)
+    assert decode_holding(encode_holding(last)) == last
 
 
 def test_the_word_of_an_older_version_is_read() -> None:
-    old = encode_holding(WORD).replace(b',"busy_since":null', b"")
+    old = encode_holding(WORD).replace(b',"busy_since":null,"left":false', b"")
     assert b"busy" not in old
+    assert b"left" not in old
     assert decode_holding(old) == WORD
 
 

@@ -13,7 +13,9 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
-from dashboard.collector.service import CollectorService
+from dashboard.collector.collected import Collected
+from dashboard.collector.service import CollectorService, Wanted
+from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.metrics import worker_metrics
 from dashboard.live.names import lease_key
@@ -139,3 +141,30 @@ def test_clusters_that_come_and_go_are_collected_without_a_restart(
     Cluster.objects.filter(pk=west.pk).update(attached=False, configured=False)
     async_to_sync(until_seen)(lead, lambda token: token is None)
     assert leader() is not None
+
+
+def test_a_cluster_that_does_not_close_costs_the_others_nothing(
+    valkey: Valkey, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = Collected.close
+
+    async def broken(self: Collected) -> None:
+        await close(self)
+        if self.collector.cluster == "east":
+            raise OSError("the lake is full")
+
+    monkeypatch.setattr(Collected, "close", broken)
+    with running(settings) as service:
+        wait_for_the_lead()
+        west = ClusterSettings("west", ("127.0.0.1:1",))
+        settings.ROCKETSCOPE_CLUSTERS = {"west": west}
+        sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
+        Cluster.objects.filter(name="east").delete()
+        wanted = {"west": Wanted(west, Cluster.objects.get(name="west").pk)}
+        service._thread.call(service._take_clusters(wanted), PATIENCE_SECONDS)
+
+        async def look() -> bytes | None:
+            return leader("west")
+
+        assert async_to_sync(until_seen)(look, lambda token: token is not None)
+        assert set(service._collected) == {"west"}

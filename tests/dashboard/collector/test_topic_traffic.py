@@ -57,6 +57,18 @@ def test_quiet_since_is_the_last_message_and_0_where_none_ever_came() -> None:
     assert fed([0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]).quiet_since == NOW + 30_000
 
 
+def test_messages_that_may_have_come_unseen_end_the_quiet() -> None:
+    away = [5, 5, 5, Reason.NO_ANSWER]
+    assert fed([5] * 4, [5] * 4, away).quiet_since == NOW + 60_000
+    assert fed([5] * 4, away, [5, 5, 5, 900]).quiet_since == NOW + 60_000
+    grown = fed([5] * 4, [5] * 4)
+    grown.add(Mark(NOW + 60_000, keys(5), Column.of([5] * 5)))
+    assert grown.quiet_since == NOW + 60_000
+    inherited = TopicTraffic(quiet_since=NOW)
+    inherited.add(Mark(NOW + 60_000, KEYS, Column.of([5] * 4)))
+    assert inherited.quiet_since == NOW + 60_000
+
+
 def test_the_hour_has_the_mean_of_each_two_minutes() -> None:
     trend = HourTrend((), 0)
     trend.add(10_000, 100, 10_000)

@@ -107,7 +107,23 @@ def test_nobody_is_said_to_read_nothing_before_all_groups_were_looked_at() -> No
     for step, high in enumerate((0, 100)):
         at = replace(sweep(step, topic([high], [high])), groups={"g000": groups[0]})
         row = book.take(at, {}, {})["topics"][1]
-    assert row["status"]["word"] == "healthy"
+    assert row["status"]["word"] == "half_known"
+    assert row["groups_known"] is False
+
+
+def test_the_oldest_message_of_a_topic_may_be_older_while_ages_lack() -> None:
+    at = {"orders": 30_000, "other": 0}
+    rows = {"g": overview_row("g", oldest_partial=True)}
+    for topics in (["orders"], ["orders", "other"]):
+        queues = [key for name in topics for key in keys(2, name)]
+        ages = [at[name] if row else Reason.NOT_ASKED for name, _b, row in queues]
+        waiting = table(queues, committed=[90] * len(queues), lag_ms=ages)
+        seen = group(waiting, [member("one")])
+        watches: Any = {"g": SimpleNamespace(sight=sight(seen))}
+        now = replace(sweep(0, topic([0], [0])), groups={"g": seen})
+        row = TopicBook("east").take(now, watches, rows)["topics"][1]
+        assert (row["oldest_ms"], row["oldest_partial"]) == (30_000, True)
+        assert row["groups"][0]["partial"] is False
 
 
 def test_nobody_is_said_to_read_nothing_while_a_broker_is_silent() -> None:

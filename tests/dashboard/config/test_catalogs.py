@@ -3,13 +3,16 @@ from __future__ import annotations
 import gettext
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.messages.extract import extract
 from babel.messages.mofile import read_mo
 from django.core.management import CommandError
 from django.utils import translation
+from django.utils.translation.template import templatize
 
 from dashboard.management.commands.compile_catalogs import (
     catalog_sources,
@@ -22,6 +25,10 @@ ROOT = Path(__file__).resolve().parents[3]
 SOURCES = catalog_sources()
 # Characters, and the full width of brackets and stops.
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+KEYWORDS: dict[str, Any] = {
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
+    **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
+}
 HEAD = (
     'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
     '"Plural-Forms: nplurals=2; plural=n != 1;\\n"\n\n'
@@ -111,14 +118,40 @@ def test_what_cannot_be_read_or_repeats_is_refused(text: str, error: str) -> Non
         compile_catalog(text, "here")
 
 
-def test_every_word_of_the_templates_is_in_the_catalogs(catalog: Any) -> None:
-    missing = set()
-    for path in sorted((ROOT / "templates").rglob("*.html")):
-        texts = re.findall(r"{%\s*translate\s+(['\"])(.*?)\1", path.read_text())
-        for _quote, text in texts:
-            if text not in catalog:
-                missing.add(f"{path.name}: {text}")
+def test_every_text_of_the_pages_is_in_the_catalogs(catalog: Any) -> None:
+    missing = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path, text in (*texts_of_modules(), *texts_of_templates())
+        if text not in catalog
+    }
     assert not missing
+
+
+def texts_of_modules() -> Iterator[tuple[Path, str]]:
+    """Yield what modules of the dashboard let translate, also under another name."""
+    for path in sorted((ROOT / "dashboard").rglob("*.py")):
+        source = path.read_text("utf-8")
+        if "gettext" not in source:
+            continue
+        renamed = dict(re.findall(r"import (\w*gettext\w*) as (\w+)", source))
+        keywords = KEYWORDS | {new: KEYWORDS[old] for old, new in renamed.items()}
+        for text in extracted(source, keywords):
+            yield path, text
+
+
+def texts_of_templates() -> Iterator[tuple[Path, str]]:
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        code = templatize(path.read_text("utf-8"), origin=str(path))
+        # What is left of the markup is indented as no module may be.
+        source = "\n".join(line.strip() for line in code.split("\n"))
+        for text in extracted(source, KEYWORDS):
+            yield path, text
+
+
+def extracted(source: str, keywords: Any) -> Iterator[str]:
+    file = io.BytesIO(source.encode())
+    for _line, found, _comments, _context in extract("python", file, keywords):
+        yield found if isinstance(found, str) else found[0]
 
 
 @pytest.mark.parametrize("room", WORDS)

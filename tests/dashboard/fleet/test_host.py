@@ -256,6 +256,23 @@ async def test_each_change_of_queues_is_told_at_once(
     assert len(decode_holding(stored[0]).queues) == 16
 
 
+async def test_the_last_word_of_a_member_says_that_it_left(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    await in_thread(group)
+    host = make()
+    await followed(host, [16])
+    async with client.pubsub(ignore_subscribe_messages=True) as words:
+        await words.subscribe(allocation_channel("east"))
+        await host.close()
+
+        async def left() -> bool:
+            message = await words.get_message(timeout=1)
+            return message is not None and decode_holding(message["data"]).left
+
+        await eventually(left, True)
+
+
 async def test_closing_gives_everything_back_and_keeps_progress(
     make: Make, cluster: LocalCluster, client: redis.asyncio.Redis
 ) -> None:

@@ -74,6 +74,7 @@ def names() -> list[str]:
 
 
 async def test_built_in_listeners_stay_on_the_loop_of_all_members() -> None:
+    await until(lambda: names() == [], "no thread of an earlier test is left")
     member = MemberListener(spec("count"))
     await member.make()
     assert member.made

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 
 from dashboard.frame.tables import Column, Table, TableQuery, page_of
 
-from .tables.test_paging import FRUIT, TABLE, Fruit
+from .tables.test_paging import FRUIT, IN_PART, TABLE, WITH_ROTTEN, Fruit
 
 
 def drawn(query: TableQuery, table: Table[Fruit] = TABLE) -> str:
@@ -50,8 +52,24 @@ def test_names_are_text_and_a_columns_own_markup_stays() -> None:
     assert "<i>&amp;</i>" in html
 
 
+def test_a_sum_that_lacks_a_part_is_marked_and_what_is_unknown_is_not() -> None:
+    html = drawn(TableQuery(unhidden=WITH_ROTTEN), IN_PART)
+    assert html.count("≥") == 3
+    assert "≥ 180 g</td>" in html
+
+
 def test_an_empty_table_says_why() -> None:
     assert "Nothing matches “kiwi”." in drawn(TableQuery(text="kiwi"))
     page = page_of(TABLE, [], TableQuery())
     html = render_to_string("frame/table.html", {"page": page, "empty": "No fruit."})
     assert "No fruit." in html
+
+
+def test_a_cell_can_be_copied_and_says_what_that_gives() -> None:
+    name = replace(TABLE.columns[0], copies=lambda row: row.name.rstrip("e"))
+    html = drawn(TableQuery(text="apple"), replace(TABLE, columns=[name]))
+    assert '<td class="lead copies">Apple<button class="copy"' in html
+    assert 'data-copy="Appl" aria-label="Copy: Name Appl"' in html
+    none = replace(name, copies=lambda row: "")
+    html = drawn(TableQuery(text="apple"), replace(TABLE, columns=[none]))
+    assert '<td class="lead">Apple</td>' in html

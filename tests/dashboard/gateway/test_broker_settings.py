@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from dashboard.gateway.broker_settings import (
-    HIDDEN,
     BrokerSettings,
     ask_settings,
     is_secret,
     settings_table,
 )
+from dashboard.gateway.configured import MASKED
 from tests.support.cluster import local_cluster, settings_of
 
 
@@ -40,8 +40,8 @@ def test_secrets_are_hidden_and_a_difference_between_them_is_told() -> None:
         [told("a", {"tlsKeyPassword": "one"}), told("b", {"tlsKeyPassword": "two"})]
     )
     (row,) = found.rows
-    assert (row.values, row.differs) == ([HIDDEN, HIDDEN], True)
-    assert [each.values for each in found.answered] == [{"tlsKeyPassword": HIDDEN}] * 2
+    assert (row.values, row.differs) == ([MASKED, MASKED], True)
+    assert [each.values for each in found.answered] == [{"tlsKeyPassword": MASKED}] * 2
 
 
 @pytest.mark.parametrize(

@@ -61,12 +61,17 @@ def test_nothing_is_in_the_way_of_a_cluster_that_is_open() -> None:
         check_writable(PROD)
 
 
+async def reset(admin: Admin) -> None:
+    (broker,) = await admin.brokers()
+    await admin.reset_on_broker("billing", "orders", 0, str(broker.master))
+
+
 WRITES: list[Callable[[Admin], Awaitable[object]]] = [
     lambda admin: admin.create_topic("made", 4),
     lambda admin: admin.delete_topic("orders"),
     lambda admin: admin.create_group(SubscriptionGroupConfig("made")),
     lambda admin: admin.delete_group("billing"),
-    lambda admin: admin.reset_offset("billing", "orders", 0),
+    reset,
     lambda admin: admin.commit_offset("billing", QUEUE, 1),
 ]
 

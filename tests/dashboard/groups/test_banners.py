@@ -282,5 +282,5 @@ def test_operators_may_say_that_a_broker_is_gone(
 def test_in_chinese_too(read: Read, write: Write) -> None:
     write(broker_missing())
     said = banner(read(language="zh-hans"))
-    assert said.startswith(f"hz1@broker-a 自 {SINCE} 起未被 name server 列出（")
+    assert said.startswith(f"hz1@broker-a 自 {SINCE} 起未被 NameServer 列出（")
     assert "当时的堆积：44,512。" in said

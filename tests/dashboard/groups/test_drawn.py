@@ -19,6 +19,8 @@ from tests.dashboard.documents import (
     lock_finding,
     member,
     now_ms,
+    overview,
+    overview_row,
     queue,
     shared_client_ids,
     waiting_for_locks,
@@ -123,16 +125,16 @@ def test_a_queue_of_two_connections_with_one_client_id_has_one_owner(
 @pytest.mark.parametrize(
     ("changes", "column", "reason"),
     [
-        ({"lag_ms": None, "unknown": {"lag_ms": "not_asked"}}, 5, "Not asked for"),
+        ({"lag_ms": None, "unknown": {"lag_ms": "not_asked"}}, 6, "Not asked for"),
         (
             {"lag": None, "unknown": {"lag": "nothing_committed"}},
             4,
             "The group has never committed an offset for this queue",
         ),
-        ({"rate_in": None}, 6, "A second sample is needed"),
+        ({"rate_in": None}, 7, "A second sample is needed"),
         (
             {"pulled": None, "unknown": {"committed": "nothing_committed"}},
-            8,
+            9,
             "The group has never committed an offset for this queue",
         ),
     ],
@@ -155,14 +157,14 @@ def test_messages_in_hand_are_pulled_and_not_committed(
         queue(BROKERS[0], 1, pulled=30, committed=40),
     ]
     write(group_state([member(0)], queues))
-    assert read().texts(f"{QUEUES} td:nth-child(8)") == ["10", "0"]
+    assert read().texts(f"{QUEUES} td:nth-child(9)") == ["10", "0"]
 
 
 def test_how_long_ago_a_queue_moved(read: Read, write: Write) -> None:
     at = now_ms()
     moved = queue(BROKERS[0], 0, moved_at=at - 260_000_000)
     write(group_state([member(0)], [moved], taken_at=at))
-    assert read().texts(f"{QUEUES} td:nth-child(10)") == ["3 d 0 h ago"]
+    assert read().texts(f"{QUEUES} td:nth-child(11)") == ["3 d 0 h ago"]
 
 
 def test_a_group_without_lag_has_no_oldest_queue(read: Read, write: Write) -> None:
@@ -249,7 +251,7 @@ def test_a_member_says_since_when_its_listener_has_not_returned(
     assert "listener busy" not in second
 
 
-@pytest.mark.parametrize("tab", ["", "members/", "timeline/", "whatif/", "changes/"])
+@pytest.mark.parametrize("tab", ["", "queues/", "findings/", "timeline/", "whatif/"])
 @pytest.mark.parametrize("state", [broker_missing, many_troubles])
 def test_no_tab_shows_how_a_script_names_what_it_does_not_have(
     read: Read, write: Write, state: Callable[[int], GroupState], tab: str
@@ -330,18 +332,21 @@ def test_the_page_says_of_a_finding_what_rest_says(
 def test_without_findings_their_panel_is_hidden(read: Read, write: Write) -> None:
     write(waiting_for_locks())
     page = read()
-    assert page.text("[data-findings]") == page.text("[data-findings-tab]") == ""
+    assert page.text("[data-findings]") == ""
+    assert page.text("[data-findings-tab]") == "Findings"
+    alone = read("findings/").text("[data-findings]")
+    assert alone == "Findings No rule finds anything wrong with this group."
 
 
-@pytest.mark.parametrize(("level", "red"), [("crit", True), ("warn", False)])
-def test_the_badge_of_the_tab_is_red_only_for_a_critical_finding(
-    read: Read, write: Write, level: str, red: bool
+@pytest.mark.parametrize("level", ["crit", "warn", "info"])
+def test_the_badge_of_the_tab_has_the_colour_of_the_worst_finding(
+    read: Read, write: Write, level: str
 ) -> None:
     finding = {**lock_finding(["orders|hz1@broker-a|4"]), "level": level}
     write(waiting_for_locks(findings=[finding]))
     for tab in ("", "whatif/"):
         (css,) = read(tab).attributes("[data-findings-tab] .badge", "class")
-        assert ("badge-crit" in str(css)) is red
+        assert str(css).split()[1:] == ([f"badge-{level}"] if level != "info" else [])
 
 
 def test_rules_that_found_nothing_are_told_apart_from_those_not_checked(
@@ -363,3 +368,18 @@ def test_rules_that_found_nothing_are_told_apart_from_those_not_checked(
     ]
     # Folded, so not rendered: the text is there for whoever opens it.
     assert "The lag grows · All members have left" in page.content.decode()
+
+
+def test_the_oldest_age_is_the_lists_while_the_document_has_none(
+    read: Read, write: Write
+) -> None:
+    state = waiting_for_locks()
+    for each in state["queues"]:
+        each["lag_ms"], each["unknown"]["lag_ms"] = None, "not_asked"
+    state["totals"]["oldest_ms"], state["totals"]["oldest_partial"] = None, True
+    write(state, overview(groups=[overview_row("order-settlement", oldest_ms=256_000)]))
+    assert (
+        read()
+        .text('[data-tile="oldest"]')
+        .startswith("Oldest message ≥ 4 m 16 s as of ")
+    )

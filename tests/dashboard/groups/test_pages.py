@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from dashboard.groups import pages
+from dashboard.live.documents import Overview
+from dashboard.live.reading import Reading, read_overview
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import (
@@ -104,3 +107,22 @@ def test_names_with_percent_and_bar_have_a_page(viewer: Client, write: Write) ->
     answer = viewer.get("/clusters/hangzhou/groups/a%25b%7Cc/")
     assert "a%b|c" in text_of(answer)
     assert embedded(answer, "page")["group"] == "a%b|c"
+
+
+def test_the_list_of_groups_is_read_once_and_for_no_fragment(
+    viewer: Client, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def reading(cluster: str) -> Reading[Overview]:
+        read.append(cluster)
+        return read_overview(cluster)
+
+    monkeypatch.setattr(pages, "read_overview", reading)
+    state = broker_missing()
+    state["totals"]["oldest_ms"] = None
+    write(state)
+    viewer.get(PAGE)
+    assert read == ["hangzhou"]
+    viewer.get(f"{PAGE}timeline/", headers={"X-Fragment": "1"})
+    assert read == ["hangzhou"]

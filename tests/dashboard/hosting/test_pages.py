@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from dashboard.fleet import listeners
 from dashboard.models import AuditEntry, ManagedGroup, Role
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import hosted_group, looked_at, now_ms
@@ -18,15 +19,23 @@ LIST = "/clusters/hangzhou/hosted/"
 GOOD: dict[str, Any] = {
     "name": "audit-trail",
     "members": "2",
-    "topics": "orders TagA || TagB\n\nrefunds",
+    "topic": ["orders", "", "refunds"],
+    "tags": ["TagA || TagB", "", ""],
     "mode": "CLUSTERING",
     "orderly": "on",
     "strategy": "CONSISTENT_HASH",
-    "strategy_options": '{"virtual_nodes": 20}',
+    "virtual_nodes": "20",
+    "rooms": "left, over",
     "start_position": "CONSUME_FROM_FIRST_OFFSET",
     "listener": "fail",
-    "listener_options": "rate=0.2, ms=8",
+    "listener_rate": "0.2",
+    "listener_ms": "8",
     "reason": "trial",
+}
+
+NEARBY = {
+    "broker_rooms": {"separator": "@", "named": {"broker-a": "hz1"}},
+    "client_rooms": {"named": {"1": "hz1", "2": "hz2"}},
 }
 
 
@@ -56,14 +65,21 @@ def test_a_group_is_hosted_from_the_page(operator: Client) -> None:
 def test_a_group_is_changed_on_its_page(operator: Client) -> None:
     host(listener="work", listener_options={"ms": 8})
     page = operator.get(f"{LIST}{NAME}/").content.decode()
-    assert "orders *" in page
-    assert 'value="ms=8"' in page
-    answer = operator.post(
-        f"{LIST}{NAME}/", {**GOOD, "strategy": "AVG", "strategy_options": ""}
-    )
+    assert 'name="topic" value="orders"' in page
+    assert '<input type="number" name="listener_ms" value="8"' in page
+    answer = operator.post(f"{LIST}{NAME}/", {**GOOD, "strategy": "AVG"})
     assert answer["Location"] == LIST
     group = ManagedGroup.objects.get()
     assert (group.name, group.listener, group.members_wanted) == (NAME, "fail", 3)
+
+
+def test_the_form_offers_strategies_and_topics(operator: Client) -> None:
+    host(strategy="MACHINE_ROOM_NEARBY-AVG", strategy_options=NEARBY)
+    page = operator.get(f"{LIST}{NAME}/").content.decode()
+    assert '<option value="MACHINE_ROOM_NEARBY-AVG" selected>' in page
+    assert '<option value="orders"></option>' in page
+    assert 'name="broker_rooms" value="broker-a=hz1"' in page
+    assert 'name="client_rooms" value="1=hz1, 2=hz2"' in page
 
 
 def test_a_group_is_removed(operator: Client) -> None:
@@ -82,27 +98,45 @@ def test_a_group_is_removed(operator: Client) -> None:
     [
         ({"name": "a b"}, "group name 'a b': 1 to 255 letters"),
         ({"members": "201"}, "less than or equal to 200"),
-        ({"topics": ""}, "This field is required"),
-        ({"topics": "a\na x"}, "“a” is listed twice"),
-        ({"topics": "\n".join(map(str, range(101)))}, "101 topics, at most 100"),
+        ({"topic": ""}, "This field is required"),
+        ({"topic": ["a", "a"]}, "“a” is listed twice"),
+        ({"topic": [*map(str, range(101))]}, "101 topics, at most 100"),
         ({"mode": "SOLO"}, "SOLO is not one of the available choices"),
         ({"strategy": "FAIR"}, "unknown allocation strategy 'FAIR'"),
-        ({"strategy_options": "{"}, "This is not JSON"),
-        ({"strategy_options": "[1]"}, "this is [1]"),
-        ({"strategy_options": '{"virtual_nodes": 0}'}, "virtual_nodes is 0, allowed 1"),
+        ({"strategy": "CONFIG", "config": "{"}, "This is not JSON"),
+        ({"strategy": "CONFIG", "config": "[1]"}, "this is [1]"),
+        ({"virtual_nodes": "0"}, "virtual_nodes is 0, allowed 1"),
+        ({"virtual_nodes": "many"}, "Enter a whole number"),
+        (
+            {"strategy": "MACHINE_ROOM_NEARBY", "broker_rooms": "broker-a"},
+            "“broker-a” is not a name and its room",
+        ),
         ({"listener": "sing"}, "sing is not one of the available choices"),
-        ({"listener_options": "ms"}, "“ms” is not an option such as ms=8"),
-        ({"listener_options": "rate=2"}, "rate is 2, allowed 0 to 1"),
-        ({"listener_options": "rate=x"}, "rate is 'x', allowed 0 to 1"),
+        ({"listener_rate": "2"}, "rate is 2, allowed 0 to 1"),
+        ({"listener_rate": "x"}, "Enter a number"),
     ],
 )
 def test_what_cannot_be_hosted_is_said_with_its_limit(
-    operator: Client, changes: dict[str, str], said: str
+    operator: Client, changes: dict[str, Any], said: str
 ) -> None:
     answer = operator.post(f"{LIST}new/", {**GOOD, **changes})
     assert answer.status_code == 422
     assert said in text_of(answer).replace("&#x27;", "'").replace("&quot;", '"')
     assert not ManagedGroup.objects.exists()
+
+
+def test_a_listener_of_ones_own_takes_any_options(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = listeners._makers["count"]
+    monkeypatch.setitem(listeners._makers, "bill", lambda _options: made({}))
+    own = {**GOOD, "listener": "bill", "listener_options": "depth"}
+    answer = text_of(operator.post(f"{LIST}new/", own))
+    assert "“depth” is not an option such as ms=8" in answer
+    own["listener_options"] = "depth=8, mode=fast"
+    operator.post(f"{LIST}new/", own)
+    group = ManagedGroup.objects.get()
+    assert group.listener_options == {"depth": 8, "mode": "fast"}
 
 
 def test_a_name_is_taken_once(operator: Client) -> None:

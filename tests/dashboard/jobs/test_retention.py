@@ -88,7 +88,9 @@ def test_every_table_has_a_rule_or_a_reason() -> None:
 
 def test_the_docs_list_the_same_tables_with_their_settings() -> None:
     rows = re.findall(
-        r"^\| `(\w+)`[^|]*\|(.*)\|$", DOCS.read_text("utf-8"), re.MULTILINE
+        r"^\| `(\w+)`[^|]*\|(.*)\|$",
+        DOCS.read_text("utf-8").partition("### Whether it holds")[0],
+        re.MULTILINE,
     )
     listed = {name: text for name, text in rows if "_" in name}
     ruled = {rule.model._meta.db_table: rule for rule in RULES}
@@ -109,6 +111,8 @@ def test_every_rule_deletes_what_is_old_only(east: Cluster) -> None:
         "dashboard_auditentry": 1,
         "dashboard_groupchange": 0,
         "dashboard_offsetchange": 0,
+        "dashboard_resentletter": 0,
+        "dashboard_resendrun": 0,
         "dashboard_epoch": 0,
         "dashboard_ownershipevent": 0,
         "dashboard_session": 2,

@@ -52,6 +52,18 @@ def test_the_list_shows_every_lab_with_a_button(
     assert 'name="p-queues"' in page
 
 
+def test_labs_stand_under_themes_with_a_drawing_and_their_last_result(
+    embedded: Cluster, sign_in: SignIn
+) -> None:
+    claims = [{"key": "x", "params": {}, "seen": seen} for seen in (True, False)]
+    run_of(embedded, state="done", claims=claims)
+    page = sign_in(Role.OPERATOR).get("/labs/").content.decode()
+    assert page.count('<svg class="lab-drawing"') == 11
+    lab = page.partition('id="lab-F5"')[2].partition("</section>")[0]
+    assert "1 of 2 seen" in lab
+    assert page.count("Not played yet.") == 10
+
+
 def test_strangers_sign_in_and_viewers_only_watch(
     embedded: Cluster, sign_in: SignIn, client: Any
 ) -> None:
@@ -59,6 +71,7 @@ def test_strangers_sign_in_and_viewers_only_watch(
     viewer = sign_in(Role.VIEWER)
     page = viewer.get("/labs/").content.decode()
     assert "data-start" not in page
+    assert page.count("Starting a lab needs the role of an operator.") == 11
     assert viewer.post("/labs/F5/start/").status_code == 403
     run = run_of(embedded)
     assert viewer.get(f"/labs/runs/{run.pk}/").status_code == 200

@@ -13,7 +13,7 @@ from rmqcore.admin import Admin
 from rmqcore.client import ConsumeContext, ConsumeResult, Producer, PushConsumer
 from rmqcore.cluster import LocalCluster
 from rmqcore.loop_thread import LoopThread
-from rmqcore.model import Message, MessageExt
+from rmqcore.model import Message, MessageExt, MessageQueue
 
 BODY = b'{"event": "paid", "card": "4111", "payer": {"phone": "139"}, "n": 1}'
 
@@ -32,14 +32,20 @@ class Running:
     def call(self, work: Any) -> Any:
         return self.loop.call(work, 60)
 
-    def send(self, *messages: Message) -> None:
-        self.call(self._send(messages))
+    def send(self, *messages: Message, queue: int | None = None) -> None:
+        """Send messages, each to the next queue, or all to one."""
+        self.call(self._send(messages, queue))
 
-    async def _send(self, messages: Sequence[Message]) -> None:
+    async def _send(self, messages: Sequence[Message], number: int | None) -> None:
         producer = Producer(self.cluster.nameserver_address, group="p")
         await producer.start()
         for message in messages:
-            await producer.send(message)
+            queue = (
+                None
+                if number is None
+                else MessageQueue(message.topic, "broker-a", number)
+            )
+            await producer.send(message, queue=queue)
         await producer.shutdown()
 
     def ask(self, work: Callable[[Admin], Any]) -> Any:

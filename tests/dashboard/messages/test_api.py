@@ -49,7 +49,7 @@ def test_a_body_needs_its_right_and_is_recorded(sign_in: SignIn) -> None:
     ("asked", "status"),
     [
         ({"by": "key", "topic": "orders"}, 422),
-        ({"by": "newest", "topic": "nowhere"}, 502),
+        ({"by": "newest", "topic": "nowhere"}, 424),
         ({"by": "id", "id": "none"}, 422),
     ],
 )

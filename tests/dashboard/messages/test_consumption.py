@@ -33,8 +33,8 @@ def verdict(watched: Watched = WATCHED, **changes: Any) -> tuple[State, str]:
 
 
 def test_an_offset_past_it_with_nothing_that_could_have_skipped_it() -> None:
-    assert verdict() == (State.CONSUMED, "passed")
-    assert verdict(filter=tags("paid", "refund")) == (State.CONSUMED, "passed")
+    assert verdict() == (State.PASSED, "passed")
+    assert verdict(filter=tags("paid", "refund")) == (State.PASSED, "passed")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_message_that_a_filter_leaves_out() -> None:
 def test_retries_and_dead_letters_are_told() -> None:
     assert verdict(copies=Copies(waiting=1)) == (State.NOT_YET, "retries")
     assert verdict(copies=Copies(retried=2, unread=1)) == (State.NOT_YET, "retries")
-    assert verdict(copies=Copies(retried=2)) == (State.CONSUMED, "after_retries")
+    assert verdict(copies=Copies(retried=2)) == (State.PASSED, "after_retries")
     assert verdict(copies=Copies(retried=16, dead=True)) == (State.GIVEN_UP, "dead")
 
 
@@ -102,7 +102,7 @@ def test_what_needs_a_look_comes_first() -> None:
     ]
     watched = {each.group: WATCHED for each in groups}
     found = judge_all(MESSAGE, groups, [], watched)
-    assert "".join(each.group for each in found) == "edcba"
+    assert "".join(each.group for each in found) == "edcab"
 
 
 def test_every_state_has_an_icon_and_every_reason_words() -> None:

@@ -9,8 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.gateway.settings import ClusterSettings
+from dashboard.messages.reads import fate_of
 from dashboard.models import AuditEntry, Cluster, Epoch, Role, User
+from dashboard.offsets.reads import preview_of
+from dashboard.offsets.wanted import Wanted
+from dashboard.offsets.writes import move
 from rmqcore.model import Message
+from rmqcore.model.topic import SubscriptionGroupConfig
 from tests.dashboard.conftest import SignIn
 from tests.support.waiting import wait_until
 
@@ -84,7 +89,10 @@ def test_links_of_the_table_keep_the_search(viewer: Client) -> None:
         ({"by": "newest", "topic": "nowhere"}, "nowhere"),
         ({"by": "id", "id": "0A00000100000050" + "0" * 16}, "10.0.0.1:80"),
         ({"by": "id", "id": "none"}, "32 or 56"),
-        ({"by": "key", "topic": "orders"}, "This is needed for this search."),
+        (
+            {"by": "key", "topic": "orders", "key": ""},
+            "This is needed for this search.",
+        ),
     ],
 )
 def test_what_cannot_be_found_is_explained(
@@ -160,8 +168,26 @@ def test_who_consumed_a_message(
 
     wait_until(lambda: fates().get("failing", ("",))[0] == "not_yet")
     wait_until(lambda: fates()["blue-only"] == ("filtered", "tags"))
-    wait_until(lambda: fates()["all"] == ("consumed", "passed"))
+    wait_until(lambda: fates()["all"] == ("passed", "passed"))
     assert fates()["failing"] == ("not_yet", "retries")
+
+
+def test_a_trace_is_drawn_and_says_who_consumed(
+    viewer: Client, running: Running, settings: Any
+) -> None:
+    assert "The cluster has no topic" in viewer.get(ONE, PLACE).content.decode()
+    settings.ROCKETSCOPE_TRACE_TOPIC = "traces"
+    running.call(running.cluster.create_topic("traces", 1))
+    asked = viewer.get(ONE, PLACE).context["message"].msg_id
+    lines = [
+        ["SubBefore", "1700000000000", "hz", "all", "R", asked, "0", "k"],
+        ["SubAfter", "R", asked, "14", "true", "k", "0"],
+    ]
+    body = "".join("\x01".join(line) + "\x02" for line in lines).encode()
+    running.send(Message.of("traces", body, keys=[asked]))
+    answer = viewer.get(ONE, PLACE)
+    assert [step.took_ms for step in answer.context["fate"].steps] == [14]
+    assert "trace-consume" in answer.content.decode()
 
 
 def test_a_message_is_sent_read_back_and_recorded(operator: Client) -> None:
@@ -196,6 +222,46 @@ def test_a_message_is_sent_again_to_a_topic(operator: Client) -> None:
     assert "ORIGIN_MESSAGE_ID" in page
     entry = AuditEntry.objects.get(action="message.resend")
     assert entry.details["from"] == "orders broker-a/0@3"
+
+
+def test_sending_again_shows_no_body_and_needs_no_right_to_it(
+    operator: Client,
+) -> None:
+    User.objects.filter(role=Role.OPERATOR).update(sees_bodies=False)
+    assert operator.post(f"{ONE}body/", PLACE).status_code == 403
+    preview = operator.get(f"{ONE}resend/", PLACE).content.decode()
+    given = {**PLACE, "to": "topic", "topic_to": "orders", "reason": "again"}
+    sent = operator.post(f"{ONE}resend/", given, follow=True)
+    assert sent.status_code == 200
+    assert "4111" not in preview + sent.content.decode()
+    assert not AuditEntry.objects.filter(action="message.look").exists()
+
+
+def test_a_group_that_was_moved_past_a_message_from_here_is_not_said_to_be_done(
+    operator: Client, running: Running, east: ClusterSettings
+) -> None:
+    async def begin(admin: Any) -> None:
+        await admin.create_group(SubscriptionGroupConfig("moved"))
+        for span in (await admin.queue_spans("orders")).spans:
+            await admin.commit_offset("moved", span.queue, span.max)
+
+    running.ask(begin)
+    watch(east, "moved")
+    running.send(Message.of("orders", b"{}", keys=["skipped"]))
+    asked = {"by": "key", "topic": "orders", "key": "skipped"}
+    (message,) = operator.get(HERE, asked).context["found"].messages
+    wanted = Wanted.from_query("to=latest&topic=orders")
+    move(
+        User.objects.get(role=Role.OPERATOR),
+        Cluster.objects.get(name="east"),
+        "moved",
+        wanted,
+        token=preview_of("east", "moved", wanted).plan.token,
+        reason="skip it",
+        confirm="moved",
+    )
+    verdicts = {each.group: each for each in fate_of("east", message).verdicts}
+    assert (verdicts["moved"].state, verdicts["moved"].reason) == ("unknown", "moved")
 
 
 def test_one_client_consumes_a_message_again(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from django.test import Client
 
-from dashboard.gateway.message_tail import MOST_PER_STEP
-from dashboard.messages.tail_pages import offsets_of
+from dashboard.gateway.message_tail import MOST_PER_STEP, tail
+from dashboard.gateway.messages import find_newest
+from dashboard.gateway.settings import ClusterSettings
+from dashboard.messages.tail_pages import MOST_LETTERS, offsets_of
 from dashboard.models import Role
 from rmqcore.model import Message, MessageQueue
 from tests.dashboard.conftest import SignIn
@@ -15,6 +19,7 @@ from .conftest import Running
 
 pytestmark = pytest.mark.usefixtures("east")
 
+LARGE = Random(1).randbytes(100_000)
 HERE = "/clusters/east/messages/tail/"
 
 
@@ -62,6 +67,48 @@ def test_more_than_a_step_may_return_is_skipped_and_counted(
     assert told["skipped"] == 100
 
 
+def test_a_busy_queue_may_fill_the_step_alone(viewer: Client, running: Running) -> None:
+    begun = viewer.get(f"{HERE}step/", {"topic": "orders"}).json()
+    key = "k" * 1000
+    running.send(*(Message.of("orders", b"m", keys=[key]) for _ in range(150)), queue=0)
+    asked = {"topic": "orders", "offsets": begun["offsets"]}
+    told = viewer.get(f"{HERE}step/", asked).json()
+    assert (len(told["rows"]), told["skipped"]) == (150, 0)
+    assert {len(row["keys"]) for row in told["rows"]} == {MOST_LETTERS}
+
+
+def test_with_a_tag_more_is_looked_through(viewer: Client, running: Running) -> None:
+    begun = viewer.get(f"{HERE}step/", {"topic": "orders"}).json()
+    running.send(Message.of("orders", b"m", tags="rare", keys=["first"]))
+    running.send(*(Message.of("orders", b"m") for _ in range(3 * MOST_PER_STEP)))
+    asked = {"topic": "orders", "offsets": begun["offsets"], "tag": "rare"}
+    told = viewer.get(f"{HERE}step/", asked).json()
+    assert [row["keys"] for row in told["rows"]] == ["first"]
+    assert told["skipped"] == 0
+
+
+def test_large_messages_end_a_step_early(
+    running: Running, east: ClusterSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.gateway.message_tail.MOST_BYTES", 250_000)
+    begun = tail(east, "orders", {})
+    running.send(*(Message.of("orders", LARGE) for _ in range(8)), queue=0)
+    taken = tail(east, "orders", begun.offsets)
+    assert 3 <= len(taken.messages) < 8
+    assert len(taken.messages) + taken.skipped == 8
+    assert list(tail(east, "orders", taken.offsets).messages) == []
+
+
+def test_large_messages_end_a_search_early_and_it_says_so(
+    running: Running, east: ClusterSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.gateway.queue_search.MOST_BYTES", 250_000)
+    running.send(*(Message.of("orders", LARGE) for _ in range(8)), queue=0)
+    found = find_newest(east, "orders")
+    assert sum(len(each.body) for each in found.messages) < 8 * len(LARGE)
+    assert "bytes" in {cut.kind for cut in found.cuts}
+
+
 def test_nothing_is_left_at_the_broker(viewer: Client, running: Running) -> None:
     state = running.cluster.brokers["broker-a"].state
     before = running.ask(lambda admin: admin.committed_on("broker-a"))
@@ -84,5 +131,5 @@ def test_a_brokers_name_may_have_colons() -> None:
 
 def test_a_cluster_that_refuses_is_told(viewer: Client) -> None:
     answer = viewer.get(f"{HERE}step/", {"topic": "nowhere"})
-    assert answer.status_code == 502
+    assert answer.status_code == 424
     assert "nowhere" in answer.json()["detail"]

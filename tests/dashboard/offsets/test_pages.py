@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from dashboard.models import OffsetChange, Role
+from dashboard.offsets.pages import FOLLOWED
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.overview.test_pages import text_of
 
@@ -50,7 +51,7 @@ def test_a_preview_says_what_is_seen_again_and_gives_the_same_line(
 
 def test_a_preview_says_what_is_skipped_for_ever(operator: Client) -> None:
     page = text_of(operator.get(f"{PAGE}?to=latest&topic=orders&queue=broker-a/2"))
-    assert "Skipped for ever 4 1 queue, most in broker-a / 2" in page
+    assert "Skipped for good 4 1 queue, most in broker-a / 2" in page
     assert "4 skipped" in page
     assert re.search(r"-b 127\.0\.0\.1:\d+ -q 2 -o 10", page)
 
@@ -65,6 +66,10 @@ def test_it_is_made_watched_and_undone(operator: Client, east: East) -> None:
     assert "broker-a / 0 6 0 0 0 stands as asked" in page
     part = operator.get(answer["Location"], headers={"X-Fragment": "1"})
     assert "<html" not in part.content.decode()
+    assert "data-active" in part.content.decode()
+    OffsetChange.objects.update(at=made.at - FOLLOWED)
+    part = operator.get(answer["Location"], headers={"X-Fragment": "1"})
+    assert "data-active" not in part.content.decode()
     undo = fields(operator, f"to=undo&topic=orders&of={made.pk}")
     operator.post(f"{PAGE}apply/", undo)
     assert east.committed() == [6, 6, 6, 6]

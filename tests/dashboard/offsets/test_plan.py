@@ -71,6 +71,14 @@ def test_an_unknown_queue_is_left_as_it_is_and_not_counted() -> None:
     assert made.lag_partial
 
 
+def test_where_the_source_was_silent_nothing_is_said_of_its_offsets() -> None:
+    query = "to=group&from=other"
+    made = plan(place(0, 0, 9, 8), to={"a/0": "no answer"}, query=query)
+    assert [(row.note, row.detail) for row in made.unknown] == [
+        ("source_unanswered", "no answer")
+    ]
+
+
 def test_a_queue_without_an_offset_so_far_is_moved_but_not_counted() -> None:
     made = plan(place(0, 0, 9, None), to={"a/0": 2})
     (row,) = made.rows

@@ -25,4 +25,5 @@ def test_a_queue_is_told_by_where_it_is(
     row |= {"stood": asked, "problem": ""}
     assert outcomes_of([row], {"a/0": now})[0].state == state
     assert outcomes_of([row], {})[0].state == "unknown"
+    assert outcomes_of([row], {"a/0": None})[0].state == "none"
     assert outcomes_of([row | {"problem": "full"}], {"a/0": now})[0].state == "failed"

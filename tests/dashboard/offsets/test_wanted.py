@@ -29,6 +29,7 @@ def test_an_address_is_read_and_written_alike(query: str) -> None:
     [
         ("to=moon&topic=t", "to is 'moon'"),
         ("to=latest", "topic has 0 characters"),
+        ("to=time&topic=t&at=253402300799999", "at is '253402300799999'"),
         ("to=time&topic=t&at=yesterday", "at is 'yesterday'"),
         ("to=time&topic=t&at=999999999999999", "at is '999999999999999', 0 to"),
         ("to=offset&topic=t&o.a/0=-1", "a/0 is '-1'"),
@@ -67,3 +68,8 @@ def test_a_time_that_cannot_be_read_is_left_for_the_page_to_refuse() -> None:
 def test_back_by_ten_minutes_is_one_button() -> None:
     assert preset_of("t")[0].query == "to=time&topic=t&ago=600"
     assert not preset_of("")
+
+
+def test_a_span_of_many_digits_is_no_span() -> None:
+    query = f"to=time&topic=t&ago={'9' * 5000}"
+    assert pinned(query) == query

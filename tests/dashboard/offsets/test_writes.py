@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.core.exceptions import PermissionDenied
 
+from dashboard.live.documents import GroupState
 from dashboard.models import AuditEntry, Cluster, OffsetChange, Role, User
 from dashboard.offsets.reads import preview_of
 from dashboard.offsets.wanted import Wanted
@@ -66,6 +67,14 @@ def test_an_offline_group_is_moved_read_back_and_put_back(
         ("offsets.undo", GROUP, "CHG-7"),
         ("offsets.move", GROUP, "CHG-7"),
     ]
+
+
+def test_queues_of_a_broker_that_was_killed_stay_in_the_plan(east: East) -> None:
+    queue = {"topic": "orders", "broker": "broker-z", "queue_id": 3}
+    state = cast("GroupState", {"queues": [queue]})
+    plan = preview_of("east", GROUP, wanted("to=earliest"), state).plan
+    assert [row.place.key for row in plan.unknown] == ["broker-z/3"]
+    assert len(plan.moving) == 4
 
 
 def test_one_queue_is_skipped_and_the_others_stay(

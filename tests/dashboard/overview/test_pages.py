@@ -16,6 +16,7 @@ from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import (
     NOW_MS,
     group_state,
+    looked_at,
     member,
     overview,
     overview_row,
@@ -239,6 +240,10 @@ def test_a_cluster_without_groups_says_when_they_come(
     document = overview()
     document["groups"] = []
     write(document)
+    assert "Not known: hz2@broker-c does not answer" in text_of(viewer.get(HOME))
+    document = looked_at()
+    document["groups"] = []
+    write(document)
     assert "no consumer groups yet" in text_of(viewer.get(HOME))
 
 
@@ -341,11 +346,25 @@ def test_a_cluster_that_is_not_verified_says_so(
     assert row["tls"] == encryption
 
 
+def test_members_that_are_not_known_in_part_are_a_sum_of_at_least(
+    viewer: Client, write: Write
+) -> None:
+    document = overview()
+    write(document)
+    assert "Members ≥" not in text_of(viewer.get(HOME))
+    document["totals"]["members_partial"] = True
+    write(document)
+    assert f"Members ≥ {document['totals']['members']} online" in text_of(
+        viewer.get(HOME)
+    )
+
+
 def test_the_list_is_a_file_too(viewer: Client, write: Write) -> None:
-    write(overview(groups=[overview_row("price-feed", lag=7, rate_in=None)]))
+    row = overview_row("price-feed", lag=7, lag_partial=True, rate_in=None)
+    write(overview(groups=[row]))
     answer = viewer.get(f"{HOME}groups/", {"format": "csv", "columns": "lag,in"})
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert b"".join(answer).decode().splitlines() == [  # type: ignore[arg-type]
-        "group,lag,in,unknown",
-        "price-feed,7,,",
+        "group,lag,in,unknown,at_least",
+        "price-feed,7,,,lag",
     ]

@@ -8,7 +8,7 @@ from dashboard.brokers.reach import reach_of
 from dashboard.frame.tables import TableQuery, page_of
 from dashboard.live.documents import Overview
 from dashboard.overview.table import groups_table
-from tests.dashboard.documents import NOW_MS, overview, overview_row
+from tests.dashboard.documents import NOW_MS, looked_at, overview, overview_row
 from tests.dashboard.missing import (
     SINCE_MS,
     name_server,
@@ -112,6 +112,13 @@ def test_how_far_a_sweep_reached() -> None:
     assert (reach.partial_groups, reach.partial_lags) == (3, 3)
 
 
+def test_what_is_not_listed_is_unsure_while_a_broker_does_not_answer_in_full() -> None:
+    away = reach_of(overview_missing())
+    assert away.unsure == "Not known: hz2@broker-b, hz2@broker-c do not answer in full."
+    assert reach_of(looked_at()).unsure == ""
+    assert reach_of(looked_at(error="refused")).unsure.endswith("sweep failed.")
+
+
 def test_documents_of_older_versions_tell_who_did_not_answer() -> None:
     reach = reach_of(DOCUMENT)
     (silent,) = reach.troubles
@@ -152,3 +159,28 @@ def test_an_address_is_named_once(
     made = overview()
     made["brokers"][2].update(address=address, error=error)
     assert reach_of(made).brokers[2].told == told
+
+
+@pytest.mark.parametrize(
+    ("facet", "value", "found"),
+    [
+        ("topic", "payments", ["payments-eu"]),
+        ("broker", "broker-b", ["payments-eu"]),
+        ("version", "4.9.7", ["stock"]),
+        ("owner", "10.0.0.7@1#2", ["stock"]),
+        ("owner", "10.0.0", ["payments-eu", "stock"]),
+        ("owner", "10.9", []),
+    ],
+)
+def test_groups_are_picked_by_what_they_read_and_who_owns(
+    facet: str, value: str, found: list[str]
+) -> None:
+    rows = [
+        overview_row("payments-eu", topics=["payments"], brokers=["broker-b"]),
+        overview_row("stock", brokers=["broker-a"], versions=["V4_9_7"]),
+        overview_row("of-an-older-collector"),
+    ]
+    owners = {"stock": ["10.0.0.7@1#2"], "payments-eu": ["10.0.0.8@1#2"]}
+    table = groups_table("hangzhou", lambda: owners)
+    page = page_of(table, rows, TableQuery(facets={facet: value}))
+    assert [row["group"] for row in page.chosen] == found

@@ -12,7 +12,8 @@ from hypothesis import given
 
 from dashboard.live.documents import GroupState
 from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
-from dashboard.timeline.reads import read_timeline, timeline_document
+from dashboard.timeline.document import timeline_document
+from dashboard.timeline.reads import read_timeline
 from dashboard.whatif.model import (
     Scenario,
     compare,
@@ -63,7 +64,7 @@ def test_pages_of_what_was_collected_answer(
     viewer: Client = sign_in(Role.VIEWER)
     for group, state in tell(history).seen[-1].documents.items():
         write({**state, "cluster": "hangzhou"})
-        for page in ("group", "group_members", "group_whatif"):
+        for page in ("group", "group_queues", "group_members", "group_whatif"):
             answer = viewer.get(
                 reverse(page, args=["hangzhou", group]), headers=CHINESE
             )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from analytics import contracts as c
 from dashboard.config.celery import app
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, Role
-from tests.dashboard.conftest import SignIn
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import overview
 
 from .finished import SINCE, finished_run, moment, two_epochs
 
@@ -107,6 +109,33 @@ def test_a_wrong_period_is_said_on_the_list(
     answer = sign_in(Role.OPERATOR).post("/reports/start/", fields, follow=True)
     assert message in answer.content.decode()
     assert not JobRun.objects.exists()
+
+
+def test_the_span_stands_ready_and_names_are_suggested(
+    sign_in: SignIn, write: Write
+) -> None:
+    write(overview())
+    page = sign_in(Role.OPERATOR).get("/reports/").content.decode()
+    since, until = (
+        datetime.fromisoformat(found)
+        for found in re.findall(r'name="(?:since|until)" value="([^"]+)"', page)
+    )
+    assert until - since == timedelta(hours=1)
+    assert '<option value="order-settlement">' in page
+    assert '<option value="products">' in page
+    page = sign_in(Role.OPERATOR).get("/reports/definitions/new/").content.decode()
+    assert '<option value="order-settlement">' in page
+
+
+def test_deleting_asks_first(sign_in: SignIn, lake: Path) -> None:
+    run = finished_run(lake)
+    for page in ("/reports/", f"/reports/{run.pk}/"):
+        shown = sign_in(Role.OPERATOR).get(page).content.decode()
+        asked = shown.partition('<details class="ask">')[2].partition("</details>")[0]
+        assert f'action="/reports/{run.pk}/delete/"' in asked
+        assert "Its numbers and files are lost." in asked
+        assert "Delete for good" in asked
+        assert shown.count(f"/reports/{run.pk}/delete/") == 1
 
 
 def test_what_was_typed_is_kept_beside_the_error(

@@ -333,7 +333,7 @@ class Tiles(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "dl":
             self._in_list = ("class", "stats") in attrs
-        if tag == "dd" and self._in_list:
+        if tag == "dd" and self._in_list and ("class", "sub") not in attrs:
             self.texts.append("")
             self._in_tile = True
 

@@ -13,19 +13,24 @@ def test_without_clusters_the_embedded_one_is_planned() -> None:
     found = surroundings(9876)
     settings = plan.environment(found)
     assert settings["ROCKETSCOPE_EMBEDDED_CLUSTER"] == "127.0.0.1:9876"
-    cluster, traffic = plan.embedded_cluster(found), plan.demo_traffic(found)
+    cluster = plan.embedded_cluster(found)
     assert cluster is not None
     assert cluster.argv[cluster.argv.index("--store-mb") + 1] == "96"
-    assert traffic is not None
-    assert "orders:16" in cluster.argv
-    assert "127.0.0.1:9876" in traffic.argv
+    assert {"orders:16", "payments:8"} <= set(cluster.argv)
+
+
+def test_each_demo_topic_has_traffic_of_its_own() -> None:
+    producers = plan.demo_traffic(surroundings(9876))
+    topics = [each.argv[each.argv.index("--topic") + 1] for each in producers]
+    assert topics == list(plan.DEMO_TOPICS)
+    assert all("127.0.0.1:9876" in each.argv for each in producers)
 
 
 def test_with_clusters_given_nothing_is_embedded() -> None:
     found = surroundings(None)
     assert "ROCKETSCOPE_EMBEDDED_CLUSTER" not in plan.environment(found)
     assert plan.embedded_cluster(found) is None
-    assert plan.demo_traffic(found) is None
+    assert plan.demo_traffic(found) == []
 
 
 def test_pages_are_told_where_to_ask_for_the_embedded_cluster() -> None:
@@ -58,5 +63,6 @@ def test_analytics_yields_to_the_rest() -> None:
 def test_names_are_unique() -> None:
     found = surroundings(9876)
     specs = [plan.web(found), plan.analytics(), *plan.workers()]
-    specs += filter(None, [plan.embedded_cluster(found), plan.demo_traffic(found)])
+    specs += filter(None, [plan.embedded_cluster(found)])
+    specs += plan.demo_traffic(found)
     assert len({spec.name for spec in specs}) == len(specs)

@@ -17,7 +17,7 @@ from dashboard.models import (
     SavedScenario,
 )
 from tests.dashboard.conftest import SignIn, Write
-from tests.dashboard.documents import hosted_group, now_ms, waiting_for_locks
+from tests.dashboard.documents import hosted_group, now_ms, overview, waiting_for_locks
 from tests.dashboard.groups.test_pages import embedded
 from tests.dashboard.hosting.managed import NAME, host
 from tests.dashboard.missing_broker import without_a_broker
@@ -154,6 +154,21 @@ def test_groups_of_others_get_their_code(
     assert "mqadmin setConsumeMode" in page
     assert "-m POP -q 8" in page
     assert "Apply, " not in page
+
+
+def test_lines_of_mqadmin_are_for_this_cluster(sign_in: SignIn, write: Write) -> None:
+    """RocketMQ's own name of the cluster is in the list; without it a word stands."""
+    write(waiting_for_locks())
+    client = sign_in(Role.OPERATOR)
+    ends = f"-t orders -g {NAME} -m PULL"
+    line = "mqadmin setConsumeMode -n '10.20.6.1:9876;10.20.6.2:9876' -c"
+    address = f"{GROUP}switch/?{CIRCLE}"
+    assert f"{line} CLUSTER {ends}" in unescape(text_of(client.get(address)))
+    write(overview())
+    page = client.get(address)
+    assert f"{line} hangzhou {ends}" in unescape(text_of(page))
+    copying = 'data-copy-from="#guide-pull" aria-label="Copy: mqadmin PULL"'
+    assert copying in page.content.decode()
 
 
 def test_the_map_says_since_when_strategies_are_mixed(

@@ -4,6 +4,7 @@ from typing import Any, get_args
 
 import orjson
 import pytest
+from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,8 @@ from dashboard.models import (
     Role,
 )
 from dashboard.timeline import reads as timeline_module
-from dashboard.timeline.holdings import Moment
+from dashboard.timeline.document import timeline_document
+from dashboard.timeline.holdings import NOBODY, Moment
 from dashboard.timeline.lanes import Window
 from dashboard.timeline.reads import read_timeline
 from dashboard.timeline.tags import mark_text
@@ -77,6 +79,21 @@ def test_the_page_shows_lanes_epochs_and_events(
     assert '<span class="owner slot-7">H</span> 10.20.4.20@4103' in page
 
 
+@pytest.mark.parametrize("by", ["queues", "members"])
+def test_an_owner_that_no_epoch_lists_has_a_hue_too(
+    now: int, state: Any, sign_in: SignIn, by: str
+) -> None:
+    cluster = Cluster.objects.get(name="hangzhou")
+    span = {"at_after": at(now - 20_000), "at_by": at(now - 19_000)}
+    event(cluster, 0, [MEMBERS[0]], ["10.9.9.9@9"], kind="moved", **span)
+    answer = sign_in(Role.VIEWER).get(f"{PAGE}?by={by}")
+    assert answer.status_code == 200
+    assert "10.9.9.9@9" in answer.content.decode()
+    # The page is a group's without any epoch, as when the database took none yet.
+    Epoch.objects.all().delete()
+    assert sign_in(Role.VIEWER).get(f"{PAGE}?by={by}").status_code == 200
+
+
 def test_lanes_are_members_when_asked(now: int, state: Any, sign_in: SignIn) -> None:
     page = sign_in(Role.VIEWER).get(PAGE + "?by=members").content.decode()
     assert "timeline-members" in page
@@ -90,9 +107,9 @@ def test_a_fragment_and_the_panel_are_parts(
     viewer = sign_in(Role.VIEWER)
     part = viewer.get(PAGE, headers={"X-Fragment": "1"}).content.decode()
     assert "<html" not in part
-    assert "Changes of hands" in part
+    assert "Changes of owner" in part
     panel = viewer.get(PAGE + "?panel=1", headers={"X-Fragment": "1"}).content.decode()
-    assert "Changes of hands" not in panel
+    assert "Changes of owner" not in panel
     assert "lane-head" in panel
 
 
@@ -182,6 +199,50 @@ def test_the_api_gives_intervals(now: int, state: Any, sign_in: SignIn) -> None:
     viewer = sign_in(Role.VIEWER)
     assert viewer.get(API + "?minutes=0").status_code == 422
     assert viewer.get(API.replace("hangzhou", "x")).status_code == 404
+
+
+def moves_of(viewer: Client, place: int) -> Any:
+    topic, broker, number = QUEUES[place]
+    query = {"topic": topic, "broker": broker, "queue_id": number}
+    return viewer.get(API.replace("timeline", "moves"), query).json()
+
+
+def test_a_queue_is_held_since_it_was_seen_to_move(
+    now: int, state: Any, sign_in: SignIn
+) -> None:
+    viewer = sign_in(Role.VIEWER)
+    moved = moves_of(viewer, 8)
+    assert moved["since"] == moved["events"][0]["at"] == [now - 40_500, now - 38_000]
+    # It was owned twice for a while, and its owner had it before that.
+    settled = moves_of(viewer, 3)
+    assert [each["kind"] for each in settled["events"]] == ["settled", "double"]
+    assert settled["since"] is None
+    times = {"at_after": at(now - 470_000), "at_by": at(now - 469_000)}
+    cluster = Cluster.objects.get(name="hangzhou")
+    event(cluster, 3, MEMBERS[1:2], MEMBERS[:1], kind="moved", epoch=42, **times)
+    assert moves_of(viewer, 3)["since"] == [now - 470_000, now - 469_000]
+
+
+def test_who_joined_later_cannot_have_held_a_queue_before(
+    now: int, state: Any, sign_in: SignIn, write: Write
+) -> None:
+    state["queues"][5]["owners"] = [MEMBERS[2]]
+    write(state)
+    # Nobody saw it move to the third member, who joined 480 s ago.
+    OwnershipEvent.objects.all().delete()
+    since = moves_of(sign_in(Role.VIEWER), 5)["since"]
+    assert since == [now - 480_000, now - 479_000]
+
+
+def test_since_when_a_queue_is_held_is_not_known_of_a_silent_collector(
+    now: int, state: Any, sign_in: SignIn, write: Write
+) -> None:
+    state["taken_at"] = now - 60_000
+    write(state)
+    assert moves_of(sign_in(Role.VIEWER), 3)["since"] is None
+    for kind in ("broadcasting", "shared_pop"):
+        write(waiting_for_locks(now, kind=kind))
+        assert moves_of(sign_in(Role.VIEWER), 8)["since"] is None
 
 
 def test_a_loss_without_another_cause_is_a_lost_lock(now: int, state: Any) -> None:
@@ -275,7 +336,7 @@ def test_nothing_is_claimed_of_groups_without_single_owners(
     viewer = sign_in(Role.VIEWER)
     answer = viewer.get(PAGE + "?by=queues", headers={"X-Fragment": "1"})
     page = answer.content.decode()
-    for claim in ("mark gap", "mark double", "gaps", "owned twice", "Changes of hands"):
+    for claim in ("mark gap", "mark double", "gaps", "owned twice", "Changes of owner"):
         assert claim not in page
     assert str(KIND_SENTENCES[kind])[:40] in page
     assert "timeline-members" in page
@@ -377,13 +438,16 @@ def test_whatever_is_stored_gives_a_timeline(
     stored = timeline_module.Past(past.events, past.epochs, past.owners)
     window = Window(past.since, past.until)
     found = timeline_module.timeline_of(stored, state, window, now=past.now, by=by)
-    document = timeline_module.timeline_document(found)
+    document = timeline_document(found)
     assert orjson.loads(orjson.dumps(document)) == document
     if not found.divided:
         assert (found.lanes, found.events, found.gaps, found.doubles) == ((), (), 0, 0)
     for row in found.rows:
         for mark in row.marks:
             assert mark_text(mark, found)
+            assert mark.slot is not None or not mark.letter or mark.owner == NOBODY
+    for told in found.events:
+        assert found.slots.keys() >= {*told.event.before, *told.event.after} - {NOBODY}
 
 
 @st.composite

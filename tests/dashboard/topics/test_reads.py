@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.topics.reads import Cell, line_of, queues_of
+from dashboard.topics.reads import Cell, line_of, losses, queues_of
 from tests.dashboard.documents import group_state, member, queue
 
 from .topic_documents import broker, topic_group, topic_row
@@ -28,6 +28,21 @@ def test_a_queue_that_is_owned_twice_says_so() -> None:
     assert (found.letter, found.slot) == ("×2", None)
     # Two processes with one client id.
     assert cell(owners=[ids[0], ids[0]], lag=0).letter == "×2"
+
+
+def test_what_a_broker_takes_along_is_only_said_where_it_is_sure() -> None:
+    silent = broker("b", 4, reason="no_answer")
+    row = topic_row("orders", brokers=[broker("a", 4), silent])
+    (loss, other) = losses(row)
+    assert (loss.others, loss.unsure, loss.all_groups) == (0, 1, True)
+    assert (other.others, other.unsure) == (1, 0)
+    unsure: list[dict[str, Any]] = [
+        {"groups": [topic_group("g", reads=None)]},
+        {"groups_known": False},
+        {"group_count": 60},
+    ]
+    for change in unsure:
+        assert not losses(topic_row("orders", **change))[0].all_groups
 
 
 def test_a_lag_that_is_not_known_is_not_none() -> None:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dashboard import models
+from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.connections import ClusterConnection
 from dashboard.gateway.topic_questions import ask_topic
 from dashboard.live.state import live_state, make_async_client
+from dashboard.models import Role
 from dashboard.topics.configuration import compared, route_lines
 from rmqcore.admin import Admin
-from tests.support.cluster import join, local_cluster, produce, settings_of
+from tests.dashboard.conftest import SignIn
+from tests.dashboard.overview.test_pages import text_of
+from tests.support.cluster import (
+    join,
+    local_cluster,
+    name_a_dead_broker,
+    produce,
+    settings_of,
+)
 from tests.support.collectors import make_collector
 from tests.support.valkey import Valkey
 
@@ -68,3 +79,20 @@ async def test_offsets_and_route_are_those_that_the_cluster_tells(
     assert list(settings["readQueueNums"].values) == ["4"]
     assert not settings["readQueueNums"].differs
     assert answers.errors == {}
+
+
+async def test_what_a_silent_broker_did_not_tell_is_not_called_the_same_or_none(
+    sign_in: SignIn, valkey: Valkey, settings: Any
+) -> None:
+    viewer = await asyncio.to_thread(sign_in, Role.VIEWER)
+    async with local_cluster(queues=4) as cluster:
+        settings.ROCKETSCOPE_CLUSTERS = {"east": settings_of(cluster)}
+        await asyncio.to_thread(sync_clusters, settings.ROCKETSCOPE_CLUSTERS)
+        address = "/clusters/east/topics/orders/configuration/"
+        whole = text_of(await asyncio.to_thread(viewer.get, address))
+        name_a_dead_broker(cluster, "broker-0")
+        partly = text_of(await asyncio.to_thread(viewer.get, address))
+    assert "readQueueNums 4 same" in whole
+    assert "No producer is connected." in whole
+    assert "readQueueNums 4 — No answer in time — No answer in time" in partly
+    assert "Not known: not every broker has listed its producers." in partly

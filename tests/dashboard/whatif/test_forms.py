@@ -75,6 +75,12 @@ def test_fields_of_the_form_are_read_as_the_link_has_them() -> None:
     assert read_scenario(canonical_query(scenario)) == (scenario, "MACHINE_ROOM")
 
 
+def test_a_member_that_is_listed_and_not_ticked_leaves() -> None:
+    pairs = [("v", "1"), ("p", "one"), ("p", "two"), ("y", "two"), ("r", "three")]
+    scenario, _show = read_scenario(urlencode(pairs))
+    assert scenario.remove == ("three", "one")
+
+
 def test_lists_entered_replace_those_in_the_link() -> None:
     given = [("v", "1"), ("g", "a:t:b:0"), ("lists", '{"c": [["t", "b", "1-2"]]}')]
     scenario, _show = read_scenario(urlencode(given))

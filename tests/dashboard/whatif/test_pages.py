@@ -61,12 +61,13 @@ def test_the_balanced_plan_can_be_shown(viewer: Client) -> None:
 
 
 def test_members_join_and_leave_in_the_scenario(viewer: Client) -> None:
-    leaving = member(0)["client_id"]
+    leaving, staying = member(0)["client_id"], member(1)["client_id"]
     query = {"v": "1", "r": leaving, "a": ["10.20.4.30@1", ""]}
     answer = viewer.get(PAGE, query)
     content = answer.content.decode()
-    assert f'value="{leaving}" checked' in content
-    assert 'value="10.20.4.30@1" checked' in content
+    assert f'name="y" value="{leaving}">' in content
+    assert f'name="y" value="{staying}" checked>' in content
+    assert 'name="a" value="10.20.4.30@1" checked' in content
     then = embedded(answer, "comparison")["members"]["then"]
     assert len(then) == 3
 
@@ -104,9 +105,41 @@ def test_a_group_without_members_or_queues_has_reasons(
     viewer: Client, write: Write
 ) -> None:
     write(group_state([], [queue(BROKERS[0], 0)], kind="offline"))
-    assert "The scenario has no members" in text_of(viewer.get(PAGE))
+    assert "The scenario has no members" in text_of(viewer.get(PAGE, {"v": "1"}))
     write(group_state([member(0)], []))
     assert "The group has no queues" in text_of(viewer.get(PAGE))
+
+
+@pytest.mark.parametrize(("queues", "members"), [(1, 2), (2, 2), (3, 3), (16, 3)])
+def test_a_group_with_nobody_online_begins_with_some_members(
+    viewer: Client, write: Write, queues: int, members: int
+) -> None:
+    held = [queue(BROKERS[0], number) for number in range(queues)]
+    write(group_state([], held, kind="offline"))
+    answer = viewer.get(PAGE)
+    assert f"begins with {members} new members" in text_of(answer)
+    then = embedded(answer, "comparison")["members"]["then"]
+    assert len(then) == members
+    assert answer.context["query"].count("a=new-") == members
+
+
+def test_rooms_of_brokers_and_of_the_scenario_are_offered_for_each_member(
+    viewer: Client,
+) -> None:
+    key = member(0)["client_id"]
+    answer = viewer.get(PAGE, {"v": "1", "o": "hz9", "C": f"{key}:hz2"})
+    assert answer.context["form"].known_rooms == ["hz1", "hz2", "hz9"]
+    row = answer.content.decode().partition(f'name="C/{key}"')[2]
+    assert row.partition("</select>")[0].count("selected>hz2<") == 1
+
+
+def test_the_address_says_whether_the_moves_are_shown(viewer: Client) -> None:
+    shown = viewer.get(PAGE, {"v": "1", "s": "AVG", "view": "moves"}).content.decode()
+    assert '<div class="panel-body" data-view="map" hidden>' in shown
+    assert '<div class="moves" data-view="moves">' in shown
+    shown = viewer.get(PAGE, {"v": "1", "s": "AVG", "only": "moved"}).content.decode()
+    assert '<div class="panel-body" data-view="map">' in shown
+    assert 'aria-current="true" data-value="moved"' in shown
 
 
 def test_the_forms_own_address_is_read_back(viewer: Client) -> None:

@@ -98,7 +98,7 @@ def test_every_row_that_can_be_computed_previews_and_so_does_an_empty_group(
     assert preview.row != NOW
     if empty:
         assert (preview.then, preview.transfers) == (preview.now, ())
-    assert guide_of(preview).python
+    assert guide_of(preview, ["127.0.0.1:9876"], []).python
 
 
 def _check_situation(document: dict[str, Any], comparison: Comparison) -> None:

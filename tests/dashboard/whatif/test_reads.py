@@ -83,6 +83,23 @@ def test_the_best_of_a_column_is_marked_but_never_now(comparison: Comparison) ->
     assert worst_balance(list(rows.values())) == max(filter(None, balances))
 
 
+def test_what_is_no_better_than_now_gets_no_star() -> None:
+    """AVG is in use and moves nothing; only the balanced plan does something."""
+    ids = [member(number)["client_id"] for number in range(2)]
+    rates = (300.0, 200.0, 100.0, 100.0)
+    held = [
+        queue(BROKERS[0], number, owners=[ids[number // 2]], rate_in=rate, lag=0)
+        for number, rate in enumerate(rates)
+    ]
+    situation = read_situation(group_state([member(0), member(1)], held))
+    rows = rows_of(compare(situation, Scenario(member_rate=1_000.0)))
+    assert rows["AVG"].changes == 0
+    assert not rows["AVG"].best
+    assert {"changes", "balance"} <= rows[BALANCED].best
+    rows = rows_of(compare(situation, Scenario(remove=(ids[0],), add=("c", "d"))))
+    assert any("changes" in row.best for row in rows.values())
+
+
 def test_where_all_are_alike_none_is_best() -> None:
     one = group_state([member(0)], [queue(BROKERS[0], 0, owners=[])])
     rows = rows_of(compare(read_situation(one), Scenario()))
@@ -138,7 +155,7 @@ def test_a_drain_of_many_years_counts_as_never() -> None:
 def test_a_division_that_leaves_queues_to_nobody_gets_no_star() -> None:
     """Only the rooms of one broker are given: the queues of the other have no owner."""
     held = [
-        queue(broker, number, owners=[member(number % 2)["client_id"]])
+        queue(broker, number, owners=[member(number // 6)["client_id"]])
         for broker in BROKERS
         for number in range(8)
     ]

@@ -88,7 +88,7 @@ NOUN = re.compile(r"(?<!\w)(\d+)(?: \w+)? (queue|broker|member|other|rule)(s?)\b
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_counted_phrases_read_right(room: str, key: str, n: int) -> None:
     values = {"all": n, "n": n, "lag": "5", "time": "10:00"}
-    values |= {"queues": "-", "unowned": "0"}
+    values |= {"queues": "-", "unowned": "0", "title": "-", "span": "5 s"}
     with translation.override("en"):
         said = word(room, key, n, **values)
         for number, _noun, ending in NOUN.findall(said):

@@ -10,9 +10,16 @@ from rmqcore.admin import Admin
 from rmqcore.cluster import LocalCluster
 from rmqcore.errors import ResponseError, RmqError
 from rmqcore.model import Message, MessageQueue
-from rmqcore.model.topic import Perm, TopicConfig
+from rmqcore.model.topic import Perm, SubscriptionGroupConfig, TopicConfig
+from rmqcore.protocol.codes import RequestCode as Code
+from rmqcore.protocol.command import RemotingCommand
+from rmqcore.protocol.fastjson import dumps, loads
 
 from .produced import send
+from .scripted import ScriptedBroker, ScriptedNameServer, broker_data
+
+GROUPS = Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
+CREATE_GROUP = Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
 
 
 @pytest.fixture
@@ -83,6 +90,25 @@ async def test_a_group_is_put_and_dropped_on_one_broker(admin: Admin) -> None:
     assert "G" not in await admin.group_documents(other)
     await admin.drop_group("G", one, clean_offset=True)
     assert "G" not in await admin.group_documents(one)
+
+
+async def test_a_change_of_a_group_keeps_what_has_no_field_here() -> None:
+    stored = {"groupName": "G", "retryMaxTimes": 1, "subscriptionDataSet": [1]}
+    stored_with_attributes = stored | {"attributes": {"a": "1"}}
+    table = dumps({"subscriptionGroupTable": {"G": stored_with_attributes}})
+    async with ScriptedBroker() as broker, ScriptedNameServer() as nameserver:
+        nameserver.brokers.append(broker_data(broker))
+        broker.answers |= {
+            GROUPS: lambda asked: asked.response(body=table),
+            CREATE_GROUP: RemotingCommand.response,
+        }
+        async with Admin(nameserver.address) as admin:
+            await admin.create_group(SubscriptionGroupConfig("G", retry_max_times=3))
+        (change,) = broker.asked(CREATE_GROUP)
+    document = loads(change.body)
+    assert (document["retryMaxTimes"], document["subscriptionDataSet"]) == (3, [1])
+    # In a change, attributes that are not named stay.
+    assert document["attributes"] == {}
 
 
 async def test_settings_of_a_broker_are_read_and_changed(admin: Admin) -> None:

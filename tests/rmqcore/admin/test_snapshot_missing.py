@@ -324,6 +324,83 @@ async def test_a_restarted_broker_is_given_time_to_meet_its_members(lab: Lab) ->
     assert ids(await lab.take()) == [("y", None)]
 
 
+async def test_members_that_met_a_restarted_broker_and_left_it_have_gone(
+    lab: Lab,
+) -> None:
+    broker = await lab.broker("broker-a", **GOOD)
+    await lab.take()
+    address = broker.address
+    await broker.stop()
+    await lab.clock.advance(1)
+    since = lab.clock.time_ms()
+    await lab.take()
+    again = await lab.restarted(broker, address)
+    again.contents.members["G"] = members_of("y")
+    await lab.clock.advance(5)
+    assert ids(await lab.take()) == [("x", since), ("y", None)]
+    # It has connected since the restart, so the broker knows that it left.
+    again.contents.members["G"] = members_of("z")
+    assert ids(await lab.take()) == [("x", since), ("z", None)]
+    # A broker that cannot be heard knows nothing of anybody.
+    again.fault_everywhere(silent)
+    await lab.clock.advance(1)
+    silent_ms = lab.clock.time_ms()
+    assert {client for client, _ in ids(await lab.take())} == {"x", "z"}
+    assert silent_ms > since
+
+
+async def test_a_member_that_said_that_it_leaves_is_not_missed(lab: Lab) -> None:
+    broker = await lab.broker("broker-a", **GOOD)
+    await lab.take()
+    address = broker.address
+    await broker.stop()
+    lab.admin.member_left("G", "x")
+    await lab.clock.advance(1)
+    since = lab.clock.time_ms()
+    assert ids(await lab.take()) == [("y", since)]
+    again = await lab.restarted(broker, address)
+    again.contents.members["G"] = members_of("y")
+    await lab.clock.advance(5)
+    assert ids(await lab.take()) == [("y", None)]
+
+
+async def test_of_two_connections_with_one_client_id_one_may_leave(lab: Lab) -> None:
+    broker = await lab.broker("broker-a", **GOOD)
+    broker.contents.members["G"] = members_of("x", "x")
+    await lab.take()
+    address = broker.address
+    await broker.stop()
+    lab.admin.member_left("G", "x")
+    await lab.clock.advance(1)
+    since = lab.clock.time_ms()
+    assert ids(await lab.take()) == [("x", since)]
+    # One has connected again and left: the other may still be about to connect.
+    lab.admin.member_there("G", "x")
+    again = await lab.restarted(broker, address)
+    again.contents.members["G"] = members_of("x")
+    await lab.clock.advance(5)
+    assert ids(await lab.take()) == [("x", None)]
+    again.contents.members["G"] = members_of("y")
+    assert ids(await lab.take()) == [("x", since), ("y", None)]
+    again.contents.members["G"] = members_of("x", "x", "y")
+    assert ids(await lab.take()) == [("x", None), ("x", None), ("y", None)]
+    again.contents.members["G"] = members_of("y")
+    assert ids(await lab.take()) == [("y", None)]
+
+
+async def test_a_member_that_left_and_came_back_is_missed_again(lab: Lab) -> None:
+    broker = await lab.broker("broker-a", **GOOD)
+    await lab.take()
+    lab.admin.member_left("G", "x")
+    # As long as a broker lists it, it is there.
+    assert ids(await lab.take()) == [("x", None), ("y", None)]
+    lab.admin.member_there("G", "x")
+    await broker.stop()
+    await lab.clock.advance(1)
+    since = lab.clock.time_ms()
+    assert ids(await lab.take()) == [("x", since), ("y", since)]
+
+
 async def test_members_that_leave_a_broker_that_was_only_slow_have_left(
     lab_of_one: Lab,
 ) -> None:

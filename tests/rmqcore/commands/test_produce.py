@@ -41,7 +41,7 @@ def test_other_patterns_are_refused(pattern: str) -> None:
 
 def options(**changed: object) -> argparse.Namespace:
     given = {"topic": "T", "size": 0, "key_pattern": "", "tag": "", "delay_level": 0}
-    return argparse.Namespace(**{**given, **changed})
+    return argparse.Namespace(**{**given, "hot": 0.0, **changed})
 
 
 def test_a_body_is_the_number_or_as_long_as_asked() -> None:
@@ -54,6 +54,13 @@ def test_tag_key_and_delay_are_set() -> None:
     message = make_message(options(tag="t", key_pattern="k{n}", delay_level=3), 17)
     assert (message.tags, message.keys) == ("t", ("k17",))
     assert message.properties["DELAY"] == "3"
+
+
+def test_a_share_of_the_messages_has_one_key() -> None:
+    args = options(key_pattern="k{n}", hot=0.7)
+    keys = [make_message(args, number).keys[0] for number in range(100)]
+    assert keys.count("k0") == 71, "message 0 has that key anyway"
+    assert len(set(keys)) == 30
 
 
 async def test_messages_are_sent_and_counted(cluster_of_t: LocalCluster) -> None:
@@ -93,6 +100,7 @@ async def test_orderly_sends_keep_a_key_in_one_queue(
         (["--count", "-1"], "--count is -1, must be at least 0"),
         (["--orderly"], "--orderly needs --key-pattern"),
         (["--key-pattern", "{x}"], "neither {n} nor {n%M}"),
+        (["--hot", "1.5"], "--hot is 1.5, allowed 0 to 1"),
     ],
 )
 async def test_wrong_options_are_named(

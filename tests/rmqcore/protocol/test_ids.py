@@ -9,7 +9,6 @@ from rmqcore.errors import ArgumentError
 from rmqcore.protocol.ids import (
     UniqueIds,
     decode_offset_msg_id,
-    encode_offset_msg_id,
     encode_offset_msg_ids,
     pack_host,
     unpack_host,
@@ -24,7 +23,7 @@ hosts = st.builds("{}:{}".format, st.ip_addresses(v=4), ports) | st.builds(
 @given(hosts, st.integers(-(2**63), 2**63 - 1))
 def test_hosts_and_offset_ids_survive_the_trip(host: str, offset: int) -> None:
     assert unpack_host(pack_host(host)) == host
-    msg_id = encode_offset_msg_id(host, offset)
+    msg_id = encode_offset_msg_ids(pack_host(host), [offset])
     assert len(msg_id) == (56 if host.startswith("[") else 32)
     assert decode_offset_msg_id(msg_id) == (host, offset)
 
@@ -32,11 +31,12 @@ def test_hosts_and_offset_ids_survive_the_trip(host: str, offset: int) -> None:
 @given(hosts, st.lists(st.integers(0, 2**63 - 1), max_size=5))
 def test_several_offset_ids_are_joined(host: str, offsets: list[int]) -> None:
     joined = encode_offset_msg_ids(pack_host(host), offsets)
-    assert joined == ",".join(encode_offset_msg_id(host, each) for each in offsets)
+    each = [encode_offset_msg_ids(pack_host(host), [offset]) for offset in offsets]
+    assert joined == ",".join(each)
 
 
 def test_the_offset_id_is_javas() -> None:
-    msg_id = encode_offset_msg_id("127.0.0.1:10911", 1000)
+    msg_id = encode_offset_msg_ids(pack_host("127.0.0.1:10911"), [1000])
     assert msg_id == "7F00000100002A9F00000000000003E8"
     assert decode_offset_msg_id(msg_id.lower()) == ("127.0.0.1:10911", 1000)
 

@@ -1,4 +1,3 @@
-import re
 import struct
 import zlib
 from dataclasses import replace
@@ -7,19 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rmqcore.errors import BodyError, LocalProtocolError
+from rmqcore.errors import BodyError
 from rmqcore.model import MessageExt
 from rmqcore.protocol import message as message_module
 from rmqcore.protocol.compression import KIND_FLAGS, CompressionKind, deflate
-from rmqcore.protocol.ids import encode_offset_msg_id
+from rmqcore.protocol.ids import encode_offset_msg_ids, pack_host
 from rmqcore.protocol.message import (
     MAGIC_BLANK,
     decode_records,
-    encode_record,
-    patch_record,
 )
 
 from .captured import all_frames, java_text
+from .records import encode_record
 from .test_ids import hosts
 from .test_properties import texts
 
@@ -76,7 +74,7 @@ def messages(draw: st.DrawFn) -> MessageExt:
         reconsume_times=draw(int32s),
         prepared_transaction_offset=draw(int64s),
         body_crc=zlib.crc32(body) & 0x7FFF_FFFF,
-        offset_msg_id=encode_offset_msg_id(store_host, offset),
+        offset_msg_id=encode_offset_msg_ids(pack_host(store_host), [offset]),
     )
     return replace(made, store_size=len(encode_record(made)))
 
@@ -104,34 +102,13 @@ def test_records_survive_the_trip(sent: list[MessageExt]) -> None:
     assert decode_records(data, "broker-a", check_crc=True) == sent
 
 
-@given(messages(), int64s, int64s, int64s)
-def test_place_and_time_are_patched_in(
-    sent: MessageExt, queue_offset: int, log_offset: int, timestamp: int
-) -> None:
-    record = encode_record(sent)
-    patch_record(
-        record,
-        queue_offset=queue_offset,
-        commit_log_offset=log_offset,
-        store_timestamp=timestamp,
-    )
-    (decoded,) = decode_records(bytes(record), "broker-a")
-    assert decoded == replace(
-        sent,
-        queue_offset=queue_offset,
-        commit_log_offset=log_offset,
-        store_timestamp=timestamp,
-        offset_msg_id=encode_offset_msg_id(sent.store_host, log_offset),
-    )
-
-
 @pytest.mark.parametrize("kind", ["zlib", "lz4", "zstd"])
 def test_compressed_bodies_are_inflated_unless_told_otherwise(
     kind: CompressionKind,
 ) -> None:
     flag = KIND_FLAGS[kind] | 1 | 4
     stored = deflate(b"x" * 5000, kind)
-    record = bytes(encode_record(replace(JAVA_MESSAGE, body=stored, sys_flag=flag)))
+    record = encode_record(replace(JAVA_MESSAGE, body=stored, sys_flag=flag))
     (inflated,) = decode_records(record, "broker-a", check_crc=True)
     assert (inflated.body, inflated.sys_flag) == (b"x" * 5000, 4)
     (raw,) = decode_records(record, "broker-a", inflate_bodies=False)
@@ -141,7 +118,7 @@ def test_compressed_bodies_are_inflated_unless_told_otherwise(
 def test_one_pull_may_inflate_only_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_module, "MAX_PULL_INFLATED_BYTES", 9000)
     stored = deflate(b"x" * 5000)
-    record = bytes(encode_record(replace(JAVA_MESSAGE, body=stored, sys_flag=1)))
+    record = encode_record(replace(JAVA_MESSAGE, body=stored, sys_flag=1))
     assert len(decode_records(record, "broker-a")) == 1
     with pytest.raises(BodyError, match="inflates beyond 4000 bytes"):
         decode_records(record * 2, "broker-a")
@@ -191,24 +168,9 @@ def test_no_body_holds_no_message() -> None:
     assert decode_records(b"", "b") == []
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"topic": ""}, "topic '' of 0 bytes, limit 255"),
-        ({"topic": "t" * 256}, "of 256 bytes, limit 255"),
-        ({"properties": {"a": "x" * 32_765}}, "properties of 32768 bytes, limit 32767"),
-    ],
-)
-def test_what_does_not_fit_its_field_is_refused(
-    values: dict[str, str], message: str
-) -> None:
-    with pytest.raises(LocalProtocolError, match=re.escape(message)):
-        encode_record(replace(JAVA_MESSAGE, **values))  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(("length", "magic"), [(127, b"\xa7"), (128, b"\xab")])
 def test_long_topics_take_the_second_form(length: int, magic: bytes) -> None:
     long = replace(JAVA_MESSAGE, topic="t" * length)
-    record = bytes(encode_record(long))
+    record = encode_record(long)
     assert record[7:8] == magic
     assert decode_records(record, "b")[0].topic == "t" * length

@@ -66,11 +66,3 @@ async def test_when_none_answers_every_address_is_named(pool: ChannelPool) -> No
             await servers.request(RemotingCommand.request(ASK))
         assert dead in str(raised.value)
         assert f"{mute.address} did not answer" in str(raised.value)
-
-
-async def test_changes_reach_every_name_server(pool: ChannelPool) -> None:
-    async with ScriptedNameServer() as first, ScriptedNameServer() as second:
-        servers = NameServers([first.address, second.address], pool, 3)
-        answers = await servers.request_all(RemotingCommand.request(ASK))
-        assert list(answers) == [first.address, second.address]
-        assert len(first.asked(ASK)) == len(second.asked(ASK)) == 1

@@ -112,6 +112,9 @@ class _Source:
     def forget_broker(self, name: str) -> bool:
         return self._connection.forget_broker(name)
 
+    def note_member(self, group: str, client_id: str, *, left: bool) -> None:
+        self._connection.note_member(group, client_id, left=left)
+
     async def _take(
         self, groups: frozenset[str] | None, work: Callable[[], Any]
     ) -> ClusterSnapshot:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from dashboard.reports.data.facts import facts_of, worst_groups
+from dashboard.reports.data.headline import headline
 from dashboard.reports.data.series import (
     heat_lines,
     load_queues,
@@ -32,10 +33,14 @@ from dashboard.reports.writers.html_file import charts_of
 from dashboard.wording import numbers
 
 from .plots import (
+    LINES_HEIGHT,
+    heat_height,
     heat_plot,
+    lag_height,
     lag_plot,
     members_plot,
     skew_plot,
+    strategies_height,
     strategies_plot,
 )
 from .sheet import (
@@ -52,7 +57,12 @@ _STAT: Final = 17.0
 _MOST_COLUMNS: Final = 6
 _KEPT_TOGETHER: Final = 10
 """A table begins on a page only where this many of its rows fit, or all of them."""
+_HEADING: Final = 14.0
+_VERDICT: Final = 18.0
 _UNKNOWN: Final = "—"
+MINUTE: Final = 60
+"""Rows of shorter steps, in seconds, would fill pages that nobody reads on paper."""
+
 TWIN_ROWS: Final = 400
 """Most rows of a table on paper; a note says that longer ones are in other formats."""
 
@@ -63,6 +73,9 @@ def write_pdf(report: Report, path: Path, paper: str) -> None:
     axis = report.axis
     facts = facts_of(report)
     _head(sheet, report)
+    if text := headline(report):
+        sheet.line_of(text, "ink", HEAD, bold=True)
+        sheet.gap(2)
     _stats(sheet, stats_of(report))
     if holes := holes_text(facts):
         sheet.line_of(holes, "warn", BODY)
@@ -77,8 +90,9 @@ def write_pdf(report: Report, path: Path, paper: str) -> None:
             sheet, axis, member_lines(report), load_queues(report)
         ),
     }
+    heights = _heights(report)
     for name, chart in charts.items():
-        sheet.room(45)
+        sheet.room(_HEADING + heights[name])
         _heading(sheet, chart.title, chart.note)
         if name == "strategies":
             _verdict(sheet, verdict_of(report))
@@ -88,13 +102,28 @@ def write_pdf(report: Report, path: Path, paper: str) -> None:
     if not report.group:
         _worst(sheet, report)
     for name in ("members", "queues", "lag"):
-        if name not in charts:
+        if name not in charts or (name == "lag" and report.step_seconds < MINUTE):
             continue
-        sheet.room(30)
+        sheet.room(_HEADING + _ROW * (1 + _KEPT_TOGETHER))
         _heading(sheet, _("%(chart)s: the numbers") % {"chart": charts[name].title}, "")
         _table(sheet, charts[name].twin, _("Nothing was collected."))
     _notes(sheet, report)
     sheet.output(str(path))
+
+
+def _heights(report: Report) -> Mapping[str, float]:
+    """Return what each figure needs of a page below its heading, in millimetres.
+
+    A map of many rows goes on, on the next page.
+    """
+    has_age = any(step.age_ms is not None for step in lag_steps(report))
+    return {
+        "lag": lag_height(has_age=has_age),
+        "queues": heat_height(len(heat_lines(report))),
+        "skew": LINES_HEIGHT,
+        "strategies": strategies_height(len(strategies_of(report))) + _VERDICT,
+        "members": LINES_HEIGHT,
+    }
 
 
 def _head(sheet: Any, report: Report) -> None:
@@ -250,6 +279,11 @@ def _notes(sheet: Any, report: Report) -> None:
             "that a tag filter will drop."
         )
     ]
+    if report.step_seconds < MINUTE:
+        notes.append(
+            _("The rows of %(step)s are in the CSV, XLSX and Parquet files.")
+            % {"step": step_word(report.step_seconds)}
+        )
     if any(row.is_assumed for row in strategy_rows(report)):
         notes.append(
             _("The strategy in use was not reported by the clients: AVG is assumed.")

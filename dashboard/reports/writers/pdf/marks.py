@@ -88,8 +88,10 @@ def epoch_marks(
             "members": epoch.members,
         }
         sheet.ink("ink-3", TICK)
-        if sheet.get_string_width(text) + 2 < right - left:
-            sheet.label(left + 1, box.y - 2.5, text, width=right - left)
+        for label in (text, f"{epoch.number} · {epoch.members}", str(epoch.number)):
+            if sheet.get_string_width(label) + 1.5 < right - left:
+                sheet.label(left + 1, box.y - 2.5, label, width=right - left)
+                break
 
 
 def places(

@@ -60,6 +60,25 @@ from .sheet import MARGIN, SMALL
 _ROW: Final = 3.6
 _BAR: Final = 5.0
 _NAME: Final = 44.0
+_ROWS_TOGETHER: Final = 12
+
+LINES_HEIGHT: Final = 52.0
+"""What a figure of lines needs of a page, in millimetres."""
+
+
+def lag_height(*, has_age: bool) -> float:
+    """Return what the figure of lag needs of a page, in millimetres."""
+    return 84.0 if has_age else 60.0
+
+
+def heat_height(rows: int) -> float:
+    """Return what a map needs of the page on which it begins, in millimetres."""
+    return min(rows, _ROWS_TOGETHER) * _ROW + 12
+
+
+def strategies_height(strategies: int) -> float:
+    """Return what the bars of strategies need of a page, in millimetres."""
+    return strategies * _BAR + 2
 
 
 def lag_plot(
@@ -70,8 +89,7 @@ def lag_plot(
 ) -> None:
     """Draw lag over age on one time axis, with the epochs and the holes."""
     has_age = any(step.age_ms is not None for step in steps)
-    height = 74.0 if has_age else 50.0
-    sheet.room(height + 10)
+    sheet.room(lag_height(has_age=has_age))
     top = sheet.get_y() + 6
     lag_box = Box(MARGIN + LEFT, top, sheet.epw - LEFT, 40)
     boxes = [lag_box]
@@ -107,7 +125,7 @@ def heat_plot(sheet: Any, axis: Axis, lines: Sequence[QueueRow]) -> None:
     label_width = 44.0
     box_width = sheet.epw - label_width
     holes = holes_of_rows(axis, lines)
-    sheet.room(min(len(lines), 12) * _ROW + 12)
+    sheet.room(heat_height(len(lines)))
     shown = list(lines)
     while shown:
         top = sheet.get_y() + 1
@@ -186,7 +204,7 @@ def _lines_plot(
     scaled: Callable[[Box], tuple[ValueScale, list[Tick]]],
     hues: Sequence[int],
 ) -> None:
-    sheet.room(52)
+    sheet.room(LINES_HEIGHT)
     box = Box(MARGIN + LEFT, sheet.get_y() + 3, sheet.epw - LEFT, 36)
     times = TimeScale(axis, box)
     scale, ticks = scaled(box)
@@ -207,7 +225,7 @@ def strategies_plot(sheet: Any, strategies: Sequence[Strategy]) -> None:
     known = [skew for _name, skew, _best in strategies if skew is not None]
     if not known:
         return
-    sheet.room(len(strategies) * _BAR + 2)
+    sheet.room(strategies_height(len(strategies)))
     top = max([*known, 1.1])
     left = MARGIN + _NAME
     wide = sheet.epw - _NAME - 14

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from dashboard.frame.tables import TableQuery, csv_response, page_of
+from dashboard.frame.tables import Table, TableQuery, csv_response, page_of
 
-from .test_paging import FRUIT, TABLE, Fruit
+from .test_paging import FRUIT, IN_PART, TABLE, Fruit
 
 
-def lines(rows: list[Fruit], query: TableQuery) -> list[str]:
-    response = csv_response(page_of(TABLE, rows, query), "fruit")
+def lines(
+    rows: list[Fruit], query: TableQuery, table: Table[Fruit] = TABLE
+) -> list[str]:
+    response = csv_response(page_of(table, rows, query), "fruit")
     assert response["Content-Disposition"] == 'attachment; filename="fruit.csv"'
     return b"".join(response).decode().splitlines()  # type: ignore[arg-type]
 
@@ -21,6 +23,16 @@ def test_a_file_has_all_rows_with_the_columns_and_order_of_the_page() -> None:
         "Apple,120,red,",
         "cherry,8,red,",
         'pear 2,,"green, brown",weight: never weighed',
+    ]
+
+
+def test_a_file_names_the_sums_that_lack_a_part() -> None:
+    rows = [Fruit("fig", 7), Fruit("plum", None, rotten=True), Fruit("ash", 9)]
+    assert lines(rows, TableQuery(unhidden=("rotten",)), IN_PART) == [
+        "name,weight,unknown,at_least",
+        "ash,9,,",
+        "fig,7,,weight",
+        "plum,,weight: never weighed,",
     ]
 
 

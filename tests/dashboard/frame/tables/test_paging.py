@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from dashboard.frame.tables import Chip, Column, Facet, Table, TableQuery, page_of
+from dashboard.frame.tables.paging import MOST_LISTED
 from dashboard.frame.tables.table import natural
 
 
@@ -48,6 +49,17 @@ TABLE: Table[Fruit] = Table(
     facets=[Facet("colour", "Colour", lambda row: row.colours)],
     page_rows=2,
 )
+IN_PART = replace(
+    TABLE,
+    columns=[
+        replace(each, partial=lambda row: row.name != "ash")
+        if each.key == "weight"
+        else each
+        for each in TABLE.columns
+    ],
+    page_rows=9,
+)
+"""The same table, where a weight is a part, but for that of "ash"."""
 WITH_ROTTEN = ("rotten",)
 
 
@@ -117,3 +129,26 @@ def test_columns_are_chosen_and_a_fixed_one_stays(
 ) -> None:
     page = page_of(TABLE, FRUIT, TableQuery(columns=columns))
     assert [each.key for each in page.columns] == shown
+
+
+def test_a_part_of_a_value_picks_rows_where_no_row_has_it_whole() -> None:
+    assert names(facets={"colour": "GRE"}) == ["pear 10"]
+    assert names(facets={"colour": "blue"}) == []
+
+
+def test_a_value_that_some_row_has_is_no_part_whatever_else_is_picked() -> None:
+    rows = [Fruit("fig", 1, ("red",)), Fruit("plum", 2, ("dark red",))]
+    query = TableQuery(text="plum", facets={"colour": "red"})
+    assert page_of(TABLE, rows, query).chosen == []
+
+
+def test_many_values_and_those_to_be_typed_are_not_listed() -> None:
+    many = [Fruit(str(n), n, (f"shade {n}",)) for n in range(MOST_LISTED + 1)]
+    facets = page_of(TABLE, many, TableQuery(facets={"colour": "shade 7"})).facets
+    assert [(each.values, each.picked) for each in facets] == [((), "shade 7")]
+    typed = replace(TABLE, facets=[Facet("colour", "Colour", never, typed=True)])
+    assert page_of(typed, FRUIT, TableQuery()).facets[0].values == ()
+
+
+def never(fruit: Fruit) -> list[str]:
+    raise AssertionError(f"nobody asked for the colours of {fruit.name}")

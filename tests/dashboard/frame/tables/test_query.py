@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from dashboard.frame.tables import TableQuery
+from dashboard.frame.tables import Setting, TableQuery, page_of
 
-from .test_paging import TABLE
+from .test_paging import FRUIT, TABLE, Fruit
 
 
 def read(**params: str) -> TableQuery:
@@ -47,3 +49,19 @@ def test_a_change_goes_back_to_the_first_page() -> None:
 
 def test_a_long_filter_is_cut() -> None:
     assert len(read(q="x" * 1000).text) == 255
+
+
+def test_a_setting_is_carried_on_and_picks_no_rows() -> None:
+    """What the setting does not accept is left out."""
+    ripe: Setting[Fruit] = Setting(
+        "ripe", "Ripe at", lambda row: row.colours, str.islower, "red"
+    )
+    table = replace(TABLE, settings=[ripe])
+    query = TableQuery.from_params({"ripe": "blue", "q": "apple"}, table)
+    assert query.url(text="pear") == "?ripe=blue&q=pear"
+    page = page_of(table, FRUIT, query)
+    assert [row.name for row in page.chosen] == ["Apple"]
+    assert [(each.values, each.picked) for each in page.settings] == [
+        (["blue", "brown", "green"], "blue")
+    ]
+    assert TableQuery.from_params({"ripe": "BLUE"}, table) == TableQuery()

@@ -20,7 +20,13 @@ from dashboard.reports.data.values import (
     QueueRow,
     SkewSeries,
 )
-from dashboard.reports.figures.heatmap import LEVELS, level, queue_heatmap
+from dashboard.reports.figures.heatmap import (
+    LEVELS,
+    level,
+    margin_for,
+    queue_heatmap,
+    shortened,
+)
 from dashboard.reports.figures.lag import lag_over_time
 from dashboard.reports.figures.layout import count_axis, duration_axis
 from dashboard.reports.figures.members import (
@@ -182,10 +188,26 @@ def test_epochs_are_bands_with_their_names() -> None:
     assert [shape["x0"] for shape in lines] == ["2026-03-13T08:05:00.000"]
 
 
-def test_an_epoch_shorter_than_its_label_goes_without() -> None:
-    bands = [EpochBand(n, 1, at(n), at(n + 1)) for n in range(10)]
+def test_an_epoch_shorter_than_its_label_has_its_numbers_and_its_name() -> None:
+    bands = [EpochBand(n, 3, at(n), at(n + 1)) for n in range(10)]
+    layout = checked(lag_over_time(AXIS, steps(*range(10)), bands))["layout"]
+    notes = [note for note in layout["annotations"] if "epoch" in note["text"]]
+    assert notes[7]["name"] == "epoch 0.100 7 3"
+    assert notes[7]["hovertext"] == "epoch 7 · 3 members"
+
+
+def test_an_epoch_of_a_moment_goes_without_a_label() -> None:
+    bands = [EpochBand(1, 1, at(0), at(0) + MINUTE / 10)]
     layout = checked(lag_over_time(AXIS, steps(*range(10)), bands))["layout"]
     assert not [n for n in layout["annotations"] if "epoch" in n["text"]]
+
+
+def test_long_names_of_rows_keep_both_ends_and_make_the_room_they_need() -> None:
+    name = "a-topic-with-a-long-name · hz1@broker-a / 12"
+    assert shortened(name) == "a-topic-with…broker-a / 12"
+    assert shortened("orders · broker-a / 12") == "orders · broker-a / 12"
+    assert margin_for([QueueRow("short", {})]) == 72
+    assert margin_for([QueueRow(name, {})]) == 170
 
 
 @pytest.mark.parametrize(

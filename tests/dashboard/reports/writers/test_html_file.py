@@ -44,6 +44,29 @@ def test_it_names_no_other_place(run: JobRun) -> None:
     assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
 
 
+def test_nothing_unknown_is_written_as_a_program_writes_it(lake: Path) -> None:
+    run = finished_run(lake, unknown=[(n, q) for n in range(10) for q in range(2)])
+    text = html_text(Report(run, SHANGHAI, "UTC+8"))
+    shown = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", text, flags=re.S)
+    assert not re.findall(r">[^<]*\b(?:None|nan|null)\b[^<]*<", shown)
+    assert shown.count('class="stat"') == len(stats_of(Report(run, SHANGHAI)))
+
+
+def test_what_happened_stands_above_the_figures(run: JobRun) -> None:
+    text = html_text(Report(run, SHANGHAI, "UTC+8"))
+    lag = "Lag from 101 to 909 (known for 60 % of the time)"
+    assert f'<p class="headline">{lag}: 20/s in, 10/s out</p>' in text
+
+
+def test_all_figures_over_time_share_one_axis(run: JobRun) -> None:
+    report = Report(run, SHANGHAI)
+    drawn = [figure_of(report, name)["layout"] for name in FIGURES]
+    times = [each for each in drawn if each["xaxis"].get("type") == "date"]
+    assert len(times) == 4
+    assert len({(e["margin"]["l"], e["margin"]["r"]) for e in times}) == 1
+    assert len({str(each["xaxis"]["range"]) for each in times}) == 1
+
+
 def test_a_name_from_outside_stays_text(run: JobRun) -> None:
     run.group = run.name = "</script><img src=x onerror=alert(1)>"
     run.summary["step_seconds"] = 60
@@ -87,7 +110,8 @@ _READ = """() => ({
   twins: Object.fromEntries([...document.querySelectorAll("[data-twin]")].map(
     (table) => [table.dataset.twin, [...table.tBodies[0].rows].map(
       (row) => [...row.cells].map((cell) => cell.textContent))])),
-  stats: [...document.querySelectorAll(".stat dd")].map((each) => each.textContent),
+  stats: [...document.querySelectorAll(".stat dd:not(.sub)")].map(
+    (each) => each.textContent),
   ground: getComputedStyle(document.body).backgroundColor,
   ink: document.querySelector("[data-figure]").layout.font.color,
   lang: document.documentElement.lang,

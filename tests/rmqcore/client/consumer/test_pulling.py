@@ -30,9 +30,9 @@ from rmqcore.model import (
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
 from rmqcore.protocol.headers import PullMessageRequestHeader, decode_header
-from rmqcore.protocol.message import encode_record
 from rmqcore.transport import Channel, Server
 from tests.rmqcore.client.records import QUEUE, message
+from tests.rmqcore.protocol.records import encode_record
 from tests.support.waiting import until
 
 FOUND = ResponseCode.SUCCESS
@@ -128,7 +128,7 @@ async def pulling(broker: Scripted) -> AsyncIterator[Pulling]:
 
 
 def record(offset: int, **properties: str) -> bytes:
-    return bytes(encode_record(message(offset, **properties)))
+    return encode_record(message(offset, **properties))
 
 
 async def test_found_messages_are_delivered_and_the_next_are_asked_for(

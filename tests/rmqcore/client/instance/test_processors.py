@@ -28,9 +28,9 @@ from rmqcore.protocol.headers import (
     ResetOffsetRequestHeader,
     encode_header,
 )
-from rmqcore.protocol.message import encode_record
 from rmqcore.transport import Channel, connect
 from tests.rmqcore.client.joining import Clients, Heard, queue_ids, send
+from tests.rmqcore.protocol.records import encode_record
 from tests.support.waiting import until
 
 QUEUES = [MessageQueue("T", "broker-a", number) for number in range(4)]
@@ -183,7 +183,7 @@ async def test_a_message_can_be_consumed_directly(
     command = RemotingCommand.request(
         RequestCode.CONSUME_MESSAGE_DIRECTLY,
         encode_header(header),
-        bytes(encode_record(heard.messages[0])),
+        encode_record(heard.messages[0]),
     )
     reply = await consumer.instance._answer(None, command)
     result = decode_consume_directly_result(reply.body)

@@ -17,6 +17,7 @@ from rmqcore.protocol.bodies import (
     encode_group_list,
     encode_group_subscription,
     encode_group_table,
+    group_document,
 )
 
 from .test_heartbeat import subscriptions
@@ -77,3 +78,11 @@ def test_group_lists_survive_the_trip(groups: list[str]) -> None:
 @given(st.builds(GroupSubscription, names, names, st.none() | subscriptions))
 def test_a_groups_subscription_survives_the_trip(body: GroupSubscription) -> None:
     assert decode_group_subscription(encode_group_subscription(body)) == body
+
+
+def test_a_change_keeps_what_only_the_broker_knows() -> None:
+    stored = {"groupName": "G", "retryMaxTimes": 3, "groupRetryPolicy": {"type": "X"}}
+    changed = group_document(SubscriptionGroupConfig("G", retry_max_times=5), stored)
+    assert changed["retryMaxTimes"] == 5
+    assert changed["groupRetryPolicy"] == {"type": "X"}
+    assert changed["attributes"] == {}

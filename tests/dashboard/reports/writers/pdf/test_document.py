@@ -103,6 +103,15 @@ def test_a_table_too_long_for_paper_says_where_the_rest_is(
     assert "5 more rows are in the CSV" in "\n".join(pages(run, tmp_path))
 
 
+def test_rows_of_seconds_are_left_to_the_files(lake: Path, tmp_path: Path) -> None:
+    two_epochs()
+    run = finished_run(lake, step=timedelta(seconds=10))
+    text = "\n".join(pages(run, tmp_path))
+    assert "The rows of 10 s are in the CSV, XLSX and Parquet files." in text
+    assert "Lag and age: the numbers" not in text
+    assert "Members over time: the numbers" in text
+
+
 @pytest.mark.parametrize(
     ("paper", "width", "height"), [("a4", 595, 842), ("letter", 612, 792)]
 )

@@ -1,0 +1,1 @@
+"""How messages are shown wherever they are: places, times, bodies, masks, rights."""

@@ -1,0 +1,46 @@
+"""Saved views over REST."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from dashboard.accounts.permissions import user_of
+from dashboard.models import SavedView
+from dashboard.rest.schemas import Problem
+
+router = Router()
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 503), Problem)
+
+
+class SavedViewOut(Schema):
+    """A saved view; `path` and `query` are the address that it was saved from."""
+
+    pk: int
+    table: str = Field(description="the list, whatever the cluster")
+    name: str
+    path: str
+    query: str
+    shared: bool
+    owner: str
+
+
+@router.get("/views", response={200: list[SavedViewOut], **ERRORS})
+def saved_views(request: HttpRequest) -> list[dict[str, Any]]:
+    """List one's own views and those that others share."""
+    views = SavedView.objects.seen_by(user_of(request)).select_related("owner")
+    return [
+        {
+            "pk": each.pk,
+            "table": each.table,
+            "name": each.name,
+            "path": each.path,
+            "query": each.query,
+            "shared": each.shared,
+            "owner": each.owner.get_username(),
+        }
+        for each in views
+    ]
