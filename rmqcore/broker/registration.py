@@ -3,13 +3,19 @@
 Every name server is told at start, every 30 s, and soon after a topic changed; changes
 of the same moment are sent together. A name server that cannot be reached is told at
 the next turn, and does not delay the others.
+
+A name server keeps the topics that a registration lacks, so a table that arrives after
+a topic was deleted there would bring it back. Each name server is therefore sent the
+table as it is at the moment of sending, over one connection, and a deletion is answered
+only when they have accepted a table without the topic.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from rmqcore.errors import RmqError
 from rmqcore.protocol.bodies import (
@@ -31,6 +37,8 @@ from .settings import BrokerSettings
 from .topics import TopicTable
 
 logger = logging.getLogger(__name__)
+
+_Request: TypeAlias = tuple[dict[str, str], bytes]
 
 _TIMEOUT_S: Final = 6.0
 _GOODBYE_TIMEOUT_S: Final = 1.0
@@ -62,6 +70,51 @@ class Registration:
     async def register(self) -> int:
         """Tell every name server now; return how many accepted it."""
         self._wanted.clear()
+        code = RequestCode.REGISTER_BROKER
+        return await self._tell_all(code, self._registering, timeout=_TIMEOUT_S)
+
+    async def unregister(self) -> None:
+        """Tell every name server that the broker leaves."""
+        code = RequestCode.UNREGISTER_BROKER
+        await self._tell_all(code, self._leaving, timeout=_GOODBYE_TIMEOUT_S)
+
+    # Private, in order of first use
+
+    async def _tell_all(
+        self, code: RequestCode, make: Callable[[], _Request], *, timeout: float
+    ) -> int:
+        told = await asyncio.gather(
+            *(
+                self._tell(address, code, make, timeout)
+                for address in self._settings.name_servers
+            )
+        )
+        return sum(told)
+
+    async def _tell(
+        self,
+        address: str,
+        code: RequestCode,
+        make: Callable[[], _Request],
+        timeout: float,
+    ) -> bool:
+        try:
+            channel = await self._pool.channel(address)
+            command = RemotingCommand.request(code, *make())
+            response = await self._pool.send_nowait(channel, address, command, timeout)
+            raise_for_code(response, request_code=code, address=address)
+        except RmqError as error:
+            logger.warning(
+                "broker=%s nameserver=%s request %s failed: %s",
+                self._settings.name,
+                address,
+                code,
+                error,
+            )
+            return False
+        return True
+
+    def _registering(self) -> _Request:
         settings = self._settings
         table = TopicConfigTable(self._topics.all, self._topics.version)
         body = encode_register_broker(RegisterBrokerBody(table))
@@ -75,11 +128,9 @@ class Registration:
             compressed=False,
             body_crc32=body_crc32(body),
         )
-        request = (RequestCode.REGISTER_BROKER, encode_header(header), body)
-        return await self._tell_all(*request, timeout=_TIMEOUT_S)
+        return encode_header(header), body
 
-    async def unregister(self) -> None:
-        """Tell every name server that the broker leaves."""
+    def _leaving(self) -> _Request:
         settings = self._settings
         header = UnregisterBrokerRequestHeader(
             broker_name=settings.name,
@@ -87,43 +138,4 @@ class Registration:
             cluster_name=settings.cluster,
             broker_id=settings.broker_id,
         )
-        await self._tell_all(
-            RequestCode.UNREGISTER_BROKER,
-            encode_header(header),
-            b"",
-            timeout=_GOODBYE_TIMEOUT_S,
-        )
-
-    async def _tell_all(
-        self, code: int, ext_fields: dict[str, str], body: bytes, *, timeout: float
-    ) -> int:
-        told = await asyncio.gather(
-            *(
-                self._tell(address, code, ext_fields, body, timeout)
-                for address in self._settings.name_servers
-            )
-        )
-        return sum(told)
-
-    async def _tell(
-        self,
-        address: str,
-        code: int,
-        ext_fields: dict[str, str],
-        body: bytes,
-        timeout: float,
-    ) -> bool:
-        command = RemotingCommand.request(code, ext_fields, body)
-        try:
-            response = await self._pool.request(address, command, timeout)
-            raise_for_code(response, request_code=code, address=address)
-        except RmqError as error:
-            logger.warning(
-                "broker=%s nameserver=%s request %s failed: %s",
-                self._settings.name,
-                address,
-                code,
-                error,
-            )
-            return False
-        return True
+        return encode_header(header), b""

@@ -62,6 +62,11 @@ class BrokerState:
     """The properties that the broker adds to every message it stores."""
     started_ms: int = 0
 
+    async def answer_registered(self, response: RemotingCommand) -> Answer:
+        """Answer when the name servers have been told of changed topics."""
+        await self.register_now()
+        return response
+
 
 Handler = Callable[[BrokerState, Channel, RemotingCommand], Answer | Awaitable[Answer]]
 """Answers one request: now, later, or (None) not at all or in another way."""

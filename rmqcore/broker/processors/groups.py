@@ -6,9 +6,11 @@ Members (203), producers (204, 328), what a group reads (343, 345), who reads a 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from rmqcore.broker.consumers import ClientChannel
 from rmqcore.broker.names import group_fault
-from rmqcore.broker.state import BrokerState
+from rmqcore.broker.state import Answer, BrokerState
 from rmqcore.model import SubscriptionGroupConfig
 from rmqcore.model.topic import dead_letter_topic, retry_topic
 from rmqcore.protocol.bodies import (
@@ -61,7 +63,7 @@ def create_groups(
 
 def delete_group(
     state: BrokerState, channel: Channel, command: RemotingCommand
-) -> RemotingCommand:
+) -> Answer | Awaitable[Answer]:
     """207: delete a group and its retry and dead-letter topics."""
     header = decode_header(DeleteSubscriptionGroupRequestHeader, command.ext_fields)
     group = header.group_name
@@ -70,12 +72,14 @@ def delete_group(
     state.statistics.forget(group)
     if header.clean_offset:
         state.offsets.forget_group(group)
-    for topic in (retry_topic(group), dead_letter_topic(group)):
-        if state.topics.delete(topic, now_ms):
-            state.store.drop_topic(topic)
-            state.topics_changed()
+    topics = (retry_topic(group), dead_letter_topic(group))
+    deleted = [topic for topic in topics if state.topics.delete(topic, now_ms)]
+    for topic in deleted:
+        state.store.drop_topic(topic)
     state.save_configuration()
-    return command.response()
+    if not deleted:
+        return command.response()
+    return state.answer_registered(command.response())
 
 
 def all_groups(

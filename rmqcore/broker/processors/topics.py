@@ -62,7 +62,7 @@ def create_topics(
 
 def delete_topic(
     state: BrokerState, channel: Channel, command: RemotingCommand
-) -> RemotingCommand:
+) -> Answer | Awaitable[Answer]:
     """215: delete a topic with its queues and all offsets committed on it."""
     topic = decode_header(DeleteTopicRequestHeader, command.ext_fields).topic
     if not topic.strip():
@@ -71,12 +71,14 @@ def delete_topic(
         )
     if state.topics.is_system(topic):
         return _system_topic(command, topic)
-    if state.topics.delete(topic, state.clock.time_ms()):
-        state.topics_changed()
+    deleted = state.topics.delete(topic, state.clock.time_ms())
     state.offsets.forget_topic(topic)
     state.statistics.forget(topic)
     state.store.drop_topic(topic)
-    return command.response()
+    if not deleted:
+        return command.response()
+    state.save_configuration()
+    return state.answer_registered(command.response())
 
 
 def all_topics(
@@ -165,12 +167,7 @@ def _put_topics(
     if not changed:
         return command.response()
     state.save_configuration()
-    return _answer_registered(state, command.response())
-
-
-async def _answer_registered(state: BrokerState, response: RemotingCommand) -> Answer:
-    await state.register_now()
-    return response
+    return state.answer_registered(command.response())
 
 
 def _system_topic(command: RemotingCommand, topic: str) -> RemotingCommand:

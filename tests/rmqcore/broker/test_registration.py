@@ -10,6 +10,8 @@ import pytest
 from rmqcore.broker import Broker, BrokerSettings
 from rmqcore.model import TopicConfig
 from rmqcore.nameserver import NameServer
+from rmqcore.protocol.bodies import DataVersion
+from rmqcore.protocol.codes import RequestCode
 from rmqcore.transport import ManualClock
 
 from .peer import Peer
@@ -34,6 +36,11 @@ def known(nameserver: NameServer) -> set[str]:
     return set(nameserver.state.routes.topics())
 
 
+def registered(nameserver: NameServer, broker: Broker) -> DataVersion | None:
+    cluster = broker.settings.cluster
+    return nameserver.state.routes.version_of(cluster, broker.address)
+
+
 async def until_known(nameserver: NameServer, topic: str) -> None:
     while topic not in known(nameserver):
         await asyncio.sleep(0)
@@ -55,6 +62,31 @@ async def test_a_new_topic_is_told_soon(
     await until_known(nameserver, "new")
     await peer.heartbeat("new")
     await until_known(nameserver, "%RETRY%g")
+
+
+async def test_a_deletion_is_answered_when_no_older_table_is_under_way(
+    broker: Broker, nameserver: NameServer, peer: Peer
+) -> None:
+    await peer.send("old")
+    await until_known(nameserver, "old")
+    await peer.send("new")
+    await peer.ask(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "old"})
+    # What is deleted at the name server now stays deleted.
+    assert registered(nameserver, broker) == broker.state.topics.version
+
+
+async def test_a_table_is_read_when_it_is_sent(
+    broker: Broker, nameserver: NameServer
+) -> None:
+    registration = broker._registration
+    # The next request has to connect first, which takes several turns of the loop.
+    await registration._pool.discard(nameserver.address)
+    told = asyncio.create_task(registration.register())
+    await asyncio.sleep(0)
+    broker.state.topics.put(TopicConfig("late", 4, 4), 1)
+    assert await told == 1
+    assert registered(nameserver, broker) == broker.state.topics.version
+    assert "late" in known(nameserver)
 
 
 async def test_registrations_are_renewed(
