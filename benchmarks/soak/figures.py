@@ -32,7 +32,7 @@ class Tally:
     lapses: int = 0
     faults: int = 0
     dropped_rows: int = 0
-    sweep_ms: int = 0
+    sweep_seconds: float = 0.0
     tracebacks: int = 0
     restarts: int = 0
 
@@ -47,14 +47,14 @@ def tally(metrics: str, logs: Iterable[str]) -> Tally:
         raise ValueError("/metrics tells of no collector")
     text = list(logs)
     return Tally(
-        sweeps=found["sweeps"],
-        failed=found["failed"] + found["refused"],
-        late=found["skipped"] + found["missed"],
-        leads_lost=max(0, found["leads"] - 1),
-        lapses=found["lapses"],
-        faults=found["faults"],
-        dropped_rows=found["dropped_rows"],
-        sweep_ms=found["sweep_ms"],
+        sweeps=round(found["sweeps"]),
+        failed=round(found["failed"] + found["refused"]),
+        late=round(found["skipped"] + found["missed"]),
+        leads_lost=max(0, round(found["leads"]) - 1),
+        lapses=round(found["lapses"]),
+        faults=round(found["faults"]),
+        dropped_rows=round(found["dropped_rows"]),
+        sweep_seconds=found["sweep_seconds"],
         tracebacks=sum(each.count(_TRACEBACK) + each.count(_JAVA) for each in text),
         restarts=sum(each.count(_ENDED) for each in text),
     )
@@ -66,11 +66,11 @@ def logs_of(var_dir: Path, supervisor: str) -> list[str]:
     return [supervisor, *(each.read_text("utf-8", "replace") for each in files)]
 
 
-def _sums(metrics: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _sums(metrics: str) -> dict[str, float]:
+    found: dict[str, float] = {}
     for family in text_string_to_metric_families(metrics):
         for sample in family.samples:
             if sample.name.startswith(_PREFIX) and not sample.name.endswith("_created"):
                 name = sample.name.removeprefix(_PREFIX).removesuffix("_total")
-                found[name] = found.get(name, 0) + round(sample.value)
+                found[name] = found.get(name, 0.0) + sample.value
     return found

@@ -58,7 +58,8 @@ def counted_line(minutes: float, load: float, counted: Tally) -> str:
     """Return one line of what happened so far."""
     return (
         f"{minutes:5.1f} min  load {load:4.1f}  sweeps {counted.sweeps} "
-        f"lost {counted.failed} left out {counted.late} last {counted.sweep_ms} ms  "
+        f"lost {counted.failed} left out {counted.late} "
+        f"last {counted.sweep_seconds:.3f} s  "
         f"leads lost {counted.leads_lost} lapses {counted.lapses}  "
         f"tracebacks {counted.tracebacks}  ended {counted.restarts}  "
         f"group faults {counted.faults}  rows dropped {counted.dropped_rows}"

@@ -104,7 +104,8 @@ ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 
 # Parts
-ROOT_URLCONF = "dashboard.config.urls"
+ROCKETSCOPE_EXPORTER = environment.flag(f"{PREFIX}EXPORTER")
+ROOT_URLCONF = f"dashboard.config.{'exporter_urls' if ROCKETSCOPE_EXPORTER else 'urls'}"
 ASGI_APPLICATION = "dashboard.config.asgi.application"
 CELERY_APPLICATION = "dashboard.config.celery.app"
 INSTALLED_APPS = [

@@ -43,6 +43,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/", include("dashboard.settings_page.urls")),
     path("", include("dashboard.accounts.urls")),
     path("", include("dashboard.health.urls")),
+    path("", include("dashboard.metrics.urls")),
     path("api/v1/", api.urls),
 ]
 

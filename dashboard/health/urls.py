@@ -1,4 +1,4 @@
-"""Addresses for machines: alive, ready, metrics."""
+"""Addresses for machines: alive, ready."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ from . import pages
 urlpatterns = [
     path("healthz", pages.healthz, name="healthz"),
     path("readyz", pages.readyz, name="readyz"),
-    path("metrics", pages.metrics, name="metrics"),
 ]

@@ -30,11 +30,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="DIR",
         help="where state, logs and the lake are kept (ROCKETSCOPE_VAR_DIR, ./var)",
     )
+    parser.add_argument(
+        "--exporter",
+        action="store_true",
+        help="serve metrics for Prometheus and no pages (ROCKETSCOPE_EXPORTER)",
+    )
     options = parser.parse_args(arguments)
     if options.listen:
         os.environ["ROCKETSCOPE_LISTEN"] = options.listen
     if options.var_dir:
         os.environ["ROCKETSCOPE_VAR_DIR"] = options.var_dir
+    if options.exporter:
+        os.environ["ROCKETSCOPE_EXPORTER"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
     try:
         return asyncio.run(run())

@@ -154,12 +154,16 @@ async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
 async def _start(stack: Stack, settings: object, *, host: str, port: int) -> None:
     began = time.monotonic()
     surroundings = await _servers(stack, settings, host=host, port=port)
-    say("starting the page, the collector and two workers …")
+    exporter: bool = settings.ROCKETSCOPE_EXPORTER  # type: ignore[attr-defined]
+    if exporter:
+        say("starting the exporter and the collector …")
+    else:
+        say("starting the page, the collector and two workers …")
     for cluster in settings.ROCKETSCOPE_CLUSTERS.values():  # type: ignore[attr-defined]
         if cluster.encryption == "unverified":
             say(f"TLS to cluster {cluster.name} is not verified, as its settings say")
     await stack.start(plan.web(surroundings))
-    for spec in plan.workers():
+    for spec in plan.workers(fleet=0 if exporter else plan.FLEET_WORKERS):
         await stack.start(spec)
     for spec in plan.demo_traffic(surroundings):
         await stack.start(spec)
@@ -169,12 +173,7 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
         f"no answer from {page}",
         timeout=_PAGE_TIMEOUT_S,
     )
-    link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
-    took = time.monotonic() - began
-    say(f"ready after {took:.1f} s. Sign in once with this link (valid 15 minutes):")
-    sys.stdout.write(f"{link.strip().splitlines()[-1]}\n")
-    sys.stdout.flush()
-    say(f"the page is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
+    await _tell_ready(stack, page, time.monotonic() - began, exporter=exporter)
     await stack.start(plan.analytics())
     if surroundings.embedded_name_server is None and surroundings.embedded_request:
         await start_on_request(
@@ -184,6 +183,23 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
             manage=_manage,
             say=say,
         )
+
+
+async def _tell_ready(
+    stack: Stack, page: str, took_s: float, *, exporter: bool
+) -> None:
+    """Print what to do next: open the link, or scrape the addresses."""
+    if exporter:
+        lines = [f"{page}{path}" for path in ("metrics", "metrics/groups")]
+        say(f"ready after {took_s:.1f} s. Prometheus scrapes these addresses:")
+    else:
+        link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
+        lines = link.strip().splitlines()[-1:]
+        say(f"ready after {took_s:.1f} s. Sign in once, within 15 minutes:")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
+    what = "exporter" if exporter else "page"
+    say(f"the {what} is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
 
 
 async def _servers(

@@ -150,6 +150,8 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "healthz": {"GET": ANYONE},
     "readyz": {"GET": ANYONE},
     "metrics": {"GET": ANYONE},
+    "group_metrics": {"GET": ANYONE},
+    "queue_metrics": {"GET": ANYONE},
 }
 
 REST: Final[Mapping[tuple[str, str], str]] = {

@@ -23,6 +23,10 @@ def test_readiness_tells_nothing_of_the_inside(settings: Any) -> None:
     assert answer.json() == {"ready": False, "database": "ok", "cache": "away"}
 
 
+SCRAPED = ["/metrics", "/metrics/groups", "/metrics/queues?group=*"]
+
+
+@pytest.mark.parametrize("path", SCRAPED)
 @pytest.mark.parametrize(
     "request_of",
     [
@@ -33,18 +37,23 @@ def test_readiness_tells_nothing_of_the_inside(settings: Any) -> None:
         {"headers": {"Forwarded": "for=127.0.0.1"}},
     ],
 )
-def test_metrics_are_for_this_machine_alone(request_of: dict[str, Any]) -> None:
-    answer = Client().get("/metrics", **request_of)
+def test_metrics_are_for_this_machine_alone(
+    path: str, request_of: dict[str, Any]
+) -> None:
+    answer = Client().get(path, **request_of)
     assert answer.status_code == 403
     assert b"rocketscope_" not in answer.content
 
 
+@pytest.mark.parametrize("path", SCRAPED)
 @pytest.mark.parametrize(
     "given", ["", "Bearer", "Bearer ", "Bearer wrong", "hush-hush", "Bearer hush-hus"]
 )
-def test_a_token_closes_metrics_to_everybody_else(settings: Any, given: str) -> None:
+def test_a_token_closes_metrics_to_everybody_else(
+    settings: Any, path: str, given: str
+) -> None:
     settings.ROCKETSCOPE_METRICS_TOKEN = "hush-hush"
-    answer = Client().get("/metrics", headers={"Authorization": given})
+    answer = Client().get(path, headers={"Authorization": given})
     assert answer.status_code == 403
 
 

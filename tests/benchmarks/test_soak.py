@@ -33,8 +33,8 @@ rocketscope_collector_lapses_total{worker="one",cluster="apache"} 1.0
 rocketscope_collector_faults_total{worker="one",cluster="apache"} 0.0
 # TYPE rocketscope_collector_dropped_rows counter
 rocketscope_collector_dropped_rows_total{worker="one",cluster="apache"} 0.0
-# TYPE rocketscope_collector_sweep_ms gauge
-rocketscope_collector_sweep_ms{worker="one",cluster="apache"} 412.0
+# TYPE rocketscope_collector_sweep_seconds gauge
+rocketscope_collector_sweep_seconds{worker="one",cluster="apache"} 0.412
 """
 LOGS = (
     "rocketscope: web ended (SIGKILL), starts again in 0.5 s (log: web.log)\n",
@@ -63,7 +63,7 @@ def sample(at_s: int, weight: float, **values: Any) -> dict[str, Any]:
 def test_what_the_metrics_and_the_logs_tell() -> None:
     found = tally(METRICS, LOGS)
     assert (found.sweeps, found.failed, found.late) == (40, 3, 10)
-    assert (found.leads_lost, found.lapses, found.sweep_ms) == (2, 1, 412)
+    assert (found.leads_lost, found.lapses, found.sweep_seconds) == (2, 1, 0.412)
     assert (found.tracebacks, found.restarts) == (2, 1)
 
 

@@ -392,7 +392,7 @@ def overview(at: int = NOW_MS, **changes: Any) -> Overview:
             "groups": len(rows),
             "by_level": by_level,
             "topics": 9,
-            "members": sum(row["members"] for row in rows),
+            "members": sum(row["members"] or 0 for row in rows),
             "queues": sum(row["queues"] for row in rows),
             "lag": sum(row["lag"] or 0 for row in rows),
             "lag_partial": True,

@@ -142,7 +142,11 @@ def test_the_largest_body_reaches_the_web_process(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/metrics", "//metrics", "/./metrics", "/%6detrics", "/metrics?x=1"]
+    "path",
+    [
+        *("/metrics", "//metrics", "/./metrics", "/%6detrics", "/metrics?x=1"),
+        *("/metrics/groups", "/metrics/queues?group=*", "/metrics//groups"),
+    ],
 )
 def test_metrics_are_not_reached(site: Site, path: str) -> None:
     answer = site.browser().ask("GET", path)

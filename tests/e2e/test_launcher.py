@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests.support.launched import ROOT, LaunchedStack
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
 
@@ -103,3 +105,28 @@ def test_ctrl_c_stops_every_child_and_a_second_start_reuses(tmp_path: Path) -> N
     with urllib.request.urlopen(second.address + "/healthz", timeout=60) as answer:
         assert answer.status == 200
     assert second.stop() == 0
+
+
+def test_an_exporter_serves_metrics_and_no_pages(tmp_path: Path) -> None:
+    stack = LaunchedStack(tmp_path, options=["--exporter"])
+    metrics = f"{stack.address}/metrics/groups"
+    try:
+        wait_until(lambda: metrics in stack.output() or not stack.running, "exporter")
+        assert stack.running, stack.output()
+        assert "sign" not in stack.output().lower()
+        with urllib.request.urlopen(metrics, timeout=60) as answer:
+            assert b"# TYPE rocketscope_group_lag_messages gauge" in answer.read()
+        for path in ("/", "/sign-in/", "/api/v1/openapi.json"):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(stack.address + path, timeout=60)
+            assert refused.value.code == 404
+            assert b"runs as an exporter" in refused.value.read()
+        wait_until(lambda: logs_of(stack) >= {"analytics", "collector"}, "workers")
+        assert not {name for name in logs_of(stack) if name.startswith("fleet")}
+    finally:
+        assert stack.stop() == 0
+
+
+def logs_of(stack: LaunchedStack) -> set[str]:
+    """Return the names of the processes that were started."""
+    return {log.stem for log in (stack.var_dir / "logs").glob("*.log")}

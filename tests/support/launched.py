@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,13 +20,20 @@ STOP_TIMEOUT_S: Final = 90.0
 class LaunchedStack:
     """`./rocketscope up` without the installing: the supervisor and its children."""
 
-    def __init__(self, directory: Path, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        env: Mapping[str, str] | None = None,
+        *,
+        options: Sequence[str] = (),
+    ) -> None:
         self.var_dir = directory / "var"
         self.listen = f"127.0.0.1:{free_port()}"
         self._process = Process(
             [
                 *(sys.executable, "-m", "dashboard.supervisor"),
                 *("--listen", self.listen, "--var-dir", str(self.var_dir)),
+                *options,
             ],
             log=directory / "supervisor.log",
             env={

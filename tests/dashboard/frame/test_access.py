@@ -69,7 +69,14 @@ ADMIN_PAGES = [
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.
 OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}
-MACHINES = {"healthz", "readyz", "metrics", "catalogue"}
+MACHINES = {
+    "healthz",
+    "readyz",
+    "metrics",
+    "group_metrics",
+    "queue_metrics",
+    "catalogue",
+}
 
 
 @pytest.fixture(autouse=True)
