@@ -80,6 +80,7 @@ def letter_table(
         sorts=False,
         fixed=True,
         css="letter-choice",
+        head=_choose_all(),
     )
     return Table(
         title=_("Dead letters"),
@@ -237,6 +238,15 @@ def sent_table(run: ResendRun) -> Table[ResentLetter]:
             Chip(state.value, str(state.label), _in(state))
             for state in ResentLetter.State
         ],
+    )
+
+
+def _choose_all() -> SafeString:
+    """Draw the check box for all rows that are shown; a script answers it."""
+    return format_html(
+        '<label class="check"><input type="checkbox" data-choose-all>'
+        ' <span class="letter-all">{}</span></label>',
+        _("Choose all that are shown"),
     )
 
 
