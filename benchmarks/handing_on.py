@@ -86,7 +86,10 @@ class MadeUp:
         return {}
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
         """Return no reports."""
         return ()

@@ -14,6 +14,7 @@ from dashboard.live.broker_documents import (
     BrokerFigures,
     BrokersDocument,
     BrokerState,
+    Replicas,
     untold,
 )
 from dashboard.live.documents import Overview
@@ -93,6 +94,16 @@ class BrokerRow:
         """Whether a controller elects its master; None where it has not said so."""
         said = self.state["settings"].get("enableControllerMode")
         return None if said is None else said == "true"
+
+    @property
+    def replicas(self) -> Replicas | None:
+        """The slaves of a master, as it last reported them."""
+        return self.state.get("replicas")
+
+    @property
+    def replicas_why(self) -> str:
+        """Why a master's slaves are not known."""
+        return self.state.get("replicas_why") or "not_asked"
 
     def why(self, key: str) -> str:
         """Return the reason for which a figure is not known."""

@@ -116,6 +116,15 @@ def _disk() -> list[Column[BrokerRow]]:
             unknown=lambda row: row.state["full_why"] or "",
         ),
         Column(
+            "in_sync",
+            _("Slaves in sync"),
+            lambda row: row.replicas and row.replicas["in_sync"],
+            _in_sync,
+            css="num",
+            shown=False,
+            unknown=_no_replicas,
+        ),
+        Column(
             "behind",
             _("Behind master"),
             lambda row: row.state["behind_bytes"],
@@ -130,8 +139,17 @@ def _disk() -> list[Column[BrokerRow]]:
 def _behind(row: BrokerRow) -> str:
     behind = row.state["behind_bytes"]
     if row.is_master:
-        return format_html('<span class="dim">{}</span>', "—")
+        return unknown("is_master")
     return unknown("master_silent") if behind is None else size(behind)
+
+
+def _in_sync(row: BrokerRow) -> str:
+    found = row.replicas
+    return unknown(_no_replicas(row)) if found is None else str(found["in_sync"])
+
+
+def _no_replicas(row: BrokerRow) -> str:
+    return row.replicas_why if row.is_master else "is_slave"
 
 
 def _load() -> list[Column[BrokerRow]]:

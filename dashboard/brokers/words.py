@@ -17,7 +17,9 @@ REASONS: Final[dict[str, Word]] = {
     "nothing_written": _("Nothing is written, so the disk does not fill"),
     "age_first": _("Messages reach their age and are deleted before the disk is full"),
     "is_master": _("A master follows nobody"),
+    "is_slave": _("Slaves follow masters only"),
     "master_silent": _("Needs an answer of its master, too"),
+    "nothing_confirmed": _("The slave has confirmed nothing so far"),
     "never_answered": _("It has not answered yet"),
 }
 """More words for the section of unknown values."""

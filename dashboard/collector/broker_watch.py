@@ -25,6 +25,7 @@ from rmqcore.model.snapshot import KnownBroker
 
 from .disk_time import LogGrowth, time_left
 from .lead import LeadLostError
+from .replicas import replicas_of
 from .runtime_info import figures_of
 
 logger = logging.getLogger(__name__)
@@ -39,9 +40,12 @@ class RuntimeSource(Protocol):
     """Where reports come from: the gateway's connections to one cluster."""
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
-        """Ask brokers about themselves, and some of them for their settings, too."""
+        """Ask brokers about themselves, some for settings, masters for their slaves."""
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, including those that are missing."""
@@ -98,7 +102,8 @@ class BrokerWatch:
         places = {at: (each, no) for each in known for no, at in each.addresses.items()}
         self._memory = {at: self._memory.get(at) or _Memory() for at in places}
         asked_at = self._now_ms()
-        told = await self._source.runtimes(list(places), self._due(asked_at))
+        masters = [at for at, (_, number) in places.items() if number == MASTER_ID]
+        told = await self._source.runtimes(list(places), self._due(asked_at), masters)
         if not told:
             return None
         states = [
@@ -149,6 +154,7 @@ class BrokerWatch:
         figures, state["unknown"] = figures_of(told.table)
         state["figures"], state["reported"] = figures, told.table
         state["answered_at"] = asked_at
+        state["replicas"], state["replicas_why"] = replicas_of(told)
         if figures["log_max"] is not None:
             memory.growth.take(asked_at, figures["log_max"])
         left = time_left(figures, memory.settings, memory.growth.rate)
@@ -178,6 +184,8 @@ def _as_before(state: BrokerState, last: BrokerState | None) -> BrokerState:
         state["figures"] = last["figures"]
         state["unknown"] = last["unknown"]
         state["reported"] = last["reported"]
+        state["replicas"] = last.get("replicas")
+        state["replicas_why"] = last.get("replicas_why")
     return state
 
 

@@ -69,9 +69,12 @@ class Source(Protocol):
         """Sweep some groups, asking their members what they hold."""
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
-        """Ask brokers about themselves, and some of them for their settings, too."""
+        """Ask brokers about themselves, some for settings, masters for their slaves."""
 
     async def ages(
         self, wanted: Mapping[str, Collection[tuple[str, str]]]

@@ -14,6 +14,7 @@ from dashboard.frame.messages.masks import Masks, shown_properties
 from dashboard.frame.messages.moments import exact
 from dashboard.frame.messages.places import Place, message_url, place_url
 from dashboard.frame.tables import Chip, Column, Facet, Table
+from dashboard.frame.tags import unknown
 from dashboard.gateway.dead_letters import DeadLetter
 from dashboard.models import Cluster, ResendRun, ResentLetter
 from dashboard.wording import numbers, sizes
@@ -72,14 +73,12 @@ def letter_table(
         url = reverse("group_dead_letters_run", args=[cluster.name, group, mark.run])
         return format_html('<a href="{}">{}</a>', url, said % {"n": mark.run})
 
-    def text(value: str) -> str:
-        return value or "—"
-
     choice: Column[DeadLetter] = Column(
         *("letter", _("Choose"), lambda each: each.id, box),
         sorts=False,
         fixed=True,
         css="letter-choice",
+        head=_choose_all(),
     )
     return Table(
         title=_("Dead letters"),
@@ -94,7 +93,7 @@ def letter_table(
             ),
             Column(
                 *("topic", _("Original topic"), lambda e: e.topic),
-                *(lambda e: text(e.topic or ""), "cut"),
+                *(lambda e: e.topic or unknown("no_property"), "cut"),
                 narrow=True,
                 unknown=lambda e: "no_property",
             ),
@@ -148,7 +147,7 @@ def letter_table(
             ),
             Column(
                 *("origin", _("Original id"), lambda e: e.origin_id or None),
-                *(lambda e: text(e.origin_id), "mono cut"),
+                *(lambda e: e.origin_id or unknown("no_property"), "mono cut"),
                 copies=lambda e: e.origin_id,
                 shown=False,
                 unknown=lambda e: "no_property",
@@ -218,7 +217,7 @@ def sent_table(run: ResendRun) -> Table[ResentLetter]:
             ),
             Column(
                 *("topic", _("Original topic"), lambda e: e.origin_topic),
-                *(lambda e: e.origin_topic or "—", "cut"),
+                *(lambda e: e.origin_topic or unknown("no_property"), "cut"),
             ),
             Column(
                 *("sent_to", _("Stored again at"), lambda e: e.sent_topic, sent_to),
@@ -237,6 +236,15 @@ def sent_table(run: ResendRun) -> Table[ResentLetter]:
             Chip(state.value, str(state.label), _in(state))
             for state in ResentLetter.State
         ],
+    )
+
+
+def _choose_all() -> SafeString:
+    """Draw the check box for all rows that are shown; a script answers it."""
+    return format_html(
+        '<label class="check"><input type="checkbox" data-choose-all>'
+        ' <span class="letter-all">{}</span></label>',
+        _("Choose all that are shown"),
     )
 
 

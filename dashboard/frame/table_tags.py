@@ -39,6 +39,7 @@ def toggled_url(query: TableQuery, key: str) -> str:
 def table_head(page: TablePage[Any], column: Column[Any]) -> SafeString:
     """Draw a column's heading; a second click on it reverses the order."""
     title = _sorting_link(page.query, column) if column.sorts else column.title
+    title = column.head or title
     return format_html(
         '<th scope="col" class="{}"{}>{}{}</th>',
         *(_css(column), _order(page.query, column), title),

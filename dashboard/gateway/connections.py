@@ -62,10 +62,13 @@ class ClusterConnection:
         return await self._admin.oldest_ages(wanted)
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
-        """Ask brokers about themselves, some for their settings too, side by side."""
-        return await ask_brokers(self._admin, addresses, with_settings)
+        """Ask brokers about themselves, side by side; see `ask_brokers`."""
+        return await ask_brokers(self._admin, addresses, with_settings, masters)
 
     def known_brokers(self) -> Sequence[KnownBroker]:
         """Return the brokers that were seen, including those missing now."""

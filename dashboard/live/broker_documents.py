@@ -6,6 +6,8 @@ each reports on itself. `ClientsDocument` has the members of all groups.
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 
@@ -63,6 +65,28 @@ class BrokerFigures(TypedDict):
     delays: list[DelayState]
 
 
+class Follower(TypedDict):
+    """A slave by its connection to its master, and whether the master counts on it.
+
+    `behind_bytes` is None before the slave has confirmed anything.
+    """
+
+    address: str
+    behind_bytes: int | None
+    in_sync: bool
+
+
+class Replicas(TypedDict):
+    """The slaves that are connected to a master, and how many count as in sync.
+
+    Where a controller elects masters, `in_sync` is the in-sync state set without the
+    master, and may count slaves that are not connected.
+    """
+
+    in_sync: int
+    followers: list[Follower]
+
+
 class BrokerState(TypedDict):
     """One broker process, as it last reported; `broker_id` 0 is the master.
 
@@ -71,7 +95,8 @@ class BrokerState(TypedDict):
     None. `fill_rate` is bytes a second over at most ten minutes. `full_in_ms` is when,
     at that rate, the disk reaches the ratio `full_ratio` at which the broker deletes
     files whatever their age; `full_why` says why there is no such time.
-    `behind_bytes` is how far a slave is behind its master. `reported` is the whole
+    `behind_bytes` is how far a slave is behind its master. `replicas` are the slaves of
+    a master; None with `replicas_why` where it did not say. `reported` is the whole
     table, in the broker's own words; `settings` has those that explain figures.
     """
 
@@ -91,6 +116,8 @@ class BrokerState(TypedDict):
     full_why: str | None
     full_ratio: float | None
     behind_bytes: int | None
+    replicas: NotRequired[Replicas | None]
+    replicas_why: NotRequired[str | None]
     reported: dict[str, str]
     settings: dict[str, str]
     settings_error: str | None
@@ -117,6 +144,8 @@ def untold(
         "full_why": why,
         "full_ratio": None,
         "behind_bytes": None,
+        "replicas": None,
+        "replicas_why": why,
         "reported": {},
         "settings": {},
         "settings_error": None,

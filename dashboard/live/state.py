@@ -68,13 +68,10 @@ class LiveState:
         """Return the encoded Overview of a cluster, or None when there is none."""
         return _object_text(self.client.get(overview_key(cluster)))
 
-    def topics_text(self, cluster: str) -> bytes | None:
-        """Return the encoded Topics of a cluster, or None when there is none."""
-        return _object_text(self.client.get(topics_key(cluster)))
-
     def topics(self, cluster: str) -> Topics | None:
         """Return the Topics of a cluster, or None when none were collected yet."""
-        return cast("Topics | None", read_object(self.topics_text(cluster)))
+        text = self.client.get(topics_key(cluster))
+        return cast("Topics | None", read_object(text))
 
     def group_text(self, cluster: str, group: str) -> bytes | None:
         """Return the encoded GroupState of a group, or None when there is none."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -225,6 +225,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             _skew,
             css="num",
             falls=True,
+            unknown=lambda row: word("unknown", _why_no_skew(row)),
             term="skew",
         ),
         Column(
@@ -314,11 +315,18 @@ def _in_part(row: OverviewRow) -> bool:
 
 
 def _skew(row: OverviewRow) -> str:
-    if row["kind"] != "owned":
-        return mark_safe('<span class="dim">—</span>')
-    if row["skew"] is None and row.get("complete") is False:
-        return tags.unknown("not_every_queue")
+    if row["skew"] is None:
+        return tags.unknown(_why_no_skew(row))
     return tags.ratio(row["skew"])
+
+
+def _why_no_skew(row: OverviewRow) -> str:
+    if row["kind"] == "offline":
+        return "offline"
+    if row["kind"] != "owned":
+        return "shared"
+    nothing = row["lag"] == 0 and not row["lag_partial"]
+    return "no_lag" if nothing else "not_every_queue"
 
 
 def _strategy(row: OverviewRow) -> str:

@@ -31,6 +31,7 @@ from dashboard.models import Role
 from rmqcore.errors import RmqError
 
 from .configuration import compared, route_lines
+from .export import traffic_csv
 from .history import SPANS, NoHistoryError, read_history, span_named
 from .reads import (
     COLUMNS,
@@ -118,7 +119,7 @@ def configuration(request: HttpRequest, cluster: str, topic: str) -> HttpRespons
 
 @require_safe
 @requires(Role.VIEWER)
-def traffic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def traffic(request: HttpRequest, cluster: str, topic: str) -> HttpResponseBase:
     """Read the lake for one page; it is not read again while the page is open."""
     context = _topic_context(cluster, topic, "traffic") | {"live": False}
     span = span_named(request.GET.get("span"))
@@ -128,6 +129,9 @@ def traffic(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
         context["history"] = read_history(name, topic, span, now_ms)
     except NoHistoryError as error:
         context["failed"] = str(error)
+    else:
+        if request.GET.get("format") == "csv":
+            return traffic_csv(context["history"])
     return render(request, "topics/traffic.html", context)
 
 

@@ -119,6 +119,7 @@ UNKNOWN: Final[dict[str, Word]] = {
     "not_every_queue": _("Needs the lag and the owner of every queue"),
     "no_lag": _("Nothing waits, so there is nothing to compare"),
     "no_traffic": _("Nothing came in the last five minutes, or not all is known"),
+    "no_property": _("The message does not say it"),
     "cause": _("No cause is known"),
     "not_seen": _("Nobody saw it begin, or it is longer ago than what is kept"),
 }

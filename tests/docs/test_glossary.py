@@ -59,6 +59,27 @@ def test_a_thing_has_one_word(word: str, ours: str, others: list[str]) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("word", "other", "unless"),
+    [
+        ("owner", "消费者", "consumer"),
+        ("member", "消费者", "consumer"),
+    ],
+)
+def test_a_word_of_another_thing_does_not_stand_for_it(
+    word: str, other: str, unless: str
+) -> None:
+    """Such a word is right elsewhere, so that the table cannot refuse it."""
+    wrong = [
+        (english, chinese)
+        for english, chinese in translations().items()
+        if re.search(rf"\b{word}s?\b", english, re.I)
+        and other in chinese
+        and unless not in english.lower()
+    ]
+    assert not wrong
+
+
 def in_words(other: str, chinese: str) -> bool:
     """Tell whether a word stands in a text, apart from what is not translated."""
     text = PLACE.sub(" ", chinese)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.collector.replicas import replicas_of
 from dashboard.collector.runtime_info import figures_of
 from dashboard.gateway.broker_runtime import Told, ask_brokers
 from dashboard.gateway.client_info import ask_client
@@ -34,7 +35,7 @@ async def test_a_broker_reports_what_its_release_has(
     addresses = [str(broker.master) for broker in await admin.brokers()]
 
     async def look() -> list[Told]:
-        return await ask_brokers(admin, addresses, addresses)
+        return await ask_brokers(admin, addresses, addresses, addresses)
 
     # A broker of Java cannot tell in its first second, and has no rates in the first
     # ten; the clusters of these tests may be that young.
@@ -43,6 +44,11 @@ async def test_a_broker_reports_what_its_release_has(
         assert told.settings is not None
         assert told.settings["brokerRole"] == "ASYNC_MASTER"
         assert told.settings["diskMaxUsedSpaceRatio"] == "95"
+        if version > "5":
+            nobody = {"in_sync": 0, "followers": []}
+            assert replicas_of(told) == (nobody, None)
+        else:
+            assert replicas_of(told) == (None, "older_broker")
         figures, unknown = figures_of(told.table)
         assert figures["version"] == "V" + version.replace(".", "_")
         older = set() if version > "5" else {"active"}

@@ -36,7 +36,10 @@ class BrokersOfASource:
         return {}
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
         """Return no reports."""
         return ()

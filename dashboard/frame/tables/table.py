@@ -28,7 +28,8 @@ class Column(Generic[Row]):
     `flash` flashes when its text changes. A value that is `partial` is a sum to which
     something may be missing: pages put ≥ in front, files name its column. A `term` is a
     key of `wording.terms`, which the heading explains. `copies` is the text that a
-    button in the cell copies; there is no button for an empty one.
+    button in the cell copies; there is no button for an empty one. `head` is the
+    markup of a heading that is more than its title.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Column(Generic[Row]):
     partial: Callable[[Row], bool] | None = None
     term: str = ""
     copies: Callable[[Row], str] | None = None
+    head: str = ""
 
     def at_least(self, row: Row) -> bool:
         """Tell whether the value is known and may be larger than it says."""

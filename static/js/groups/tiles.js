@@ -137,7 +137,7 @@ function ratesNote({ answering, brokers }) {
 }
 
 function skew({ kind, totals }) {
-  if (kind !== "owned") return known(null, ratio, "shared");
+  if (kind !== "owned") return known(null, ratio, kind === "offline" ? kind : "shared");
   const nothing = totals.lag === 0 && !totals.lag_partial;
   return known(totals.skew, ratio, nothing ? "no_lag" : "not_every_queue");
 }

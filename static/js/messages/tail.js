@@ -3,10 +3,12 @@
  * and puts it on top. The list is bounded; what falls off its end is counted.
  */
 
-import { find } from "../frame/dom.js";
+import { copyButton } from "../frame/copying.js";
+import { find, findAll } from "../frame/dom.js";
 
 const ASK_MS = 1000;
 const FIELDS = ["stored", "queue", "offset", "keys", "tag", "size", "id"];
+const COPIED = new Set(["keys", "id"]);
 const CSS = { stored: "mono", offset: "num", size: "num", id: "mono cut wide-only" };
 
 const box = find("[data-tail]");
@@ -14,6 +16,7 @@ const rows = find("[data-tail-rows]", box);
 const said = find("[data-tail-said]", box);
 const error = find("[data-tail-error]", box);
 const pause = find("[data-tail-pause]");
+const titles = findAll("th", box).map((head) => head.textContent);
 const most = Number(box.dataset.most);
 const counts = { shown: 0, came: 0, dropped: 0, skipped: 0, filtered: 0 };
 let offsets = "";
@@ -52,7 +55,7 @@ function put(fresh) {
 
 function drawn(row) {
   const line = document.createElement("tr");
-  for (const field of FIELDS) {
+  FIELDS.forEach((field, at) => {
     const cell = line.insertCell();
     cell.className = CSS[field] || "";
     if (field === "stored") {
@@ -63,7 +66,11 @@ function drawn(row) {
     } else {
       cell.textContent = row[field];
     }
-  }
+    if (COPIED.has(field) && row[field]) {
+      cell.classList.add("copies");
+      cell.append(copyButton(row[field], `${titles[at]} ${row[field]}`));
+    }
+  });
   return line;
 }
 

@@ -111,6 +111,12 @@ def test_an_admin_adds_a_user_and_gets_a_link_that_works(sign_in: SignIn) -> Non
     assert User.objects.get(username="vera").role == Role.OPERATOR
 
 
+def test_a_user_who_has_never_signed_in_is_said_so(sign_in: SignIn) -> None:
+    client = sign_in(Role.ADMIN)
+    User.objects.create_user("vera", role=Role.VIEWER)
+    assert b"not yet" in client.get("/account/users/").content
+
+
 def test_a_name_in_use_is_told_at_the_field(sign_in: SignIn) -> None:
     answer = sign_in(Role.ADMIN).post(
         "/account/users/", {"username": "admin", "role": "viewer"}

@@ -10,6 +10,7 @@ import redis
 from django.test import Client
 
 from dashboard.gateway.settings import ClusterSettings
+from dashboard.live.broker_documents import BrokerState
 from dashboard.live.names import brokers_key
 from dashboard.models import Role
 from tests.dashboard.conftest import SignIn, Write
@@ -74,6 +75,57 @@ def test_a_broker_shows_each_process_and_all_that_it_reports(viewer: Client) -> 
     assert viewer.get(f"{PAGE}nobody/").status_code == 404
     fragment = viewer.get(f"{PAGE}hz1@broker-a/", headers={"X-Fragment": "1"})
     assert b"<html" not in fragment.content
+
+
+def put(valkey: Valkey, *states: BrokerState) -> None:
+    with redis.Redis(port=valkey.port) as client:
+        client.set(brokers_key("hangzhou"), orjson.dumps(brokers_document(*states)))
+
+
+def test_a_master_shows_the_slaves_that_follow_it(
+    viewer: Client, valkey: Valkey
+) -> None:
+    page = f"{PAGE}hz1@broker-a/"
+    assert "Slaves in sync — Not asked for" in text_of(viewer.get(page))
+    replicas = {
+        "in_sync": 1,
+        "followers": [
+            {"address": "10.0.0.2:51001", "behind_bytes": 2048, "in_sync": True},
+            {"address": "10.0.0.3:51002", "behind_bytes": None, "in_sync": False},
+        ],
+    }
+    put(valkey, broker_state(replicas=replicas))
+    text = text_of(viewer.get(page))
+    assert "Slaves in sync 1 in sync, 2 connected" in text
+    assert "10.0.0.2:51001 2.0 KiB yes" in text
+    assert "10.0.0.3:51002 — The slave has confirmed nothing so far no" in text
+    assert "by its distance (haMaxGapNotInSync)" in text
+    put(valkey, broker_state(replicas=replicas, settings={}))
+    assert "is not known: the broker has not reported" in text_of(viewer.get(page))
+    chosen = {"enableControllerMode": "true"}
+    put(valkey, broker_state(replicas=replicas, settings=chosen))
+    assert "In-sync state set" in text_of(viewer.get(page))
+    put(valkey, broker_state(replicas={"in_sync": 0, "followers": []}))
+    assert "No slave is connected." in text_of(viewer.get(page))
+    put(valkey, broker_state(replicas_why="older_broker"))
+    assert "Brokers before 5.0 do not report it" in text_of(viewer.get(page))
+
+
+def test_the_list_counts_slaves_in_sync_on_request(
+    viewer: Client, valkey: Valkey
+) -> None:
+    replicas = {"in_sync": 2, "followers": []}
+    put(valkey, broker_state(replicas=replicas), broker_state(broker_id=1))
+    told = viewer.get(f"{PAGE}?columns=in_sync&format=csv")
+    lines = b"".join(told.streaming_content).decode()  # type: ignore[attr-defined]
+    assert ",2," in lines
+    assert "in_sync: is_slave" in lines
+
+
+def test_a_master_says_why_it_is_behind_nobody(viewer: Client) -> None:
+    page = viewer.get(f"{PAGE}?columns=behind").content.decode()
+    row = page[page.index('data-key="hz1@broker-a/0"') :].partition("</tr>")[0]
+    assert 'title="A master follows nobody">—' in row
 
 
 def test_programs_read_the_same(viewer: Client) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -36,6 +37,8 @@ from tests.support.drawing import check_no_hole
 from tests.support.process import Process
 from tests.support.valkey import Valkey
 
+from .stocked import Stocked, stocked
+
 START_SECONDS = 60.0
 
 Open = Callable[..., Awaitable[Page]]
@@ -60,6 +63,15 @@ def cluster(transactional_db: None, valkey: Valkey, settings: Any) -> ClusterSet
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
     return found
+
+
+@pytest.fixture
+async def there(
+    cluster: ClusterSettings, valkey: Valkey, settings: Any, tmp_path: Path
+) -> AsyncIterator[Stocked]:
+    """A cluster with one of everything; `session` has to come after it."""
+    async with stocked(valkey, settings, tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

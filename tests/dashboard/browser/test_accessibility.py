@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from asgiref.sync import sync_to_async
 from playwright.async_api import Browser, Error, Page, async_playwright
 
-from dashboard.gateway.settings import ClusterSettings
 from tests.attacks.routes import PAGES, Route, pages, path_of
 from tests.dashboard.documents import lock_finding, now_ms, waiting_for_locks
 from tests.support import axe
 from tests.support.browser import PATIENCE_MS
-from tests.support.valkey import Valkey
 
-from .stocked import GROUP, PLACE, Stocked, stocked
+from .stocked import GROUP, PLACE, Stocked
 
 AT_ONCE: Final = 4
 WIDE: Final = {"width": 1440, "height": 900}
@@ -88,14 +85,6 @@ async def looking(
         )
         yield Looking(browser, address, session, axe_script)
         await browser.close()
-
-
-@pytest.fixture
-async def there(
-    cluster: ClusterSettings, valkey: Valkey, settings: Any, tmp_path: Path
-) -> AsyncIterator[Stocked]:
-    async with stocked(valkey, settings, tmp_path) as found:
-        yield found
 
 
 # A hundred addresses: where others work as well, that is more than two minutes.

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from playwright.async_api import expect
 
 from tests.dashboard.documents import now_ms, shared_client_ids
 from tests.support import axe
 
 from .conftest import Open
+from .stocked import CLUSTER, Stocked
+from .stocked import GROUP as STOCKED_GROUP
 
 GROUP = "/clusters/hangzhou/groups/order-settlement/"
 
@@ -50,3 +53,24 @@ async def test_what_a_script_draws_is_explained_as_well(
     page = await open_page(GROUP)
     await page.get_by_role("button", name="What “Epoch” means").click()
     await expect(page.locator("#term-epoch")).to_be_visible()
+
+
+async def test_a_phone_keeps_what_explains_the_head_of_a_folded_table(
+    there: Stocked, open_page: Open
+) -> None:
+    if missing := axe.missing_tool():
+        pytest.skip(missing)
+    address = reverse("client_running", args=[CLUSTER, there.client_id])
+    page = await open_page(f"{address}?group={STOCKED_GROUP}", width=390)
+    button = page.get_by_role("button", name="What “In hand” means")
+    box = await button.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] < 390
+    await button.click()
+    await expect(page.locator("#term-in_hand")).to_be_visible()
+    other = await page.locator("thead th").get_by_text("Last pull").bounding_box()
+    assert other is not None
+    assert other["x"] < 0, "other heads stay out of sight"
+    await page.keyboard.press("Escape")
+    await page.evaluate(axe.axe_script())
+    assert await axe.violations(page) == []

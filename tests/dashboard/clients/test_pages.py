@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 import pytest
 import redis
 from django.test import Client
@@ -24,8 +25,6 @@ PAGE = "/clusters/hangzhou/clients/"
 
 @pytest.fixture
 def viewer(sign_in: SignIn, write: Write, valkey: Valkey) -> Client:
-    import orjson
-
     write(overview())
     rows = [client_row(STRANGE, version="V4_9_7"), client_row(PLAIN)]
     document = clients_document(client_group("order-settlement", *rows))
@@ -49,6 +48,18 @@ def test_clients_with_a_note_come_first(viewer: Client) -> None:
     assert [row.client_id for row in only] == [STRANGE]
     older = text_of(viewer.get(PAGE, {"older": "6.0.0"}))
     assert "5.3.1 is older than 6.0.0" in older
+
+
+def test_a_host_that_no_broker_lists_has_its_reason(
+    viewer: Client, valkey: Valkey
+) -> None:
+    document = clients_document(
+        client_group("order-settlement", client_row(PLAIN, address=None))
+    )
+    with redis.Redis(port=valkey.port) as client:
+        client.set(clients_key("hangzhou"), orjson.dumps(document))
+    page = viewer.get(address_of(PLAIN)).content.decode()
+    assert page.count('title="The broker does not list this">—') == 2
 
 
 def test_links_of_the_table_keep_the_release_that_counts_as_old(viewer: Client) -> None:

@@ -11,6 +11,7 @@ from dashboard.collector.broker_watch import BrokerWatch
 from dashboard.collector.lead import LeadLostError
 from dashboard.gateway.broker_runtime import Told
 from rmqcore.model.snapshot import KnownBroker
+from rmqcore.protocol.bodies import HaStatus
 
 KNOWN = KnownBroker("broker-a", "hz", {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}, {})
 
@@ -37,9 +38,13 @@ class Brokers:
         self.tells[address] = Told(address, reason="no_answer", error="timed out")
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
         self.asked_for_settings.append(sorted(with_settings))
+        assert list(masters) == [KNOWN.addresses[0]]
         return [self.tells[each] for each in addresses if each in self.tells]
 
     def known_brokers(self) -> Sequence[KnownBroker]:
@@ -71,7 +76,7 @@ async def test_a_slave_says_how_far_it_is_behind(
 async def test_a_silent_broker_keeps_its_figures_with_their_time(
     brokers: Brokers, watch: BrokerWatch
 ) -> None:
-    brokers.tell(0, 5_000)
+    brokers.tell(0, 5_000, replicas=HaStatus(True, 5_000, 0))
     brokers.silent(1)
     await watch.look([KNOWN])
     brokers.now_ms += 10_000
@@ -84,6 +89,7 @@ async def test_a_silent_broker_keeps_its_figures_with_their_time(
     assert master["figures"] is not None
     assert master["figures"]["log_max"] == 5_000
     assert master["full_in_ms"] is None
+    assert master["replicas"] == {"in_sync": 0, "followers": []}
     assert (slave["figures"], slave["behind_bytes"]) == (None, None)
     assert slave["reason"] == "no_answer"
 

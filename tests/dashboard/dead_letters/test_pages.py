@@ -13,13 +13,13 @@ from django.test import Client
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import overview_key
 from dashboard.models import AuditEntry
-from rmqcore.model import Perm
+from rmqcore.model import Message, Perm
 from rmqcore.model.topic import TopicConfig, dead_letter_topic
 from tests.dashboard.messages.conftest import Running
 from tests.dashboard.missing import overview_missing
 from tests.support.valkey import Valkey
 
-from .conftest import GROUP, HERE
+from .conftest import BODY, GROUP, HERE
 
 pytestmark = pytest.mark.usefixtures("east", "member")
 
@@ -131,6 +131,19 @@ def test_letters_that_may_only_be_written_are_counted_and_said(
 async def set_topic(admin: Any, config: TopicConfig) -> None:
     (broker,) = await admin.brokers()
     await admin.put_topic(config, broker.master)
+
+
+def test_what_a_letter_does_not_say_has_its_reason(
+    viewer: Client, operator: Client, running: Running
+) -> None:
+    dead = dead_letter_topic("plain")
+    running.call(running.cluster.create_topic(dead, 1))
+    running.send(Message.of(dead, BODY))
+    here = HERE.replace(GROUP, "plain")
+    page = viewer.get(here, {"columns": "topic,origin"}).content.decode()
+    assert page.count('title="The message does not say it">—') == 2
+    preview = operator.get(f"{here}resend/").content.decode()
+    assert 'title="The message does not say it">—' in preview
 
 
 def test_a_cluster_that_is_silent_is_said(viewer: Client, settings: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -106,6 +107,7 @@ def test_what_cannot_be_found_is_explained(
 def test_a_message_is_shown_without_its_body(viewer: Client) -> None:
     page = viewer.get(ONE, PLACE).content.decode()
     assert "UNIQ_KEY" in page
+    assert 'aria-label="Copy: UNIQ_KEY"' in page
     assert "You may not see bodies" in page
     assert "4111" not in page
 
@@ -125,7 +127,11 @@ def test_a_body_is_shown_to_those_who_may_and_each_look_is_recorded(
     page = operator.post(f"{ONE}body/", PLACE).content.decode()
     assert "&quot;event&quot;: &quot;paid&quot;" in page
     assert "4111" not in page
-    assert "139" not in page.split("body-forms")[1].split("</section>")[0]
+    texts = re.findall(r'<pre[^>]* id="(body-\d)"[^>]*>(.*?)</pre>', page, re.S)
+    assert texts
+    assert not [text for _, text in texts if "139" in text]
+    for place, _ in texts:
+        assert f'data-copy-from="#{place}"' in page
     entry = AuditEntry.objects.get(action="message.look")
     assert (entry.actor_name, entry.target) == ("operator", "orders broker-a/0@3")
     assert "4111" not in entry.details_text

@@ -203,6 +203,31 @@ def test_samples_that_roll_ups_lack_are_told(viewer: Client, write: Write) -> No
     assert "2026-03-13 00:36, were deleted before a roll-up had read them" in page
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"kind": "broadcasting"}, "Queues of this group have no single owner"),
+        ({"kind": "shared_pop"}, "Queues of this group have no single owner"),
+        (
+            {"kind": "offline", "status": {"level": "crit", "word": "no_members"}},
+            "No member of the group is online",
+        ),
+        ({"lag": 0}, "Nothing waits, so there is nothing to compare"),
+        ({"lag": 9}, "Needs the lag and the owner of every queue"),
+    ],
+)
+def test_a_skew_that_is_not_known_has_its_reason(
+    viewer: Client, write: Write, changes: dict[str, Any], why: str
+) -> None:
+    write(overview(groups=[overview_row("price-feed", **{"skew": None, **changes})]))
+    content = viewer.get(f"{HOME}groups/?columns=skew").content.decode()
+    row = content[content.index('data-key="price-feed"') :]
+    assert f'title="{why}">—' in row.partition("</tr>")[0]
+    told = viewer.get(f"{HOME}groups/?columns=skew&format=csv")
+    lines = b"".join(told.streaming_content).decode()  # type: ignore[attr-defined]
+    assert f"skew: {why}" in lines.replace('"', "")
+
+
 def test_unknown_is_a_dash_with_its_reason_and_never_zero(
     viewer: Client, write: Write
 ) -> None:

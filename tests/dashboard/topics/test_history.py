@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from analytics.lake.storage import open_storage
 from analytics.schemas import schema_of
 from dashboard.models import Role
 from dashboard.topics.chart import history_chart, nice_top, summary
+from dashboard.topics.export import traffic_csv
 from dashboard.topics.history import SPANS, Bar, History, read_history, span_named
 from dashboard.wording.numbers import DAY, HOUR, MINUTE
 from tests.dashboard.conftest import SignIn
@@ -119,6 +121,41 @@ def test_the_page_says_what_was_recorded_and_from_whom(
     assert 'href="/clusters/hangzhou/groups/settlement/"' in page
 
 
+def lines_of(answer: Any) -> list[str]:
+    return b"".join(answer.streaming_content).decode().splitlines()
+
+
+def test_a_file_has_the_bars_in_their_order_with_what_is_not_known() -> None:
+    given = history(10.0, None, 4.0, partial=2)
+    answer = traffic_csv(given)
+    assert answer["Content-Type"].startswith("text/csv")
+    head, first, unknown, partial = lines_of(answer)
+    assert head == "begin,end,in,unknown,at_least"
+    begin = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    end = begin + timedelta(minutes=10)
+    assert first == f"{begin:%Y-%m-%dT%H:%M:%SZ},{end:%Y-%m-%dT%H:%M:%SZ},10.0,,"
+    assert unknown.startswith(f"{end:%Y-%m-%dT%H:%M:%SZ},")
+    assert unknown.endswith(",,in: not_measured,")
+    assert partial.endswith(",4.0,,in")
+
+
+@pytest.mark.django_db
+def test_the_page_offers_a_file_of_the_span_that_is_shown(
+    lake: str, sign_in: SignIn, write: Any
+) -> None:
+    write(overview())
+    viewer = sign_in(Role.VIEWER)
+    assert "format=csv" not in viewer.get(f"{PAGE}?span=7d").content.decode()
+    record(lake, now_ms(), 200)
+    page = viewer.get(f"{PAGE}?span=7d").content.decode()
+    assert 'href="?span=7d&amp;format=csv"' in page
+    answer = viewer.get(f"{PAGE}?span=7d&format=csv")
+    assert 'filename="topic-traffic-7d.csv"' in answer["Content-Disposition"]
+    lines = lines_of(answer)
+    assert len(lines) == 1 + 168
+    assert [line for line in lines if ",5.0," in line]
+
+
 @pytest.mark.django_db
 def test_a_lake_that_cannot_be_read_is_told(
     lake: str, sign_in: SignIn, write: Any
@@ -128,6 +165,6 @@ def test_a_lake_that_cannot_be_read_is_told(
     damaged = Path(lake) / "manifest" / "rollup_queues_600"
     damaged.mkdir(parents=True)
     (damaged / f"{1:020}.json").write_text("{", encoding="utf-8")
-    page = viewer.get(PAGE).content.decode()
+    page = viewer.get(f"{PAGE}?format=csv").content.decode()
     assert "The lake could not be read." in page
     assert "is not a manifest" in page

@@ -136,6 +136,24 @@ def test_the_time_until_unread_messages_are_deleted_is_in_the_list_and_on_the_pa
     lines = b"".join(told.streaming_content).decode()  # type: ignore[attr-defined]
     assert f"late,{5 * 3_600_000}," in lines
     assert "retention: Every group has read all messages" in lines
+    api = "/api/v1/clusters/hangzhou/topics"
+    late, (calm, _, read) = (
+        viewer.get(f"{api}/late").json()["retention"],
+        [each["retention"] for each in viewer.get(api).json()["topics"]],
+    )
+    assert late == {
+        "ms": 5 * 3_600_000,
+        "unknown": None,
+        "cause": "age",
+        "broker": BROKERS[0],
+    }
+    assert calm["ms"] == 71 * 3_600_000
+    assert read == {
+        "ms": None,
+        "unknown": "nothing_unread",
+        "cause": None,
+        "broker": None,
+    }
     write(overview())  # of three brokers, one is silent
     page = text_of(viewer.get(LIST))
     assert "Shortest retention at most 5 h 00 m late · No answer in time" in page

@@ -98,7 +98,10 @@ class _Source:
         return await self._network.run(work)
 
     async def runtimes(
-        self, addresses: Sequence[str], with_settings: Collection[str]
+        self,
+        addresses: Sequence[str],
+        with_settings: Collection[str],
+        masters: Collection[str],
     ) -> Sequence[Told]:
         """Return no reports."""
         return ()
