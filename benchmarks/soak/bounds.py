@@ -121,6 +121,7 @@ KEYS: Final[Mapping[str, Bound]] = {
     "rs:lease:*": _keys(100, ends=True),
     "rs:fence:*": _keys(100),
     "rs:watch:*": _held(8, ends=True),
+    "rs:scraped:*": _held(8, ends=True),
     "rs:allocation:*": _held(64),
     "rs:gone:*": _held(1),
     "rs:figures:*": _keys(1_000, ends=True),

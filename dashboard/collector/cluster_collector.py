@@ -266,6 +266,7 @@ class ClusterCollector:
         if not asked:  # no broker was known before this sweep
             self._broker_watch.begin(lead.store)
         watched = await self._watched(snapshot.groups)
+        lead.scraped = await self._state().scraped(self._now_ms() / 1000)
         changed = await lead.apply(
             snapshot, snapshot.groups, asked=False, watched=watched
         )
@@ -289,7 +290,7 @@ class ClusterCollector:
 
     async def _forget_gone(self) -> None:
         """Drop the brokers that are gone: declared so by a person, or after a day."""
-        state = LeaderState(self._client, self.cluster, self._token)
+        state = self._state()
         said = await state.gone_brokers()
         known = self._source.known_brokers()
         for name in gone_brokers(known, said, self._now_ms()):
@@ -366,11 +367,13 @@ class ClusterCollector:
         lead.take_ages(questions, await self._source.ages(wanted), asked_at_ms)
 
     async def _watched(self, known: Collection[str]) -> frozenset[str]:
-        state = LeaderState(self._client, self.cluster, self._token)
-        watched = await state.watched(self._now_ms() / 1000)
+        watched = await self._state().watched(self._now_ms() / 1000)
         chosen, beyond = choose_watched(watched, known)
         self.figures.watched, self.figures.watched_beyond = len(chosen), beyond
         return chosen
+
+    def _state(self) -> LeaderState:
+        return LeaderState(self._client, self.cluster, self._token)
 
     # The lead
 

@@ -71,7 +71,7 @@ from .trend import LagTrend
 logger = logging.getLogger(__name__)
 
 DOCUMENTS_FOR_ALL: Final = 500
-"""With more groups than this, only watched and hosted ones have a document."""
+"""With more groups than this, only watched, scraped and hosted ones have a document."""
 
 
 GROUPS_AT_ONCE: Final = 100
@@ -111,6 +111,8 @@ class Lead:
         self.groups: dict[str, GroupWatch] = {}
         self.wanted_strategies: Mapping[str, WantedStrategy] = {}
         """How hosted groups are to divide."""
+        self.scraped: frozenset[str] = frozenset()
+        """Groups whose documents are wanted with each sweep, on a large cluster too."""
         self.swept = False
         """Whether all groups were seen at least once."""
         self._client = client
@@ -587,7 +589,8 @@ class Lead:
 
     def _has_document(self, name: str, watched: Collection[str]) -> bool:
         few = len(self.groups) <= DOCUMENTS_FOR_ALL
-        return few or name in watched or name in self.wanted_strategies
+        wanted = name in self.wanted_strategies or name in self.scraped
+        return few or wanted or name in watched
 
     def _update(self, sight: Sight, watched: bool) -> GroupUpdate:
         name = sight.group.name

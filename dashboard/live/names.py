@@ -67,6 +67,11 @@ def watch_key(cluster: str) -> str:
     return f"{PREFIX}watch:{cluster}"
 
 
+def scraped_key(cluster: str) -> str:
+    """Return the key of the sorted set group -> document wanted until (seconds)."""
+    return f"{PREFIX}scraped:{cluster}"
+
+
 def lease_key(cluster: str) -> str:
     """Return the key that names the collector leading a cluster."""
     return f"{PREFIX}lease:{cluster}"

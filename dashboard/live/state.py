@@ -32,6 +32,7 @@ from .names import (
     lake_gap_key,
     lease_key,
     overview_key,
+    scraped_key,
     topics_key,
     watch_key,
 )
@@ -43,6 +44,8 @@ DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
 WATCHES_KEPT_SECONDS: Final = 60
 """All watches of a cluster go when nobody renewed one, even if no collector runs."""
+SCRAPED_SECONDS: Final = 300.0
+"""Longer than Prometheus leaves between two scrapes."""
 SOCKET_TIMEOUT_SECONDS: Final = 5.0
 
 _WRITE_AS_LEADER: Final = """
@@ -120,6 +123,19 @@ class LiveState:
             pipeline.expire(key, WATCHES_KEPT_SECONDS)
             pipeline.execute()
 
+    def want_documents(self, cluster: str, groups: Sequence[str], now: float) -> None:
+        """Ask for documents of groups with each sweep of all, until `now` + 300 s.
+
+        On a large cluster other groups have one only while they are watched.
+        """
+        if not groups:
+            return
+        key = scraped_key(cluster)
+        with self.client.pipeline(transaction=False) as pipeline:
+            pipeline.zadd(key, dict.fromkeys(groups, now + SCRAPED_SECONDS))
+            pipeline.expire(key, round(SCRAPED_SECONDS))
+            pipeline.execute()
+
 
 class LeaderState:
     """Writes a cluster's documents while its lease is held, as described above."""
@@ -161,9 +177,15 @@ class LeaderState:
             removed = self.client.hdel(gone_key(self.cluster), *names)
             await cast("Awaitable[int]", removed)
 
+    async def scraped(self, now: float) -> frozenset[str]:
+        """Return the groups whose documents are wanted with each sweep of all."""
+        return frozenset(await self._standing(scraped_key(self.cluster), now))
+
     async def watched(self, now: float) -> dict[str, float]:
         """Return the groups watched now, each with the end of its watch."""
-        key = watch_key(self.cluster)
+        return await self._standing(watch_key(self.cluster), now)
+
+    async def _standing(self, key: str, now: float) -> dict[str, float]:
         await self.client.zremrangebyscore(key, "-inf", f"({now}")
         pairs = await self.client.zrange(key, 0, -1, withscores=True)
         return {name.decode(): until for name, until in pairs}

@@ -3,11 +3,14 @@
 A cluster may have a hundred thousand queues, each of them several series, so they are
 given only for named groups, and for whole groups until `MOST_QUEUES` is reached.
 `rocketscope_queue_groups_left_out` counts the groups that were asked for and did not
-fit, by cluster.
+fit, by cluster. On a cluster with many groups the collector keeps no document of groups
+that nobody looks at, so a scrape asks it for them:
+`rocketscope_queue_groups_awaited` counts those that are not there yet.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -97,6 +100,10 @@ def queue_figures(
         "rocketscope_queue_groups_left_out",
         f"Groups asked for whose queues did not fit into {MOST_QUEUES} queues.",
     )
+    awaited = Family(
+        "rocketscope_queue_groups_awaited",
+        "Groups asked for whose queues will be known after the next sweep.",
+    )
     room = MOST_QUEUES
     for cluster in clusters:
         rows = current_rows(state, cluster)
@@ -107,9 +114,13 @@ def queue_figures(
                 room -= row["queues"]
                 fitting.append(row["group"])
         left_out.add(labelled(cluster=cluster), len(found) - len(fitting))
+        state.want_documents(cluster, fitting, time.time())
+        missing = len(fitting)
         for document in _documents(state, cluster, fitting):
+            missing -= 1
             _add(document, families, owner)
-    yield from (*families.values(), owner, left_out)
+        awaited.add(labelled(cluster=cluster), missing)
+    yield from (*families.values(), owner, left_out, awaited)
 
 
 def _documents(

@@ -81,7 +81,7 @@ def test_another_board_is_not(board: dict[str, Any], check: Check) -> None:
     assert "Type 'string' is not assignable to type 'number'" in checked.stdout
     board["panels"][1]["gridPos"]["w"] = 5
     board["refrech"] = board.pop("refresh")
-    assert "'refrech'" in check(board).stdout
+    assert '"refrech"' in check(board).stdout
 
 
 def test_panels_have_numbers_of_their_own_and_do_not_overlap(

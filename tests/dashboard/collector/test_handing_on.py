@@ -385,6 +385,19 @@ async def test_groups_without_a_document_are_handed_on_too(
     assert rows[last]["rate_in"] == SENT * len(QUEUES)
 
 
+async def test_a_group_that_is_scraped_has_a_document(make: Make) -> None:
+    source = Growing()
+    source.others = DOCUMENTS_FOR_ALL + 1
+    last = f"idle-{DOCUMENTS_FOR_ALL}"
+    one = make(source, "one")
+    live_state().want_documents("east", [last], source.at_ms / 1000)
+    await sweep(one, source, 10)
+    found = live_state().group("east", last)
+    assert found is not None
+    assert found["taken_at"] == source.at_ms
+    assert live_state().group("east", f"idle-{DOCUMENTS_FOR_ALL - 1}") is None
+
+
 async def test_what_was_held_for_a_silent_broker_is_still_held(
     make: Make, client: redis.asyncio.Redis
 ) -> None:

@@ -21,6 +21,7 @@ from tests.support.cluster import (
     name_a_dead_broker,
     settings_of,
 )
+from tests.support.waiting import until
 
 KILLED, HEADLESS, ALIVE = "broker-0", "broker-1", "broker-a"
 
@@ -38,6 +39,7 @@ async def test_a_client_is_asked_through_a_broker_that_has_it(
     cluster: LocalCluster,
 ) -> None:
     member = await join(cluster, "one")
+    await until(lambda: member.queues, "the member owns queues")
     east = settings_of(cluster)
     info = await asyncio.to_thread(ask_client, east, "billing", "10.0.0.1@one")
     with pytest.raises(RouteError, match=r"'10.0.0.1@two' connected; 127.0.0.1:1"):

@@ -6,7 +6,13 @@ import orjson
 import pytest
 import redis.asyncio
 
-from dashboard.live.names import group_key, lease_key, overview_key, watch_key
+from dashboard.live.names import (
+    group_key,
+    lease_key,
+    overview_key,
+    scraped_key,
+    watch_key,
+)
 from dashboard.live.state import (
     WATCHES_KEPT_SECONDS,
     LeaderState,
@@ -74,6 +80,19 @@ async def test_watches_run_out(client: redis.asyncio.Redis) -> None:
     assert await leader.watched(1015.0) == {"early": 1015.0, "late": 1025.0}
     assert await leader.watched(1015.5) == {"late": 1025.0}
     assert await client.zcard(watch_key("east")) == 1
+
+
+async def test_wanted_documents_are_so_for_a_while(
+    client: redis.asyncio.Redis,
+) -> None:
+    state = live_state()
+    state.want_documents("east", [], 1000.0)
+    state.want_documents("east", ["early", "late"], 1000.0)
+    state.want_documents("east", ["late"], 1010.0)
+    leader = LeaderState(client, "east", "me")
+    assert await leader.scraped(1300.0) == {"early", "late"}
+    assert await leader.scraped(1300.5) == {"late"}
+    assert await client.ttl(scraped_key("east")) > 200
 
 
 async def test_watches_go_even_when_no_collector_runs(

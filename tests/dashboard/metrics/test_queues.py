@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from dashboard.live.names import scraped_key
+from dashboard.live.state import live_state
 from dashboard.metrics import queues
 from tests.dashboard.conftest import Write
 from tests.dashboard.documents import (
@@ -66,7 +68,21 @@ def test_an_old_document_gives_no_samples(write: Write) -> None:
     put(write, ("orders", 1))
     write(group_state([], [queue("broker-a", 0)], group="orders", taken_at=1))
     found = scrape("/metrics/queues?group=orders")
-    assert found == {PREFIX + "groups_left_out|hangzhou": 0}
+    assert found == {
+        PREFIX + "groups_left_out|hangzhou": 0,
+        PREFIX + "groups_awaited|hangzhou": 1,
+    }
+
+
+def test_a_group_that_nobody_looks_at_is_asked_for(write: Write) -> None:
+    write(looked_at(groups=[overview_row("orders", queues=1)]))
+    found = scrape("/metrics/queues?group=orders")
+    assert found[PREFIX + "groups_awaited|hangzhou"] == 1
+    asked = live_state().client.zrange(scraped_key("hangzhou"), 0, -1)
+    assert asked == [b"orders"]
+    put(write, ("orders", 1))
+    found = scrape("/metrics/queues?group=orders")
+    assert found[PREFIX + "groups_awaited|hangzhou"] == 0
 
 
 def test_groups_are_named_by_patterns(write: Write) -> None:
