@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from rmqcore.errors import RmqError, RouteError, StateError
-from rmqcore.model import BrokerData, HeartbeatData
+from rmqcore.model import BrokerData, HeartbeatData, MessageQueue
 from rmqcore.model.route import MASTER_ID
 from rmqcore.model.topic import AUTO_CREATE_TOPIC
 from rmqcore.protocol.command import RemotingCommand, SerializeType
@@ -176,8 +176,9 @@ class ClientInstance:
         for address in self._addresses(broker):
             await self._send_heartbeat(address, data)
 
-    async def greet_broker(self, broker_name: str) -> None:
-        """Send a heartbeat to the broker of that name, if any route names it."""
+    async def greet_broker_of(self, queue: MessageQueue) -> None:
+        """Send a heartbeat to the broker of a queue, if any route names it."""
+        broker_name = self.routes.broker_name(queue)
         for broker in self.routes.brokers:
             if broker.broker_name == broker_name:
                 await self.greet(broker)
@@ -239,13 +240,16 @@ class ClientInstance:
                 )
         return None
 
-    async def master(self, broker_name: str, topic: str) -> str:
-        """Return a master's address; fetch the topic's route when it is unknown."""
+    async def master(self, queue: MessageQueue) -> str:
+        """Return the address of a queue's master; fetch the route when it is unknown.
+
+        Of a logical queue, that is the master of the broker that leads it.
+        """
         try:
-            return self.routes.master(broker_name)
+            return self.routes.master(queue)
         except RouteError:
-            await self.fetch_route(topic)
-            return self.routes.master(broker_name)
+            await self.fetch_route(queue.topic)
+            return self.routes.master(queue)
 
     async def stop(self) -> None:
         """Close everything; members and producers must have left."""

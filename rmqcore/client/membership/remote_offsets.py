@@ -38,11 +38,11 @@ class RemoteOffsetStore(OffsetStore):
         )
 
     async def _read(self, queue: MessageQueue) -> int | None:
-        address = await self._instance.master(queue.broker_name, queue.topic)
+        address = await self._instance.master(queue)
         return await self._instance.calls.query_offset(address, self._group, queue)
 
     async def _send(self, queue: MessageQueue, offset: int, *, oneway: bool) -> None:
-        address = await self._instance.master(queue.broker_name, queue.topic)
+        address = await self._instance.master(queue)
         await self._instance.calls.update_offset(
             address, self._group, queue, offset, oneway=oneway
         )
