@@ -15,7 +15,7 @@ of their physical queues.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -115,24 +115,25 @@ def leaders_of(
 def pieces_of(
     mappings: Iterable[TopicQueueMapping],
 ) -> dict[tuple[str, int], Pieces]:
-    """Return the pieces of each logical queue, as its newest mapping has them.
+    """Return the pieces of each logical queue, oldest first.
 
-    A queue that no mapping has pieces of has none.
+    The leader's word counts, since only the leader is told where its piece begins. A
+    queue that no mapping has pieces of has none.
     """
+    newest: dict[tuple[str, int], tuple[int, bool]] = {}
     pieces: dict[tuple[str, int], Pieces] = {}
     for scope in _by_scope(mappings).values():
         total, logical_broker = scope[-1].total_queues, scope[-1].logical_broker
         pieces.update({(logical_broker, queue): () for queue in range(total)})
         for mapping in scope:
             for queue, found in mapping.hosted.items():
-                known = pieces.get((logical_broker, queue), ())
-                if _newest(found) >= _newest(known):
-                    pieces[logical_broker, queue] = found
+                if not found:
+                    continue
+                key, last = (logical_broker, queue), found[-1]
+                age = last.gen, last.broker_name == mapping.broker_name
+                if key not in newest or age >= newest[key]:
+                    newest[key], pieces[key] = age, found
     return dict(sorted(pieces.items()))
-
-
-def _newest(pieces: Sequence[LogicQueueMappingItem]) -> int:
-    return pieces[-1].gen if pieces else -1
 
 
 def _by_scope(

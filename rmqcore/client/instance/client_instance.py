@@ -16,14 +16,15 @@ import asyncio
 import logging
 import ssl
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from rmqcore.errors import RmqError, RouteError, StateError
+from rmqcore.errors import ResponseError, RmqError, RouteError, StateError
 from rmqcore.model import BrokerData, HeartbeatData, MessageQueue
 from rmqcore.model.route import MASTER_ID
 from rmqcore.model.topic import AUTO_CREATE_TOPIC
+from rmqcore.protocol.codes import ResponseCode
 from rmqcore.protocol.command import RemotingCommand, SerializeType
 from rmqcore.timers import Timer
 from rmqcore.transport import (
@@ -39,6 +40,8 @@ from .calls import BrokerCalls
 from .member import GroupMember
 from .processors import answer_broker
 from .routes import DEFAULT_TOPIC_QUEUE_NUMS, RouteTable
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -250,6 +253,21 @@ class ClientInstance:
         except RouteError:
             await self.fetch_route(queue.topic)
             return self.routes.master(queue)
+
+    async def at_master(
+        self, queue: MessageQueue, call: Callable[[str], Awaitable[T]]
+    ) -> T:
+        """Return what a call to the queue's master returns.
+
+        When a logical queue has moved to another broker, that one is called instead.
+        """
+        try:
+            return await call(await self.master(queue))
+        except ResponseError as error:
+            if error.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
+                raise
+        await self.fetch_route(queue.topic)
+        return await call(await self.master(queue))
 
     async def stop(self) -> None:
         """Close everything; members and producers must have left."""

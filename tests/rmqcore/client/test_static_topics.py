@@ -30,6 +30,7 @@ from rmqcore.model import (
     TopicQueueMapping,
     TopicRoute,
 )
+from rmqcore.offsets import ReadOffsetType
 from rmqcore.protocol.bodies import encode_topic_route
 from rmqcore.protocol.codes import RequestCode, ResponseCode
 from rmqcore.protocol.command import RemotingCommand
@@ -218,3 +219,24 @@ async def test_a_consumer_follows_and_counts_in_logical_offsets(
         if command.code == RequestCode.PULL_MESSAGE
     ]
     assert set(commits) == {"0"}
+
+
+@pytest.mark.parametrize("way", ["persist", "persist_all", "read_offset"])
+async def test_progress_is_kept_by_the_broker_that_a_queue_has_moved_to(
+    moving: Moving, way: str
+) -> None:
+    instance = ClientInstance("c", [moving.name_server_address])
+    await instance.fetch_route("T")
+    moving.leader = moving.told = "b"
+    offsets = RemoteOffsetStore(instance, "G")
+    offsets.update_offset(LOGICAL, AHEAD)
+    match way:
+        case "persist":
+            await offsets.persist(LOGICAL)
+        case "persist_all":
+            await offsets.persist_all([LOGICAL])
+        case _:
+            kind = ReadOffsetType.READ_FROM_STORE
+            assert await offsets.read_offset(LOGICAL, kind) == 5
+    await instance.stop()
+    assert [name for name, _ in moving.asked] == ["a", "b"]

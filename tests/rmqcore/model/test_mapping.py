@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rmqcore.model import (
     BrokerData,
     LogicQueueMappingItem,
@@ -65,6 +67,14 @@ def test_the_pieces_of_a_queue_are_those_of_the_newest_generation() -> None:
     after = mapping("b", {0: 5}, hosted={0: (FIRST, SECOND)}, epoch=1)
     expected = {(LOGICAL, 0): (FIRST, SECOND), (LOGICAL, 1): ()}
     assert pieces_of([before, after]) == pieces_of([after, before]) == expected
+
+
+def test_the_leader_knows_where_its_piece_begins() -> None:
+    untold = replace(SECOND, logic_offset=None)
+    left = mapping("a", {}, hosted={0: (FIRST, untold)})
+    leads = mapping("b", {0: 5}, hosted={0: (FIRST, SECOND)})
+    for order in ([left, leads], [leads, left]):
+        assert pieces_of(order)[LOGICAL, 0] == (FIRST, SECOND)
 
 
 def test_offsets_are_converted_as_brokers_do() -> None:
