@@ -62,6 +62,32 @@ class LogicQueueMappingItem:
         return None if end is None or end <= self.start_offset else end
 
 
+@dataclass(frozen=True, slots=True)
+class LogicalPiece:
+    """A piece with the ends of its physical queue now; None where they are unknown."""
+
+    item: LogicQueueMappingItem
+    low: int | None
+    high: int | None
+
+    @property
+    def begin(self) -> int | None:
+        """The logical offset at which the piece begins; None while undecided."""
+        return self.item.logic_offset
+
+    @property
+    def physical_end(self) -> int | None:
+        """Where its messages end, which brokers often leave to its physical queue."""
+        end = self.item.decided_end
+        return self.high if end is None else end
+
+    @property
+    def end(self) -> int | None:
+        """The logical offset behind its last message; None where it is unknown."""
+        end = self.physical_end
+        return None if end is None else self.item.logical(end)
+
+
 Pieces = tuple[LogicQueueMappingItem, ...]
 
 
