@@ -76,6 +76,10 @@ class TopicRoute:
         """Return the queues that consumers may read, in the order of the route."""
         if self.mappings:
             return list(self.leaders(topic))
+        return self.physical_queues(topic)
+
+    def physical_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the readable queues of its brokers, also those of a static topic."""
         return [
             MessageQueue(topic, data.broker_name, queue_id)
             for data in self.queues
