@@ -94,7 +94,10 @@ async def test_clients_and_snapshot_follow_a_static_topic_across_a_move(
     mqadmin: Mqadmin,
     producer: Producer,
     name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A member learns of a move when the broker that it leaves ends the pull it holds.
+    monkeypatch.setattr("rmqcore.client.consumer.pulling.SUSPEND_MS", 1_000)
     await asyncio.to_thread(
         mqadmin.say,
         "updateStaticTopic",
@@ -139,12 +142,22 @@ async def test_clients_and_snapshot_follow_a_static_topic_across_a_move(
     consumer = await heard.start()
     await until(lambda: len(heard.bodies) >= len(before + after))
     assert sorted(heard.bodies) == sorted(before + after)
+
+    # This time a member is there; its pulls are held by the broker that is left.
+    await asyncio.to_thread(
+        mqadmin.say, "remappingStaticTopic", "-t", name, "-b", "broker-a"
+    )
+    back = [f"c{n}" for n in range(12)]
+    everything = sorted(before + after + back)
+    await send(producer, name, back)
+    await until(lambda: len(heard.bodies) >= len(everything))
+    assert sorted(heard.bodies) == everything
     await consumer.shutdown()
     done = (await admin.snapshot()).groups[name].queues
-    assert list(done.committed) == [BLOCK + 3] * QUEUES
+    assert list(done.committed) == [2 * BLOCK + 3] * QUEUES
     assert list(done.lag) == [0] * QUEUES
 
-    assert sorted(await polled(apache, name)) == sorted(before + after)
+    assert sorted(await polled(apache, name, len(everything))) == everything
 
 
 async def found_at(admin: Admin, topic: str, key: str) -> list[tuple[str, int, int]]:
@@ -162,8 +175,8 @@ async def found_at(admin: Admin, topic: str, key: str) -> list[tuple[str, int, i
     return places
 
 
-async def polled(apache: ApacheCluster, topic: str) -> list[str]:
-    """Read everything from the beginning, of both places, with a lite consumer."""
+async def polled(apache: ApacheCluster, topic: str, count: int) -> list[str]:
+    """Read everything from the beginning, of all places, with a lite consumer."""
     consumer = LitePullConsumer(
         apache.nameserver,
         group=f"{topic}lite",
@@ -183,7 +196,7 @@ async def polled(apache: ApacheCluster, topic: str) -> list[str]:
 
     async def poll() -> bool:
         bodies.extend(each.body.decode() for each in await consumer.poll(1.0))
-        return len(bodies) >= 24
+        return len(bodies) >= count
 
     async with asyncio.timeout(120):
         while not await poll():
