@@ -39,6 +39,12 @@ def mqadmin(apache: ApacheCluster, tmp_path: Path, version: str):
         yield Mqadmin(running, apache.nameserver, {})
 
 
+@pytest.fixture(autouse=True)
+def short_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let members learn of a move soon: when the broker left ends the pull it holds."""
+    monkeypatch.setattr("rmqcore.client.consumer.pulling.SUSPEND_MS", 1_000)
+
+
 @pytest.fixture
 async def producer(apache: ApacheCluster) -> AsyncIterator[Producer]:
     made = Producer(
@@ -94,10 +100,7 @@ async def test_clients_and_snapshot_follow_a_static_topic_across_a_move(
     mqadmin: Mqadmin,
     producer: Producer,
     name: str,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A member learns of a move when the broker that it leaves ends the pull it holds.
-    monkeypatch.setattr("rmqcore.client.consumer.pulling.SUSPEND_MS", 1_000)
     await asyncio.to_thread(
         mqadmin.say,
         "updateStaticTopic",
