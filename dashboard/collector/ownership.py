@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from dashboard.live.documents import OwnerSource as Source
 from rmqcore.model.columns import QueueKey, Reason
+from rmqcore.model.mapping import is_logical
 from rmqcore.model.snapshot import (
     GroupKind,
     GroupSnapshot,
@@ -37,9 +38,6 @@ from rmqcore.model.snapshot import (
 from .unheard import Unheard
 
 CONFIRM_AFTER_MS: Final = 2000
-
-LOGICAL_BROKER: Final = "__syslo__"
-"""How the broker names of a static topic's queues begin in clients."""
 
 NOBODY: Final[tuple[str, ...]] = ()
 
@@ -201,16 +199,17 @@ class OwnershipTracker:
 def _unclaimed_topics(group: GroupSnapshot) -> set[str]:
     """Return the topics whose queues cannot lack an owner.
 
-    No member reads them any more, or they are static topics, of which members hold
-    logical queues: the broker queue behind a logical one changes with time.
+    No member reads them any more, or members hold logical queues of them although the
+    brokers did not tell that they are static topics.
     """
     read = group.read_topics()
     unclaimed = set() if read is None else {key[0] for key in group.queues.keys} - read
+    static = {key[0] for key in group.queues.keys if is_logical(key[1])}
     unclaimed.update(
         topic
         for member in group.members
         for topic, broker, _queue_id in member.queues or ()
-        if broker.startswith(LOGICAL_BROKER)
+        if is_logical(broker) and topic not in static
     )
     return unclaimed
 

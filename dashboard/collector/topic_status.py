@@ -38,12 +38,16 @@ def topic_status(row: TopicRow, *, complete: bool) -> Status:
     return {"level": "ok", "word": "healthy"}
 
 
-def differences(brokers: Mapping[str, QueueData]) -> list[str]:
-    """Return the names of the settings of a topic in which brokers differ."""
+def differences(brokers: Mapping[str, QueueData], *, static: bool = False) -> list[str]:
+    """Return the names of the settings of a topic in which brokers differ.
+
+    Those of a `static` topic have as many queues as were moved to them.
+    """
     said = list(brokers.values())
+    counted = [] if static else said
     found: dict[str, set[object]] = {
-        "readQueueNums": {each.read_queue_nums for each in said},
-        "writeQueueNums": {each.write_queue_nums for each in said},
+        "readQueueNums": {each.read_queue_nums for each in counted},
+        "writeQueueNums": {each.write_queue_nums for each in counted},
         "perm": {each.perm for each in said},
         "message.type": {each.message_type or "NORMAL" for each in said},
     }

@@ -7,7 +7,7 @@ snapshots share, and 30 numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from dashboard.live.documents import OverviewRow, Status
@@ -18,7 +18,8 @@ from dashboard.live.topic_documents import (
     Topics,
     TopicType,
 )
-from rmqcore.model.columns import Column, QueueKey
+from rmqcore.model.columns import Column, QueueKey, Reason
+from rmqcore.model.mapping import LogicalPiece
 from rmqcore.model.route import QueueData
 from rmqcore.model.snapshot import ClusterSnapshot, TopicKind, TopicSnapshot
 from rmqcore.model.topic import Perm
@@ -105,11 +106,11 @@ class TopicBook:
         if traffic is None:
             traffic = self._traffic[topic.name] = self._begin(topic)
         at_ms = snapshot.taken_at_ms
-        traffic.add(Mark(at_ms, topic.keys, topic.max))
+        traffic.add(Mark(at_ms, topic.keys, _arrived(topic)))
         flow = traffic.flow(RATE_MS)
         rates = flow.rates() if flow else [None] * len(topic.keys)
         known = [rate for rate in rates if rate is not None]
-        writable = _writable(topic.brokers)
+        writable = len(topic.keys) if topic.is_static else _writable(topic.brokers)
         system = topic.name in snapshot.system_topics
         ages = [each["oldest_ms"] for each in groups if each["lag"] != 0]
         row: TopicRow = {
@@ -129,13 +130,15 @@ class TopicBook:
             ],
             "trend": traffic.trend.points(at_ms),
             "quiet_since": traffic.quiet_since,
-            "differs": differences(topic.brokers),
+            "differs": differences(topic.brokers, static=topic.is_static),
             "groups": groups,
             "group_count": len(groups),
             "groups_known": judged and topic.max.complete,
             "oldest_ms": max((age for age in ages if age is not None), default=None),
             "oldest_partial": any(g["oldest_partial"] for g in groups),
         }
+        if topic.is_static:
+            row["leaders"] = _leaders(topic)
         row["status"] = topic_status(row, complete=topic.max.complete)
         row["groups"] = groups[:GROUPS_LISTED]
         if not ages and groups and not row["oldest_partial"]:
@@ -165,14 +168,23 @@ class TopicBook:
                 entry["ids"], entry["rate"] = last["ids"], [None] * len(last["ids"])
                 entry["min"], entry["max"] = last["min"], last["max"]
                 entry["as_of"] = last["as_of"] or self._shown_ms
+                if "held" in entry:
+                    entry["held"] = [None] * len(last["ids"])
             yield entry
 
 
 def _entry(topic: TopicSnapshot, name: str, start: int, end: int) -> TopicBroker:
-    data = topic.brokers[name]
     stop = min(end, start + QUEUES_LISTED)
-    reason = topic.max.reason(start)
-    return {
+    # The logical queues of one static topic may be on brokers of which one is silent.
+    told = topic.is_static and any(
+        topic.max[row] is not None for row in range(start, stop)
+    )
+    reason = None if told else topic.max.reason(start)
+    if topic.is_static:
+        data = _logical(name, end - start, topic.brokers)
+    else:
+        data = topic.brokers[name]
+    entry: TopicBroker = {
         "name": name,
         "read": data.read_queue_nums,
         "write": data.write_queue_nums,
@@ -186,6 +198,54 @@ def _entry(topic: TopicSnapshot, name: str, start: int, end: int) -> TopicBroker
         "as_of": None,
         "left_out": end - stop,
     }
+    if topic.is_static:
+        entry["held"] = [_held_of(each) for each in topic.pieces[start:stop]]
+    return entry
+
+
+def _logical(name: str, queues: int, brokers: Mapping[str, QueueData]) -> QueueData:
+    """Return what holds of the logical queues of a static topic, of all its brokers."""
+    perm = Perm.NONE
+    for each in brokers.values():
+        perm |= each.perm
+    return QueueData(name, queues, queues, perm, message_type=_type(brokers))
+
+
+def _leaders(topic: TopicSnapshot) -> dict[str, int]:
+    """Return how many logical queues each broker of a static topic leads."""
+    found = dict.fromkeys(topic.brokers, 0)
+    for pieces in topic.pieces:
+        if pieces:
+            name = pieces[-1].item.broker_name
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _held_of(pieces: Sequence[LogicalPiece]) -> int | None:
+    """Return how many messages lie in a logical queue, which has gaps."""
+    held = 0
+    for piece in pieces:
+        low, end = piece.low, piece.physical_end
+        if low is None or end is None:
+            return None
+        held += max(0, end - max(low, piece.item.start_offset))
+    return held
+
+
+def _arrived(topic: TopicSnapshot) -> Column:
+    """Return what grows by one with each message: of logical queues, not the offset."""
+    if not topic.is_static:
+        return topic.max
+    return Column.of(_arrived_in(pieces) for pieces in topic.pieces)
+
+
+def _arrived_in(pieces: Sequence[LogicalPiece]) -> int | Reason:
+    arrived = 0
+    for piece in pieces:
+        if piece.physical_end is None:
+            return Reason.NO_ANSWER
+        arrived += piece.physical_end - piece.item.start_offset
+    return arrived
 
 
 def _add_unread(row: TopicRow, unread: Mapping[tuple[str, str], Unread]) -> None:
@@ -223,12 +283,17 @@ def _type(brokers: Mapping[str, QueueData]) -> str | None:
 
 
 def _held(topic: TopicSnapshot) -> int | None:
+    if topic.is_static:
+        held = [_held_of(pieces) for pieces in topic.pieces]
+        return None if None in held else sum(each or 0 for each in held)
     if not (topic.max.complete and topic.min.complete):
         return None
     return topic.max.total() - topic.min.total()
 
 
 def _last_mark(shown: TopicRow, topic: TopicSnapshot, at_ms: int) -> Mark | None:
+    if topic.is_static:
+        return None
     values = [
         value
         for broker in shown["brokers"]

@@ -66,10 +66,14 @@ class BrokerSide:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a group stands in a topic, as the topic's brokers say."""
+    """Where a group stands in a topic, as the topic's brokers say.
+
+    Nothing more is asked of a `static` topic, whose offsets brokers keep in pieces.
+    """
 
     places: Sequence[Place]
     brokers: Mapping[str, BrokerSide]
+    static: bool = False
 
     @property
     def members(self) -> frozenset[str] | None:
@@ -112,6 +116,8 @@ def read_standing(cluster: ClusterSettings, group: str, topic: str) -> Standing:
     """Ask all brokers of a topic; raise RmqError when there is no route to it."""
 
     async def work(admin: Admin) -> Standing:
+        if (await admin.topic_route(topic)).mappings:
+            return Standing((), {}, static=True)
         masters = await admin.topic_masters(topic)
         sides = await asyncio.gather(
             *(_side(admin, group, topic, name, at) for name, at in masters.items())

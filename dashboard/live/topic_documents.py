@@ -35,6 +35,9 @@ class TopicBroker(TypedDict):
     `as_of`, or empty where they never were known, and are part of no sum. `rate` is
     None in each place where it is not known. `left_out` counts the queues that were too
     many to be listed. `unread` is over all groups that read the topic.
+
+    The logical queues of a static topic are listed under the name that clients use for
+    them, which is of no broker; `held` is there since their offsets have gaps.
     """
 
     name: str
@@ -50,6 +53,7 @@ class TopicBroker(TypedDict):
     as_of: int | None
     left_out: int
     unread: NotRequired[UnreadAge]
+    held: NotRequired[list[int | None]]
 
 
 class TopicGroup(TypedDict):
@@ -91,7 +95,8 @@ class TopicRow(TypedDict):
     over the mean of the last five minutes. `trend` has the mean rate of each two
     minutes of the last hour. `quiet_since` is since when no message has come, as far
     as it was watched; 0 where none ever came. `differs` names what brokers say
-    differently.
+    differently. A static topic has `leaders`: how many of its logical queues each of
+    its brokers leads now.
     """
 
     topic: str
@@ -108,6 +113,7 @@ class TopicRow(TypedDict):
     trend: list[float | None]
     quiet_since: int | None
     differs: list[str]
+    leaders: NotRequired[dict[str, int]]
     groups: list[TopicGroup]
     group_count: int
     groups_known: NotRequired[bool]

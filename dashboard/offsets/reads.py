@@ -52,6 +52,15 @@ def preview_of(
     """
     settings = settings_of(cluster)
     standing = read_standing(settings, group, wanted.topic)
+    if standing.static:
+        raise ArgumentError(
+            _(
+                "“%(topic)s” is a static topic: its brokers keep a group's offsets in "
+                "parts, one for each place of a logical queue, so they cannot be moved "
+                "here."
+            )
+            % {"topic": wanted.topic}
+        )
     if standing.broadcasting:
         raise ArgumentError(
             _(

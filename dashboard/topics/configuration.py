@@ -30,6 +30,47 @@ class RouteLine:
     addresses: Sequence[tuple[int, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class LogicalLine:
+    """A place where a logical queue is or was; `first` marks a queue's first line.
+
+    `broker` is empty where no broker that answered has the queue.
+    """
+
+    queue_id: int
+    first: bool
+    broker: str = ""
+    there: int | None = None
+    leads: bool = False
+    begin: int | None = None
+    end: int | None = None
+    low: int | None = None
+    high: int | None = None
+
+
+def logical_lines(answers: TopicAnswers) -> list[LogicalLine]:
+    """Return the places of each logical queue of a static topic, the newest first."""
+    found = []
+    for queue_id, pieces in answers.logical.items():
+        if not pieces:
+            found.append(LogicalLine(queue_id, first=True))
+        for at, piece in enumerate(reversed(pieces)):
+            found.append(
+                LogicalLine(
+                    queue_id,
+                    at == 0,
+                    piece.item.broker_name,
+                    piece.item.queue_id,
+                    at == 0,
+                    piece.begin,
+                    piece.end,
+                    piece.low,
+                    piece.physical_end,
+                )
+            )
+    return found
+
+
 def compared(answers: TopicAnswers) -> list[Setting]:
     """Return the settings, those that differ first; brokers are in the route's order.
 

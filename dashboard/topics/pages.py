@@ -30,7 +30,7 @@ from dashboard.live.topic_documents import TopicRow
 from dashboard.models import Role
 from rmqcore.errors import RmqError
 
-from .configuration import compared, route_lines
+from .configuration import compared, logical_lines, route_lines
 from .export import traffic_csv
 from .history import SPANS, NoHistoryError, read_history, span_named
 from .reads import (
@@ -113,6 +113,7 @@ def configuration(request: HttpRequest, cluster: str, topic: str) -> HttpRespons
             "answers": answers,
             "settings": compared(answers),
             "route": route_lines(answers),
+            "logical": logical_lines(answers),
         }
     return render(request, "topics/configuration.html", context)
 

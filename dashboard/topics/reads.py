@@ -65,6 +65,11 @@ def queues_text(row: TopicRow) -> str:
     )
 
 
+def brokers_of(row: TopicRow) -> list[str]:
+    """Return the brokers of a topic, also of a static one."""
+    return list(row.get("leaders") or (each["name"] for each in row["brokers"]))
+
+
 def _count(broker: TopicBroker) -> int:
     return len(broker["ids"]) + broker["left_out"]
 
@@ -74,7 +79,7 @@ class QueueSeen:
     """One queue of the page; `share` is of all that comes, `height` a bar's per cent.
 
     Both are None while a queue of the topic is not known. `as_of` is set for old
-    values.
+    values. `held` is how many messages lie in it.
     """
 
     broker: str
@@ -86,13 +91,7 @@ class QueueSeen:
     height: float
     hot: bool
     as_of: int | None
-
-    @property
-    def held(self) -> int | None:
-        """How many messages lie in it."""
-        if self.low is None or self.high is None:
-            return None
-        return self.high - self.low
+    held: int | None
 
     @property
     def top(self) -> float:
@@ -111,8 +110,9 @@ def queues_of(row: TopicRow) -> list[QueueSeen]:
     for broker in row["brokers"]:
         empty: list[int | None] = [None] * len(broker["ids"])
         lows, highs = broker["min"] or empty, broker["max"] or empty
-        for queue_id, low, high, rate in zip(
-            broker["ids"], lows, highs, broker["rate"], strict=True
+        held = broker.get("held") or list(map(_held, lows, highs))
+        for queue_id, low, high, rate, lies in zip(
+            broker["ids"], lows, highs, broker["rate"], held, strict=True
         ):
             found.append(
                 QueueSeen(
@@ -125,9 +125,14 @@ def queues_of(row: TopicRow) -> list[QueueSeen]:
                     round(rate / most * 100, 1) if rate and most else 0.0,
                     (broker["name"], queue_id) in hot,
                     broker["as_of"],
+                    lies,
                 )
             )
     return found
+
+
+def _held(low: int | None, high: int | None) -> int | None:
+    return None if low is None or high is None else high - low
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +223,21 @@ def losses(row: TopicRow) -> list[Loss]:
     listed = row["group_count"] == len(row["groups"])
     told = all(each["reads"] is not None for each in row["groups"])
     found = []
+    for name, led in row.get("leaders", {}).items():
+        others = [name != each for each, n in row["leaders"].items() if n]
+        found.append(
+            Loss(
+                name,
+                led,
+                None,
+                others.count(True),
+                0,
+                reading,
+                all_groups=listed and told and knows_groups(row),
+            )
+        )
+    if found:
+        return found
     for broker in row["brokers"]:
         rate = sum(each or 0 for each in broker["rate"])
         others = [

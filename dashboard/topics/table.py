@@ -17,7 +17,15 @@ from dashboard.live.topic_documents import TopicRow
 from dashboard.wording import numbers
 from dashboard.wording.words import word
 
-from .reads import is_idle, knows_groups, queues_text, rank_of, type_label, type_of
+from .reads import (
+    brokers_of,
+    is_idle,
+    knows_groups,
+    queues_text,
+    rank_of,
+    type_label,
+    type_of,
+)
 from .retention import Keeping, Retention, retention_of
 
 TYPES: Final = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "retry", "dlq")
@@ -169,7 +177,7 @@ def _state(row: TopicRow) -> str:
 
 
 def _brokers(row: TopicRow) -> list[str]:
-    return [each["name"] for each in row["brokers"]]
+    return brokers_of(row)
 
 
 def _draw_state(row: TopicRow) -> str:

@@ -55,15 +55,18 @@ Told = Mapping[str, RmqError | None]
 class ConfigurationCalls(BrokerCalls):
     """Reads and changes the configuration of topics, groups and brokers."""
 
-    async def find_topic(self, topic: str, broker_address: str) -> TopicConfig | None:
+    async def find_topic(
+        self, topic: str, broker_address: str, *, with_mapping: bool = False
+    ) -> TopicConfig | None:
         """Return a topic's configuration on one broker, or None if it has none.
 
+        With `with_mapping`, that of a static topic has its logical queues.
         A broker that does not know the request for one topic is asked for all.
         """
         answer = await self._ask(
             broker_address,
             RequestCode.GET_TOPIC_CONFIG,
-            GetTopicConfigRequestHeader(topic=topic),
+            GetTopicConfigRequestHeader(topic=topic, static_topic=with_mapping or None),
             ok=_TOPIC_OR_NONE,
         )
         if answer.code == ResponseCode.SUCCESS:

@@ -66,7 +66,12 @@ async def ask_listing(
             )
         )
         page = decode(answer.body)
-        if not page.names and page.version == remembered.listing.version:
+        known = remembered.listing
+        if (
+            not page.names
+            and page.version == known.version
+            and page.mapping_version == known.mapping_version
+        ):
             return remembered
     answer = await line.ask(RemotingCommand.request(kind.code))
     return Remembered(decode(answer.body), _total(answer, kind.total_field))

@@ -5,6 +5,9 @@ a group that every broker of RocketMQ has from its start, so that none is create
 them; they carry their own subscription, commit nothing and are never held. They also
 stay between a queue's ends: a broker that is asked for an offset outside of them writes
 a message about it to its topic OFFSET_MOVED_EVENT.
+
+The messages of a static topic are found where they are stored: in the queues of its
+brokers, with their offsets there.
 """
 
 from __future__ import annotations
@@ -192,7 +195,7 @@ class MessageCalls(OffsetCalls):
                 raise answer
         spans = [
             QueueSpan(queue, found.min_offset, found.max_offset)
-            for queue in route.subscribe_queues(topic)
+            for queue in route.physical_queues(topic)
             if (found := offsets.get(queue)) is not None
         ]
         return TopicSpans(tuple(spans), failed)
@@ -210,7 +213,7 @@ class MessageCalls(OffsetCalls):
         """Return one queue with its ends; `RouteError` where it does not exist."""
         route = await self.topic_route(queue.topic)
         _broker_of(route, queue)
-        if queue not in route.subscribe_queues(queue.topic):
+        if queue not in route.physical_queues(queue.topic):
             raise RouteError(f"{queue} does not exist or may not be read")
         low, high = await asyncio.gather(self.min_offset(queue), self.max_offset(queue))
         return QueueSpan(queue, low, high)
@@ -352,6 +355,7 @@ def _pull_header(
         sub_version=0,
         subscription=expression,
         expression_type="TAG",
+        static_topic=False,
     )
 
 

@@ -1,4 +1,7 @@
-"""Calls about offsets: what groups have committed, their lag, and resets."""
+"""Calls about offsets: what groups have committed, their lag, and resets.
+
+Queues are those that brokers have, and so are offsets: of a static topic, too.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,8 @@ from .topics import TopicCalls
 
 _OR_NOT_FOUND = (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND)
 _ALL_STATS_TIMEOUT_S = 30.0
+_PHYSICAL = False
+"""As `static_topic`: the queue meant is the broker's own, also of a static topic."""
 END_OF_QUEUE = -1
 """As the time of a reset: skip everything there is."""
 
@@ -69,6 +74,7 @@ class OffsetCalls(TopicCalls):
                 queue_id=queue.queue_id,
                 # Without this, a broker answers 0 for a young queue never consumed.
                 set_zero_if_not_found=False,
+                static_topic=_PHYSICAL,
             ),
             ok=_OR_NOT_FOUND,
         )
@@ -90,6 +96,7 @@ class OffsetCalls(TopicCalls):
                 topic=queue.topic,
                 queue_id=queue.queue_id,
                 commit_offset=offset,
+                static_topic=_PHYSICAL,
             ),
         )
 
@@ -121,7 +128,9 @@ class OffsetCalls(TopicCalls):
         answer = await self._ask(
             await self._master_of(queue),
             RequestCode.GET_MIN_OFFSET,
-            GetMinOffsetRequestHeader(topic=queue.topic, queue_id=queue.queue_id),
+            GetMinOffsetRequestHeader(
+                topic=queue.topic, queue_id=queue.queue_id, static_topic=_PHYSICAL
+            ),
         )
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset
 
@@ -130,7 +139,9 @@ class OffsetCalls(TopicCalls):
         answer = await self._ask(
             await self._master_of(queue),
             RequestCode.GET_MAX_OFFSET,
-            GetMaxOffsetRequestHeader(topic=queue.topic, queue_id=queue.queue_id),
+            GetMaxOffsetRequestHeader(
+                topic=queue.topic, queue_id=queue.queue_id, static_topic=_PHYSICAL
+            ),
         )
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset
 
@@ -142,7 +153,10 @@ class OffsetCalls(TopicCalls):
             master or await self._master_of(queue),
             RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
             SearchOffsetRequestHeader(
-                topic=queue.topic, queue_id=queue.queue_id, timestamp=timestamp_ms
+                topic=queue.topic,
+                queue_id=queue.queue_id,
+                timestamp=timestamp_ms,
+                static_topic=_PHYSICAL,
             ),
         )
         return decode_header(OffsetResponseHeader, answer.ext_fields).offset

@@ -8,8 +8,8 @@ broker without an answer) goes the careful way, row by row.
 
 Guarantees: `committed` is what the broker's offset table holds (43), and where it holds
 nothing, the row says so; `lag` is newest minus committed, never below 0 (the two are
-read at slightly different times); rows are those of the topics, and the committed ones
-that the broker no longer lists.
+read at slightly different times), except that of logical queues (see `logical_queues`);
+rows are those of the topics, and the committed ones that the broker no longer lists.
 
 Cost: about 10 µs for a group of 16 queues, or 3 µs where nothing changed.
 """
@@ -24,10 +24,12 @@ from operator import sub
 from rmqcore.model.columns import Column, QueueKey, Reason, Values, joined
 from rmqcore.model.snapshot import EMPTY_TABLE, QueueTable
 
+from .logical_queues import logical_progress
 from .queue_times import QueueTimes
+from .segments import Segment, empty_segment, unlisted
 from .sweep import BrokerAnswers, Question
 from .tables import GroupOffsets
-from .topic_rows import Segment, TopicRows, empty_segment, unlisted
+from .topic_rows import TopicRows
 
 Topics = tuple[str, ...]
 
@@ -81,7 +83,8 @@ class QueueTables:
             of_topics, committed = self._join_carefully(group, topics)
         if not of_topics.keys:
             return EMPTY_TABLE
-        return self._finish(group, of_topics, committed, before)
+        lag = self._logical_lag(group, of_topics, committed)
+        return self._finish(group, of_topics, committed, lag, before)
 
     # The usual way
 
@@ -124,6 +127,8 @@ class QueueTables:
         """Return the offsets of exactly these rows; None when the rows differ."""
         numbers: list[int] = []
         for segment in segments:
+            if segment.pieces is not None:
+                return None
             offsets = self._committed[segment.broker]
             if offsets is None:
                 return None
@@ -172,6 +177,8 @@ class QueueTables:
     def _all_segments(self, group: str, topic: str) -> list[Segment]:
         """Return the topic's segments, and those of brokers that have only offsets."""
         rows = self._rows.get(topic)
+        if rows is not None and rows.topic.is_static:
+            return list(rows.segments)
         listed = {} if rows is None else {part.broker: part for part in rows.segments}
         segments = []
         for name in sorted(self._committed):
@@ -182,6 +189,9 @@ class QueueTables:
         return segments
 
     def _committed_column(self, group: str, segment: Segment) -> tuple[Segment, Column]:
+        if segment.pieces is not None:
+            progress = logical_progress(group, segment, self._answers)
+            return segment, Column.of(committed for committed, _ in progress)
         answer = self._answers[segment.broker]
         flat = answer.committed.get(group, {}).get(segment.topic, [])
         table = dict(zip(flat[::2], flat[1::2], strict=True))
@@ -195,6 +205,23 @@ class QueueTables:
             for queue_id in segment.queue_ids
         )
 
+    def _logical_lag(
+        self, group: str, of_topics: _Joined, committed: Column
+    ) -> Column | None:
+        """Return the lag where it is not newest minus committed, else None."""
+        if all(segment.pieces is None for segment in of_topics.segments):
+            return None
+        usual = lag_column(of_topics.max, committed)
+        lag = [usual.reason(row) or usual.values[row] for row in range(len(usual))]
+        row = 0
+        for segment in of_topics.segments:
+            after = row + len(segment.queue_ids)
+            if segment.pieces is not None:
+                progress = logical_progress(group, segment, self._answers)
+                lag[row:after] = [left for _, left in progress]
+            row = after
+        return Column.of(lag)
+
     # Both ways
 
     def _finish(
@@ -202,6 +229,7 @@ class QueueTables:
         group: str,
         of_topics: _Joined,
         committed: Column,
+        logical_lag: Column | None,
         before: QueueTable | None,
     ) -> QueueTable:
         keys, low, high = of_topics.keys, of_topics.min, of_topics.max
@@ -210,13 +238,15 @@ class QueueTables:
             low = before.min if before.min == low else low
             high = before.max if before.max == high else high
             committed = before.committed if before.committed == committed else committed
-            if committed is before.committed and high is before.max:
+            if logical_lag is not None:
+                lag = before.lag if before.lag == logical_lag else logical_lag
+            elif committed is before.committed and high is before.max:
                 lag = before.lag
             else:
                 lag = lag_column(high, committed)
         else:
             before = None
-            lag = lag_column(high, committed)
+            lag = lag_column(high, committed) if logical_lag is None else logical_lag
         pulled = self._times.pulled(group, keys)
         lag_ms = self._times.lag_ms(group, keys, low, committed, lag)
         if (

@@ -41,7 +41,10 @@ class QueueTimes:
         tables = {
             name: _pulled_by(answer, group) for name, answer in self._answers.items()
         }
-        return Column.of(_pulled_row(tables[key[1]], key) for key in keys)
+        # Brokers keep this for physical queues; a logical one is none of theirs.
+        return Column.of(
+            _pulled_row(tables.get(key[1], Reason.NOT_LISTED), key) for key in keys
+        )
 
     def lag_ms(
         self,
@@ -79,7 +82,9 @@ class QueueTimes:
                 yield self._no_delay(group, key) if delay is None else delay
 
     def _no_delay(self, group: str, key: QueueKey) -> Reason:
-        answer = self._answers[key[1]]
+        answer = self._answers.get(key[1])
+        if answer is None:
+            return Reason.NOT_LISTED
         spans = answer.spans.get((group, key[0]), answer.reason)
         return spans if isinstance(spans, Reason) else Reason.NOT_LISTED
 

@@ -78,9 +78,10 @@ class SendingCalls(MessageCalls):
         if not queues or queue not in (None, *queues):
             raise RouteError(f"topic {message.topic!r} has no queue to write to")
         chosen = queue or queues[time.monotonic_ns() // 1000 % len(queues)]
-        broker = route.broker(chosen.broker_name)
+        name = route.leaders(message.topic).get(chosen, chosen.broker_name)
+        broker = route.broker(name)
         if broker is None or broker.master is None:
-            raise RouteError(f"broker {chosen.broker_name!r} has no master")
+            raise RouteError(f"broker {name!r} has no master")
         unique, fields = _fields(message, chosen, self._clock.time_ms())
         code = RequestCode.SEND_MESSAGE_V2
         answer = await self._pool.request(

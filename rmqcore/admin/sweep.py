@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 
 from rmqcore.errors import BusyError, ProtocolError, ResponseError, RmqError
 from rmqcore.model.columns import Reason
+from rmqcore.model.mapping import TopicQueueMapping
 from rmqcore.model.route import BrokerData, QueueData
 from rmqcore.model.topic import RETRY_PREFIX, dead_letter_topic, retry_topic
 from rmqcore.protocol.bodies import (
@@ -126,6 +127,12 @@ class BrokerAnswers:
             return self.topics
         known = self.memory.topics
         return {} if known is None else known.listing.topics
+
+    @property
+    def mappings(self) -> Mapping[str, TopicQueueMapping]:
+        """The static topics that it lists, or listed when it last told."""
+        known = self.memory.topics
+        return {} if known is None else known.listing.mappings
 
     @property
     def committed(self) -> GroupOffsets:

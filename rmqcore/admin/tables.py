@@ -20,10 +20,17 @@ from typing import Final
 import msgspec
 
 from rmqcore.model.columns import Values
+from rmqcore.model.mapping import TopicQueueMapping
 from rmqcore.model.route import QueueData
 from rmqcore.model.topic import MESSAGE_TYPE, Perm
 from rmqcore.protocol import bodies
-from rmqcore.protocol.bodies.codec import Int32, Int64, QueueCount
+from rmqcore.protocol.bodies.codec import (
+    Int32,
+    Int64,
+    QueueCount,
+    quote_bare_keys,
+)
+from rmqcore.protocol.bodies.mapping import WireMapping
 
 GroupOffsets = dict[str, dict[str, list[int]]]
 """Group, then topic, then queue ids and offsets in turn: `[0, 5, 1, 6]`."""
@@ -180,6 +187,8 @@ class _Topic(msgspec.Struct, gc=False):
 class _Topics(msgspec.Struct):
     topicConfigTable: dict[str, _Topic]  # noqa: N815
     dataVersion: msgspec.Raw = msgspec.Raw(b"")  # noqa: N815
+    mappingDataVersion: msgspec.Raw = msgspec.Raw(b"")  # noqa: N815
+    topicQueueMappingDetailMap: dict[str, WireMapping] = {}  # noqa: N815
 
 
 class _Group(msgspec.Struct, gc=False):
@@ -191,6 +200,7 @@ class _Groups(msgspec.Struct):
     dataVersion: msgspec.Raw = msgspec.Raw(b"")  # noqa: N815
 
 
+_HOSTED: Final = b'"hostedQueues":'
 _TOPICS: Final = msgspec.json.Decoder(_Topics)
 _GROUPS: Final = msgspec.json.Decoder(_Groups)
 
@@ -199,23 +209,38 @@ _GROUPS: Final = msgspec.json.Decoder(_Groups)
 class Listing:
     """The names that a broker lists, and their version as the broker words it.
 
-    `topics` has the queue counts where the names are topics. `version` is sent back
-    unchanged, to ask whether anything has changed since.
+    `topics` has the queue counts where the names are topics, `mappings` those of them
+    that are static. `version` is sent back unchanged, to ask whether anything has
+    changed since; `mapping_version` comes with every answer.
     """
 
     names: frozenset[str]
     version: str
     topics: Mapping[str, QueueData] = field(default_factory=dict)
+    mappings: Mapping[str, TopicQueueMapping] = field(default_factory=dict)
+    mapping_version: str = ""
 
 
 def decode_topic_listing(body: bytes, broker_name: str) -> Listing:
     """Return a broker's topics and their queue counts (21), or raise `BodyError`."""
+    mappings: Mapping[str, TopicQueueMapping]
     try:
-        read = _TOPICS.decode(body)
+        # Mappings have bare integers as keys; most brokers have none.
+        is_strict = _HOSTED not in body
+        read = _TOPICS.decode(body if is_strict else quote_bare_keys(body))
         version = bytes(read.dataVersion).decode()
+        mapping_version = bytes(read.mappingDataVersion).decode()
         table = read.topicConfigTable
+        found = read.topicQueueMappingDetailMap
+        mappings = {name: mapping.model() for name, mapping in found.items()}
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        version = ""
+        version = mapping_version = ""
+        general = bodies.decode_topic_config_table(body).topics
+        mappings = {
+            name: topic.mapping
+            for name, topic in general.items()
+            if topic.mapping is not None
+        }
         table = {
             name: _Topic(
                 topic.read_queue_nums,
@@ -223,7 +248,7 @@ def decode_topic_listing(body: bytes, broker_name: str) -> Listing:
                 topic.perm,
                 dict(topic.attributes),
             )
-            for name, topic in bodies.decode_topic_config_table(body).topics.items()
+            for name, topic in general.items()
         }
     topics = {
         name: QueueData(
@@ -235,7 +260,7 @@ def decode_topic_listing(body: bytes, broker_name: str) -> Listing:
         )
         for name, topic in table.items()
     }
-    return Listing(frozenset(topics), version, topics)
+    return Listing(frozenset(topics), version, topics, mappings, mapping_version)
 
 
 def decode_group_listing(body: bytes) -> Listing:

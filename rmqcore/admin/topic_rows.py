@@ -6,29 +6,19 @@ from the previous snapshot, and their offsets are unknown, with the reason.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from rmqcore.model.columns import Column, QueueKey, Reason, joined
+from rmqcore.model.columns import Column, QueueKey, joined
 from rmqcore.model.route import QueueData
 from rmqcore.model.snapshot import TopicSnapshot, topic_kind
 from rmqcore.model.topic import dead_letter_topic, retry_topic
 
+from .logical_queues import logical_segments
 from .names import is_system_topic
+from .segments import Segment
 from .sweep import BrokerAnswers
 from .tables import TopicOffsets
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A topic's queues on one broker."""
-
-    topic: str
-    broker: str
-    queue_ids: list[int]
-    min: Column
-    max: Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +102,13 @@ def _join(
         segments.append(_segment(name, answer, data))
     if not segments:
         return None
+    mappings = [each.mappings[name] for each in answers if name in each.mappings]
+    if mappings:
+        segments = logical_segments(name, answers, mappings)
     keys: tuple[QueueKey, ...] = tuple(
         [(name, part.broker, queue) for part in segments for queue in part.queue_ids]
     )
+    pieces = tuple([each for part in segments for each in part.pieces or ()])
     low = joined([part.min for part in segments])
     high = joined([part.max for part in segments])
     if before is not None and before.keys == keys:
@@ -122,9 +116,14 @@ def _join(
         keys = before.keys
         low = before.min if before.min == low else low
         high = before.max if before.max == high else high
-        if low is before.min and high is before.max and before.brokers == brokers:
+        if (
+            low is before.min
+            and high is before.max
+            and before.brokers == brokers
+            and before.pieces == pieces
+        ):
             return TopicRows(before, tuple(segments))
-    topic = TopicSnapshot(name, topic_kind(name), keys, low, high, brokers)
+    topic = TopicSnapshot(name, topic_kind(name), keys, low, high, brokers, pieces)
     return TopicRows(topic, tuple(segments))
 
 
@@ -144,33 +143,3 @@ def _segment(name: str, answer: BrokerAnswers, data: QueueData) -> Segment:
         queue_ids = answer.memory.queue_ids.get(name, queue_ids)
     unknown = Column.unknown(len(queue_ids), offsets)
     return Segment(name, answer.name, queue_ids, unknown, unknown)
-
-
-def unlisted(segment: Segment, queue_ids: Iterable[int]) -> Segment:
-    """Return a segment with rows added for queues that the broker does not list."""
-    known = dict(zip(segment.queue_ids, range(len(segment.queue_ids)), strict=True))
-    merged = sorted(known.keys() | set(queue_ids))
-
-    def extended(column: Column) -> Column:
-        return Column.of(
-            Reason.NOT_LISTED if row is None else _row(column, row)
-            for row in map(known.get, merged)
-        )
-
-    return replace(
-        segment,
-        queue_ids=merged,
-        min=extended(segment.min),
-        max=extended(segment.max),
-    )
-
-
-def _row(column: Column, row: int) -> int | Reason:
-    reason = column.reason(row)
-    return column.values[row] if reason is None else reason
-
-
-def empty_segment(topic: str, broker: str) -> Segment:
-    """Return the segment of a topic that a broker does not have."""
-    nothing = Column(array("q"))
-    return Segment(topic, broker, [], nothing, nothing)

@@ -3,6 +3,7 @@
 They are frozen, slotted and checked on construction. No IO, no clock, no randomness.
 """
 
+from .mapping import LogicQueueMappingItem, TopicQueueMapping
 from .message import Message, MessageExt
 from .queue import MessageQueue, sorted_client_ids, sorted_queues
 from .route import BrokerData, QueueData, TopicRoute
@@ -22,6 +23,7 @@ __all__ = [
     "ConsumeType",
     "ConsumerData",
     "HeartbeatData",
+    "LogicQueueMappingItem",
     "Message",
     "MessageExt",
     "MessageModel",
@@ -31,6 +33,7 @@ __all__ = [
     "SubscriptionData",
     "SubscriptionGroupConfig",
     "TopicConfig",
+    "TopicQueueMapping",
     "TopicRoute",
     "sorted_client_ids",
     "sorted_queues",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from .mapping import TopicQueueMapping, leaders_of
 from .queue import MessageQueue
 from .topic import Perm
 
@@ -51,19 +52,34 @@ class QueueData:
 
 @dataclass(frozen=True, slots=True)
 class TopicRoute:
-    """Everything that a name server says about one topic."""
+    """Everything that a name server says about one topic.
+
+    A static topic has `mappings` by broker name; its queues are logical ones.
+    """
 
     brokers: tuple[BrokerData, ...]
     queues: tuple[QueueData, ...]
     order_topic_conf: str | None = None
     filter_servers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mappings: Mapping[str, TopicQueueMapping] = field(default_factory=dict)
 
     def broker(self, broker_name: str) -> BrokerData | None:
         """Return the broker of that name, or None."""
         return next((b for b in self.brokers if b.broker_name == broker_name), None)
 
+    def leaders(self, topic: str) -> dict[MessageQueue, str]:
+        """Return the logical queues of a static topic and the broker of each."""
+        found = leaders_of(self.mappings.values())
+        return {MessageQueue(topic, *key): leader for key, leader in found.items()}
+
     def subscribe_queues(self, topic: str) -> list[MessageQueue]:
         """Return the queues that consumers may read, in the order of the route."""
+        if self.mappings:
+            return list(self.leaders(topic))
+        return self.physical_queues(topic)
+
+    def physical_queues(self, topic: str) -> list[MessageQueue]:
+        """Return the readable queues of its brokers, also those of a static topic."""
         return [
             MessageQueue(topic, data.broker_name, queue_id)
             for data in self.queues
@@ -78,6 +94,8 @@ class TopicRoute:
         """
         if self.order_topic_conf:
             return self._ordered_queues(topic, self.order_topic_conf)
+        if self.mappings:
+            return list(self.leaders(topic))
         writable = (
             data
             for data in sorted(self.queues, key=lambda data: data.broker_name)

@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from .columns import Column, QueueKey, Reason
+from .mapping import LogicalPiece
 from .route import QueueData
 from .subscription import ConsumeType, MessageModel, SubscriptionData
 from .topic import DLQ_PREFIX, RETRY_PREFIX, Perm
@@ -130,7 +131,11 @@ class KnownBroker:
 
 @dataclass(frozen=True, slots=True)
 class TopicSnapshot:
-    """A topic's queues on every broker, and their configuration per broker name."""
+    """A topic's queues on every broker, and their configuration per broker name.
+
+    The queues of a static topic are logical ones, whose broker name is of no broker;
+    `pieces` has for each of its rows the physical queues behind it, oldest first.
+    """
 
     name: str
     kind: TopicKind
@@ -138,9 +143,17 @@ class TopicSnapshot:
     min: Column
     max: Column
     brokers: Mapping[str, QueueData]
+    pieces: tuple[tuple[LogicalPiece, ...], ...] = ()
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its queues are logical ones."""
+        return bool(self.pieces)
 
     def readable(self) -> tuple[QueueKey, ...]:
         """Return the queues that consumers may read, which are the ones they divide."""
+        if self.is_static:
+            return self.keys
         reach = {
             name: data.read_queue_nums if Perm.READ in data.perm else 0
             for name, data in self.brokers.items()

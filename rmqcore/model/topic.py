@@ -9,6 +9,8 @@ from typing import Final
 
 from rmqcore.errors import ArgumentError
 
+from .mapping import TopicQueueMapping
+
 RETRY_PREFIX: Final = "%RETRY%"
 DLQ_PREFIX: Final = "%DLQ%"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
@@ -30,7 +32,7 @@ class Perm(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class TopicConfig:
-    """One topic on one broker."""
+    """One topic on one broker; `mapping` is set where it is a static topic."""
 
     topic: str
     read_queue_nums: int = 16
@@ -40,6 +42,7 @@ class TopicConfig:
     topic_sys_flag: int = 0
     order: bool = False
     attributes: Mapping[str, str] = field(default_factory=dict)
+    mapping: TopicQueueMapping | None = None
 
     def __post_init__(self) -> None:
         if not self.topic:

@@ -119,14 +119,18 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
     async def seek_to_begin(self, queue: MessageQueue) -> None:
         """Continue from the oldest message that the broker has."""
         member, instance = self._running(), self.instance
-        address = await instance.master(queue.broker_name, queue.topic)
-        member.seek(queue, await instance.calls.min_offset(address, queue))
+        offset = await instance.at_master(
+            queue, lambda address: instance.calls.min_offset(address, queue)
+        )
+        member.seek(queue, offset)
 
     async def seek_to_end(self, queue: MessageQueue) -> None:
         """Skip every message that is there now."""
         member, instance = self._running(), self.instance
-        address = await instance.master(queue.broker_name, queue.topic)
-        member.seek(queue, await instance.calls.max_offset(address, queue))
+        offset = await instance.at_master(
+            queue, lambda address: instance.calls.max_offset(address, queue)
+        )
+        member.seek(queue, offset)
 
     def pause(self, queues: Iterable[MessageQueue]) -> None:
         """Stop pulling these queues."""
@@ -145,8 +149,10 @@ class LitePullConsumer(GroupConsumer[LiteMember]):
     async def offset_for_timestamp(self, queue: MessageQueue, time_ms: int) -> int:
         """Return the offset of the first message stored at or after a time."""
         instance = self.instance
-        address = await instance.master(queue.broker_name, queue.topic)
-        return await instance.calls.search_offset(address, queue, time_ms)
+        return await instance.at_master(
+            queue,
+            lambda address: instance.calls.search_offset(address, queue, time_ms),
+        )
 
     # Private
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rmqcore.client.instance.calls import PullResult, PullStatus
@@ -30,6 +30,7 @@ from rmqcore.model import (
     MessageQueue,
     SubscriptionData,
 )
+from rmqcore.model.mapping import is_logical
 from rmqcore.offsets import ReadOffsetType
 from rmqcore.protocol.codes import ResponseCode
 from rmqcore.protocol.headers import PullMessageRequestHeader, PullSysFlag
@@ -144,7 +145,7 @@ class Puller:
         context, queue = self._context, self._process.queue
         instance = context.instance
         header = await self._header(queue)
-        address = instance.routes.address(queue.broker_name, self._broker_id)
+        address = instance.routes.address(queue, self._broker_id)
         began = instance.clock.monotonic()
         result = await instance.calls.pull(address, header)
         if result.status is PullStatus.FOUND:
@@ -184,11 +185,14 @@ class Puller:
         """Return the offset that the pull may also commit; 0 means nothing to commit.
 
         A slave does not keep progress, broadcasting progress is not the broker's, and
-        the lite consumer's own timer sends what it has committed.
+        the lite consumer's own timer sends what it has committed. With a pull from a
+        logical queue, brokers would take the offset for one of the physical queue.
         """
         context = self._context
         is_broadcasting = context.message_model is MessageModel.BROADCASTING
         if is_broadcasting or self._settings.lite or self._broker_id:
+            return 0
+        if is_logical(self._process.queue.broker_name):
             return 0
         known = await context.offsets.read_offset(
             self._process.queue, ReadOffsetType.READ_FROM_MEMORY
@@ -199,6 +203,8 @@ class Puller:
         context, process = self._context, self._process
         self._offset = result.next_begin_offset
         pulled = decode_records(result.records, process.queue.broker_name)
+        if is_logical(process.queue.broker_name):
+            pulled = [_of(process.queue, each, result.offset_delta) for each in pulled]
         context.statistics_of(process.queue.topic).pulled(
             context.now_ms(), len(pulled), self._took_ms
         )
@@ -242,5 +248,23 @@ class Puller:
             "group=%s queue=%s pull failed: %s", self._context.group, queue, error
         )
         await instance.clock.sleep(AFTER_ERROR_S)
+        if is_logical(queue.broker_name):
+            await self._follow(queue)
         if isinstance(error, ResponseError) and error.code in _NOT_KNOWN_HERE:
-            await instance.greet_broker(queue.broker_name)
+            await instance.greet_broker_of(queue)
+
+    async def _follow(self, queue: MessageQueue) -> None:
+        """Learn where a logical queue is now: it may have moved to another broker."""
+        try:
+            await self._context.instance.fetch_route(queue.topic)
+        except RmqError as error:
+            logger.warning("topic=%s no new route: %s", queue.topic, error)
+
+
+def _of(queue: MessageQueue, message: MessageExt, offset_delta: int) -> MessageExt:
+    """Return a message from a physical queue as one of the logical queue."""
+    return replace(
+        message,
+        queue_id=queue.queue_id,
+        queue_offset=message.queue_offset + offset_delta,
+    )

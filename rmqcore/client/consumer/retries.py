@@ -17,7 +17,8 @@ from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.producer.selectors import RoundRobin
 from rmqcore.client.producer.sending import Sender, read_send_response
 from rmqcore.errors import RmqError, RouteError
-from rmqcore.model import Message, MessageExt
+from rmqcore.model import Message, MessageExt, MessageQueue
+from rmqcore.model.mapping import is_logical
 from rmqcore.model.message import Property
 from rmqcore.model.topic import retry_topic
 from rmqcore.protocol.headers import ConsumerSendMsgBackRequestHeader
@@ -76,7 +77,7 @@ class Retries:
             if not instance.routes.publish_queues(self._topic):
                 await instance.fetch_route(self._topic, for_publish=True)
             queue = self._turn.choose(instance.routes.publish_queues(self._topic))
-            address = await instance.master(queue.broker_name, self._topic)
+            address = await instance.master(queue)
             command, unique = self._sender.send_command(
                 self._copy(message), queue, instance.now_ms(), oneway=False
             )
@@ -100,8 +101,11 @@ class Retries:
 
     async def _ask_broker(self, message: MessageExt, delay_level: int) -> None:
         instance = self._context.instance
+        queue = MessageQueue(message.topic, message.broker_name, message.queue_id)
         try:
-            address = await instance.master(message.broker_name, message.topic)
+            # A logical queue may have moved on from the broker that stored the message.
+            moves = is_logical(queue.broker_name)
+            address = message.store_host if moves else await instance.master(queue)
         except RouteError:
             address = message.store_host
         header = ConsumerSendMsgBackRequestHeader(

@@ -66,7 +66,11 @@ _OFFSET_OR_NONE: Final = frozenset((ResponseCode.SUCCESS, ResponseCode.QUERY_NOT
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """A broker's answer to a pull; `records` are the messages as stored."""
+    """A broker's answer to a pull; `records` are the messages as stored.
+
+    From a logical queue these are records of a physical one, whose offsets are lower by
+    `offset_delta`.
+    """
 
     status: PullStatus
     next_begin_offset: int
@@ -74,6 +78,7 @@ class PullResult:
     max_offset: int
     suggest_broker_id: int
     records: bytes
+    offset_delta: int = 0
 
 
 class BrokerCalls:
@@ -257,6 +262,7 @@ class BrokerCalls:
             answer.max_offset,
             answer.suggest_which_broker_id,
             response.body,
+            answer.offset_delta or 0,
         )
 
     async def send_back(

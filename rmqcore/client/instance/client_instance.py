@@ -16,14 +16,15 @@ import asyncio
 import logging
 import ssl
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from rmqcore.errors import RmqError, RouteError, StateError
-from rmqcore.model import BrokerData, HeartbeatData
+from rmqcore.errors import ResponseError, RmqError, RouteError, StateError
+from rmqcore.model import BrokerData, HeartbeatData, MessageQueue
 from rmqcore.model.route import MASTER_ID
 from rmqcore.model.topic import AUTO_CREATE_TOPIC
+from rmqcore.protocol.codes import ResponseCode
 from rmqcore.protocol.command import RemotingCommand, SerializeType
 from rmqcore.timers import Timer
 from rmqcore.transport import (
@@ -39,6 +40,8 @@ from .calls import BrokerCalls
 from .member import GroupMember
 from .processors import answer_broker
 from .routes import DEFAULT_TOPIC_QUEUE_NUMS, RouteTable
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -176,8 +179,9 @@ class ClientInstance:
         for address in self._addresses(broker):
             await self._send_heartbeat(address, data)
 
-    async def greet_broker(self, broker_name: str) -> None:
-        """Send a heartbeat to the broker of that name, if any route names it."""
+    async def greet_broker_of(self, queue: MessageQueue) -> None:
+        """Send a heartbeat to the broker of a queue, if any route names it."""
+        broker_name = self.routes.broker_name(queue)
         for broker in self.routes.brokers:
             if broker.broker_name == broker_name:
                 await self.greet(broker)
@@ -239,13 +243,31 @@ class ClientInstance:
                 )
         return None
 
-    async def master(self, broker_name: str, topic: str) -> str:
-        """Return a master's address; fetch the topic's route when it is unknown."""
+    async def master(self, queue: MessageQueue) -> str:
+        """Return the address of a queue's master; fetch the route when it is unknown.
+
+        Of a logical queue, that is the master of the broker that leads it.
+        """
         try:
-            return self.routes.master(broker_name)
+            return self.routes.master(queue)
         except RouteError:
-            await self.fetch_route(topic)
-            return self.routes.master(broker_name)
+            await self.fetch_route(queue.topic)
+            return self.routes.master(queue)
+
+    async def at_master(
+        self, queue: MessageQueue, call: Callable[[str], Awaitable[T]]
+    ) -> T:
+        """Return what a call to the queue's master returns.
+
+        When a logical queue has moved to another broker, that one is called instead.
+        """
+        try:
+            return await call(await self.master(queue))
+        except ResponseError as error:
+            if error.code != ResponseCode.NOT_LEADER_FOR_QUEUE:
+                raise
+        await self.fetch_route(queue.topic)
+        return await call(await self.master(queue))
 
     async def stop(self) -> None:
         """Close everything; members and producers must have left."""

@@ -26,11 +26,17 @@ class RouteTable:
         self._stand_ins: dict[str, TopicRoute] = {}
         self._brokers: dict[str, BrokerData] = {}
         self._publish: dict[str, list[MessageQueue]] = {}
+        self._leaders: dict[MessageQueue, str] = {}
 
     def update(self, topic: str, route: TopicRoute) -> bool:
         """Store a route; return True when it differs from the one known."""
-        if self._routes.get(topic) == route:
+        before = self._routes.get(topic)
+        if before == route:
             return False
+        if before is not None and before.mappings:
+            for queue in before.leaders(topic):
+                self._leaders.pop(queue, None)
+        self._leaders.update(route.leaders(topic))
         self._routes[topic] = route
         self._stand_ins.pop(topic, None)
         self._publish[topic] = route.publish_queues(topic)
@@ -75,15 +81,21 @@ class RouteTable:
         """Return every broker that any route names."""
         return self._brokers.values()
 
-    def master(self, broker_name: str) -> str:
+    def broker_name(self, queue: MessageQueue) -> str:
+        """Return the broker to ask about a queue: of a logical one, its leader."""
+        return self._leaders.get(queue, queue.broker_name)
+
+    def master(self, queue: MessageQueue) -> str:
         """Return the master's address; raise `RouteError` when there is none."""
+        broker_name = self.broker_name(queue)
         broker = self._brokers.get(broker_name)
         if broker is None or broker.master is None:
             raise RouteError(f"broker {broker_name}: no master is known")
         return broker.master
 
-    def address(self, broker_name: str, broker_id: int = MASTER_ID) -> str:
+    def address(self, queue: MessageQueue, broker_id: int = MASTER_ID) -> str:
         """Return the address for that id, else the next best one of the same broker."""
+        broker_name = self.broker_name(queue)
         broker = self._brokers.get(broker_name)
         address = None if broker is None else broker.addresses.get(broker_id)
         if address is None and broker is not None:

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from rmqcore.client.instance.client_instance import ClientInstance
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageQueue
+from rmqcore.model.mapping import is_logical
 from rmqcore.offsets import OffsetStore
 
 logger = logging.getLogger(__name__)
@@ -38,18 +39,24 @@ class RemoteOffsetStore(OffsetStore):
         )
 
     async def _read(self, queue: MessageQueue) -> int | None:
-        address = await self._instance.master(queue.broker_name, queue.topic)
-        return await self._instance.calls.query_offset(address, self._group, queue)
+        calls = self._instance.calls
+        return await self._instance.at_master(
+            queue, lambda address: calls.query_offset(address, self._group, queue)
+        )
 
     async def _send(self, queue: MessageQueue, offset: int, *, oneway: bool) -> None:
-        address = await self._instance.master(queue.broker_name, queue.topic)
-        await self._instance.calls.update_offset(
-            address, self._group, queue, offset, oneway=oneway
+        calls = self._instance.calls
+        await self._instance.at_master(
+            queue,
+            lambda address: calls.update_offset(
+                address, self._group, queue, offset, oneway=oneway
+            ),
         )
 
     async def _try(self, queue: MessageQueue, offset: int) -> None:
         try:
-            await self._send(queue, offset, oneway=True)
+            # Only an answer tells that a logical queue has moved.
+            await self._send(queue, offset, oneway=not is_logical(queue.broker_name))
         except RmqError as error:
             logger.warning(
                 "group=%s queue=%s offset=%s not persisted: %s",

@@ -43,7 +43,11 @@ async def compute_pull_from_where(
     if start.where is not ConsumeFromWhere.TIMESTAMP and is_retry:
         # Messages that wait for a retry must not be skipped by a late start.
         return 0
-    address = await instance.master(queue.broker_name, queue.topic)
+    calls, time_ms = instance.calls, start.timestamp_ms
     if start.where is ConsumeFromWhere.TIMESTAMP and not is_retry:
-        return await instance.calls.search_offset(address, queue, start.timestamp_ms)
-    return await instance.calls.max_offset(address, queue)
+        return await instance.at_master(
+            queue, lambda address: calls.search_offset(address, queue, time_ms)
+        )
+    return await instance.at_master(
+        queue, lambda address: calls.max_offset(address, queue)
+    )

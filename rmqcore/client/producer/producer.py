@@ -55,6 +55,7 @@ RETRY_ELSEWHERE: Final = frozenset(
         ResponseCode.NO_BUYER_ID,
         ResponseCode.NOT_IN_CURRENT_UNIT,
         ResponseCode.GO_AWAY,
+        ResponseCode.NOT_LEADER_FOR_QUEUE,
     )
 )
 """Answers after which another broker may take the message."""
@@ -182,7 +183,7 @@ class Producer:
         to = queue
         try:
             to = queue or await self._choose(message.topic, select, ())
-            address = await instance.master(to.broker_name, to.topic)
+            address = await instance.master(to)
             channel = await instance.pool.channel(address)
             began = instance.clock.monotonic()
             now_ms = instance.now_ms()
@@ -230,7 +231,7 @@ class Producer:
         """Send a message without asking for an answer; it may be lost unnoticed."""
         instance, sender = self._started()
         to = queue or await self._choose(message.topic, select, ())
-        address = await instance.master(to.broker_name, to.topic)
+        address = await instance.master(to)
         command, _ = sender.send_command(message, to, instance.now_ms(), oneway=True)
         await instance.pool.oneway(address, command)
 
@@ -268,12 +269,18 @@ class Producer:
         monotonic = self._started()[0].clock.monotonic
         ends = monotonic() + self._timeout_s
         failed: list[str] = []
+        followed = False
         while True:
             to = queue or await self._choose(topic, select, failed)
             try:
                 return await self._attempt(to, make, ends - monotonic())
             except (TransportError, ResponseError, RouteError) as error:
-                failed.append(to.broker_name)
+                if _has_moved(error) and not followed:
+                    # A logical queue has another broker now, which the route names.
+                    followed = await self._started()[0].fetch_route(topic)
+                    if followed:
+                        continue
+                failed.append(self._broker_name(to))
                 is_last = len(failed) >= attempts or monotonic() >= ends
                 if is_last or not _may_work_elsewhere(error):
                     raise
@@ -286,7 +293,7 @@ class Producer:
         began = instance.clock.monotonic()
         failed = True
         try:
-            address = await instance.master(to.broker_name, to.topic)
+            address = await instance.master(to)
             command, unique = make(to)
             response = await instance.pool.request(address, command, timeout_s)
             result = read_send_response(
@@ -301,6 +308,9 @@ class Producer:
         finally:
             self._report(instance, to, began, failed=failed)
 
+    def _broker_name(self, queue: MessageQueue) -> str:
+        return self._started()[0].routes.broker_name(queue)
+
     def _report(
         self, instance: ClientInstance, to: MessageQueue, began: float, *, failed: bool
     ) -> None:
@@ -308,7 +318,7 @@ class Producer:
         if self._faults is not None:
             took_ms = (instance.clock.monotonic() - began) * 1000
             self._faults.report(
-                to.broker_name, took_ms, instance.now_ms(), failed=failed
+                self._broker_name(to), took_ms, instance.now_ms(), failed=failed
             )
 
     async def _choose(
@@ -322,9 +332,9 @@ class Producer:
             turn = self._turns[topic] = RoundRobin(self._started()[0].rng)
         avoid = set(failed)
         if self._faults is not None:
-            names = {queue.broker_name for queue in queues}
+            names = {self._broker_name(queue) for queue in queues}
             avoid |= self._faults.avoided(names, self._started()[0].now_ms())
-        return turn.choose(queues, avoid)
+        return turn.choose(queues, avoid, self._broker_name)
 
     def _elsewhere(
         self,
@@ -358,6 +368,13 @@ class Producer:
             outcome.set_exception(error)
             # Read it here, or the loop complains when the caller never does.
             outcome.exception()
+
+
+def _has_moved(error: RmqError) -> bool:
+    return (
+        isinstance(error, ResponseError)
+        and error.code == ResponseCode.NOT_LEADER_FOR_QUEUE
+    )
 
 
 def _may_work_elsewhere(error: RmqError) -> bool:

@@ -7,6 +7,7 @@ the same queue, as long as the topic's queues stay the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from operator import attrgetter
 from random import Random
 
 from rmqcore.errors import RouteError
@@ -26,10 +27,14 @@ class RoundRobin:
         self._next = rng.randrange(1 << 16)
 
     def choose(
-        self, queues: Sequence[MessageQueue], avoid: Collection[str] = ()
+        self,
+        queues: Sequence[MessageQueue],
+        avoid: Collection[str] = (),
+        broker_name: Callable[[MessageQueue], str] = attrgetter("broker_name"),
     ) -> MessageQueue:
         """Return the next queue whose broker is not in `avoid`, else just the next one.
 
+        `broker_name` tells the broker of a queue, which for a logical one changes.
         Raises `RouteError` when there is no queue at all.
         """
         if not queues:
@@ -37,7 +42,7 @@ class RoundRobin:
         for _ in queues:
             self._next += 1
             queue = queues[self._next % len(queues)]
-            if queue.broker_name not in avoid:
+            if not avoid or broker_name(queue) not in avoid:
                 return queue
         self._next += 1
         return queues[self._next % len(queues)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from rmqcore.client.membership.group import GroupContext
 from rmqcore.client.membership.process_queue import ProcessQueue
@@ -31,7 +31,7 @@ class QueueLocks:
     async def lock(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         """Ask for locks; return those granted, with the time they count from (ms)."""
         answers = await asyncio.gather(
-            *(self._ask(asked) for asked in by_broker(queues).values())
+            *(self._ask(asked) for asked in self._by_broker(queues))
         )
         return {
             queue: sent_ms
@@ -63,14 +63,19 @@ class QueueLocks:
                 logger.warning("group=%s queue=%s lock lost", context.group, queue)
             anew.extend(gained)
 
-        await asyncio.gather(*(renew(asked) for asked in by_broker(held).values()))
+        await asyncio.gather(*(renew(asked) for asked in self._by_broker(held)))
         return anew
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
         """Give locks back; one that cannot be given back expires by itself."""
         await asyncio.gather(
-            *(self._give_back(given) for given in by_broker(queues).values())
+            *(self._give_back(given) for given in self._by_broker(queues))
         )
+
+    def _by_broker(
+        self, queues: Iterable[MessageQueue]
+    ) -> Collection[list[MessageQueue]]:
+        return by_broker(queues, self._context.instance.routes.broker_name).values()
 
     async def _ask(
         self, queues: list[MessageQueue]
@@ -78,9 +83,7 @@ class QueueLocks:
         context = self._context
         sent_ms = context.now_ms()
         try:
-            address = await context.instance.master(
-                queues[0].broker_name, queues[0].topic
-            )
+            address = await context.instance.master(queues[0])
             granted = await context.instance.calls.lock(
                 address, context.client_id, context.group, queues
             )
@@ -88,7 +91,7 @@ class QueueLocks:
             logger.warning(
                 "group=%s broker=%s no answer on locks of %d queues: %s",
                 context.group,
-                queues[0].broker_name,
+                context.instance.routes.broker_name(queues[0]),
                 len(queues),
                 error,
             )
@@ -98,9 +101,7 @@ class QueueLocks:
     async def _give_back(self, queues: list[MessageQueue]) -> None:
         context = self._context
         try:
-            address = await context.instance.master(
-                queues[0].broker_name, queues[0].topic
-            )
+            address = await context.instance.master(queues[0])
             await context.instance.calls.unlock(
                 address, context.client_id, context.group, queues
             )
@@ -108,7 +109,7 @@ class QueueLocks:
             logger.warning(
                 "group=%s broker=%s locks of %d queues not given back: %s",
                 context.group,
-                queues[0].broker_name,
+                context.instance.routes.broker_name(queues[0]),
                 len(queues),
                 error,
             )

@@ -207,9 +207,8 @@ class Rebalancer:
         context = self._context
         by_broker: dict[str, list[tuple[ProcessQueue, int]]] = {}
         for process, offset in fresh:
-            by_broker.setdefault(process.queue.broker_name, []).append(
-                (process, offset)
-            )
+            name = context.instance.routes.broker_name(process.queue)
+            by_broker.setdefault(name, []).append((process, offset))
         changed = list(topics)
         for topic in changed:
             context.tell_allocation(topic)

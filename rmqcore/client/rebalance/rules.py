@@ -8,7 +8,7 @@ fails leaves the previous assignment as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -100,11 +100,13 @@ def not_subscribed(
     return [queue for queue in held if queue.topic not in topics]
 
 
-def by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
+def by_broker(
+    queues: Iterable[MessageQueue], broker_name: Callable[[MessageQueue], str]
+) -> dict[str, list[MessageQueue]]:
     """Group queues by broker: locks go in one batch request each (C8)."""
     grouped: dict[str, list[MessageQueue]] = {}
     for queue in queues:
-        grouped.setdefault(queue.broker_name, []).append(queue)
+        grouped.setdefault(broker_name(queue), []).append(queue)
     return grouped
 
 

@@ -14,6 +14,7 @@ from rmqcore.model import BrokerData, Perm, QueueData, TopicRoute
 from rmqcore.protocol.fastjson import dumps
 
 from .codec import BodyDecoder, Int32, Name, QueueCount, quote_bare_keys
+from .mapping import WireMapping, mapping_info_members
 
 
 class _BrokerData(msgspec.Struct, rename="camel"):
@@ -49,6 +50,7 @@ class _TopicRoute(msgspec.Struct, rename="camel"):
     filter_server_table: dict[str, list[str]] = {}
     order_topic_conf: str | None = None
     queue_datas: list[_QueueData] = []
+    topic_queue_mapping_by_broker: dict[str, WireMapping] | None = None
 
 
 class _ClusterInfo(msgspec.Struct, rename="camel"):
@@ -96,6 +98,10 @@ def decode_topic_route(data: bytes) -> TopicRoute:
         tuple(queue.model() for queue in body.queue_datas),
         order,
         {key: tuple(value) for key, value in body.filter_server_table.items()},
+        {
+            name: mapping.model()
+            for name, mapping in (body.topic_queue_mapping_by_broker or {}).items()
+        },
     )
 
 
@@ -104,24 +110,27 @@ def encode_topic_route(route: TopicRoute, *, standard_json: bool = False) -> byt
 
     Standard JSON is for peers of version 4.9.4 or later, and for peers that ask for it.
     """
-    return dumps(
-        {
-            "brokerDatas": [_broker_members(broker) for broker in route.brokers],
-            "filterServerTable": route.filter_servers,
-            "orderTopicConf": route.order_topic_conf,
-            "queueDatas": [
-                {
-                    "brokerName": queue.broker_name,
-                    "perm": int(queue.perm),
-                    "readQueueNums": queue.read_queue_nums,
-                    "topicSysFlag": queue.topic_sys_flag,
-                    "writeQueueNums": queue.write_queue_nums,
-                }
-                for queue in route.queues
-            ],
-        },
-        standard_json=standard_json,
-    )
+    members: dict[str, Any] = {
+        "brokerDatas": [_broker_members(broker) for broker in route.brokers],
+        "filterServerTable": route.filter_servers,
+        "orderTopicConf": route.order_topic_conf,
+        "queueDatas": [
+            {
+                "brokerName": queue.broker_name,
+                "perm": int(queue.perm),
+                "readQueueNums": queue.read_queue_nums,
+                "topicSysFlag": queue.topic_sys_flag,
+                "writeQueueNums": queue.write_queue_nums,
+            }
+            for queue in route.queues
+        ],
+    }
+    if route.mappings:
+        members["topicQueueMappingByBroker"] = {
+            name: mapping_info_members(mapping)
+            for name, mapping in route.mappings.items()
+        }
+    return dumps(members, standard_json=standard_json)
 
 
 def decode_cluster_info(data: bytes) -> ClusterInfo:

@@ -22,18 +22,24 @@ from .codec import (
     by_queue,
     empty_tables,
     pair_queue_keys,
+    quote_bare_keys,
     reshape_tables,
     rewrite_one_table,
 )
+from .mapping import WireMapping, mapping_detail_members
 
 _STATS_CLOSING: Final = b'}},"topicPutTps":'
 
 
 class WireTopicConfig(msgspec.Struct, rename="camel"):
-    """A topic's configuration with Java's member names."""
+    """A topic's configuration with Java's member names.
+
+    `mapping_detail` is set for static topics, and only by the answer to 351.
+    """
 
     topic_name: Name
     attributes: dict[str, str] = {}
+    mapping_detail: WireMapping | None = None
     order: bool = False
     perm: Int32 = 6
     read_queue_nums: QueueCount = 16
@@ -52,12 +58,14 @@ class WireTopicConfig(msgspec.Struct, rename="camel"):
             self.topic_sys_flag,
             self.order,
             self.attributes,
+            None if self.mapping_detail is None else self.mapping_detail.model(),
         )
 
 
 class _TopicConfigTable(msgspec.Struct, rename="camel"):
     data_version: DataVersion = DataVersion()
     topic_config_table: dict[str, WireTopicConfig] = {}
+    topic_queue_mapping_detail_map: dict[str, WireMapping] = {}
 
 
 class _TopicConfigList(msgspec.Struct, rename="camel"):
@@ -104,8 +112,8 @@ def _rewrite_stats(data: bytes) -> bytes | None:
     return rewrite_one_table(data)
 
 
-_CONFIG: Final = BodyDecoder(WireTopicConfig)
-_CONFIG_TABLE: Final = BodyDecoder(_TopicConfigTable)
+_CONFIG: Final = BodyDecoder(WireTopicConfig, rewrite=quote_bare_keys)
+_CONFIG_TABLE: Final = BodyDecoder(_TopicConfigTable, rewrite=quote_bare_keys)
 _CONFIG_LIST: Final = BodyDecoder(_TopicConfigList)
 _STATS: Final = BodyDecoder(
     TopicStats, rewrite=_rewrite_stats, reshape=reshape_tables("offsetTable")
@@ -119,7 +127,10 @@ def decode_topic_config(data: bytes) -> TopicConfig:
 
 def encode_topic_config(config: TopicConfig) -> bytes:
     """Return the body of 351."""
-    return dumps(topic_config_members(config))
+    members = topic_config_members(config)
+    if config.mapping is not None:
+        members["mappingDetail"] = mapping_detail_members(config.mapping)
+    return dumps(members)
 
 
 def decode_topic_config_list(data: bytes) -> list[TopicConfig]:
@@ -135,6 +146,9 @@ def encode_topic_config_list(configs: Sequence[TopicConfig]) -> bytes:
 def decode_topic_config_table(data: bytes) -> TopicConfigTable:
     """Return all topics of a broker (21)."""
     body = _CONFIG_TABLE.decode(data)
+    mappings = body.topic_queue_mapping_detail_map
+    for name in mappings.keys() & body.topic_config_table.keys():
+        body.topic_config_table[name].mapping_detail = mappings[name]
     return TopicConfigTable(
         {name: config.model() for name, config in body.topic_config_table.items()},
         body.data_version,
@@ -143,7 +157,15 @@ def decode_topic_config_table(data: bytes) -> TopicConfigTable:
 
 def encode_topic_config_table(table: TopicConfigTable) -> bytes:
     """Return the body of 21."""
-    return dumps(topic_table_members(table))
+    mappings = {
+        name: mapping_detail_members(config.mapping)
+        for name, config in table.topics.items()
+        if config.mapping is not None
+    }
+    members = topic_table_members(table)
+    return dumps(
+        members | {"topicQueueMappingDetailMap": mappings} if mappings else members
+    )
 
 
 def topic_table_members(table: TopicConfigTable) -> dict[str, Any]:

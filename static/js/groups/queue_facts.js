@@ -7,6 +7,9 @@ import { clock, moment } from "../frame/format.js";
 import { shown } from "./standing.js";
 import { ui } from "../frame/words.js";
 
+/** How the broker names of a static topic's logical queues begin. */
+const LOGICAL = "__syslo__";
+
 /** Where the messages, the offset and the past of a queue are, as far as one may look. */
 export function links(queue, urls) {
   const { messages, offsets, timeline } = urls;
@@ -14,11 +17,14 @@ export function links(queue, urls) {
   const committed = shown(queue, "committed");
   const at = { by: "offset", ...place, offset: committed };
   const named = `${queue.broker}/${queue.queue_id}`;
+  // Messages of a logical queue are searched in the queues of the brokers.
+  const logical = queue.broker.startsWith(LOGICAL);
+  const newest = { by: "newest", ...(logical ? { topic: queue.topic } : place) };
   return [
-    ["newest_messages", messages && `${messages}?${params({ by: "newest", ...place })}`],
+    ["newest_messages", messages && `${messages}?${params(newest)}`],
     [
       "first_waiting",
-      messages && committed !== null && shown(queue, "lag")
+      messages && !logical && committed !== null && shown(queue, "lag")
         ? `${messages}?${params(at)}`
         : null,
     ],

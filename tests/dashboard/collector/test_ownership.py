@@ -199,7 +199,17 @@ def test_where_everybody_has_a_word_nobodys_queue_may_still_be_committed() -> No
     assert rows[2].wrong == "unowned"
 
 
-def test_queues_of_a_static_topic_are_never_missing_an_owner() -> None:
+def test_logical_queues_are_owned_like_any_others() -> None:
+    logical = keys(2, "orders", "__syslo__global__")
+    seen = group(table(logical), [member("c1", logical[:1])], expected=["c1"] * 2)
+    tracker = OwnershipTracker()
+    tracker.judge(seen, NOW)
+    held, lost = tracker.judge(seen, NOW + CONFIRM_AFTER_MS).rows
+    assert (held.wrong, held.owners) == (None, ("c1",))
+    assert lost.wrong == "unowned"
+
+
+def test_physical_queues_of_a_static_topic_are_never_missing_an_owner() -> None:
     logical = (("orders", "__syslo__global__", 0),)
     seen = group(table(QUEUES), [member("c1", logical)], expected=["c1"] * 4)
     tracker = OwnershipTracker()

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from dashboard.collector.topics_document import GROUPS_LISTED, TopicBook
+from dashboard.live.topic_documents import TopicRow
 from rmqcore.model import Perm, QueueData
 from rmqcore.model.columns import Column, Reason
+from rmqcore.model.mapping import LogicalPiece, LogicQueueMappingItem
 from rmqcore.model.snapshot import (
     ClusterSnapshot,
     GroupSnapshot,
@@ -176,3 +178,59 @@ def test_dead_letters_that_came_within_the_hour_fill_their_topic() -> None:
         0
     ]
     assert (row["kind"], row["status"]["word"]) == ("dlq", "filling")
+
+
+def static(end: int | None, begin: int | None = 10_000) -> TopicSnapshot:
+    """A logical queue that has moved from b to a, and one that nobody has."""
+    name = "__syslo__global__"
+    old = LogicalPiece(LogicQueueMappingItem(0, 1, "b", 0), 5, 40)
+    new = LogicalPiece(LogicQueueMappingItem(1, 0, "a", begin), 0, end)
+    high = Reason.NO_ANSWER if end is None else 10_000 + end
+    return TopicSnapshot(
+        "orders",
+        TopicKind.NORMAL,
+        keys(1, "orders", name),
+        Column.of([5]),
+        Column.of([high]),
+        {"a": QueueData("a", 1, 1, RW), "b": QueueData("b", 2, 2, RW)},
+        ((old, new),),
+    )
+
+
+def row_of(book: TopicBook, step: int, seen: TopicSnapshot) -> TopicRow:
+    return book.take(sweep(step, seen), {}, {})["topics"][1]
+
+
+def test_a_static_topic_is_counted_in_messages_and_not_in_offsets() -> None:
+    book = TopicBook("east")
+    first = row_of(book, 0, static(0))
+    row = row_of(book, 1, static(100))
+    (queues,) = row["brokers"]
+    assert (queues["name"], queues["read"], queues["ids"]) == (
+        "__syslo__global__",
+        1,
+        [0],
+    )
+    assert (first["held"], row["held"], queues["held"]) == (35, 135, [135])
+    assert queues["max"] == [10_100]
+    assert row["rate_in"] == 10.0
+    assert row["leaders"] == {"a": 1, "b": 0}
+    assert row["differs"] == []
+
+
+def test_a_move_of_a_logical_queue_is_no_traffic() -> None:
+    book = TopicBook("east")
+    only = static(0)
+    before = replace(only, pieces=(only.pieces[0][:1],), max=Column.of([40]))
+    row_of(book, 0, before)
+    assert row_of(book, 1, static(0))["rate_in"] == 0.0
+
+
+def test_a_logical_queue_whose_leader_is_silent_is_not_known() -> None:
+    book = TopicBook("east")
+    row_of(book, 0, static(100))
+    row = row_of(book, 1, static(None))
+    (queues,) = row["brokers"]
+    assert (row["held"], row["rate_in"], queues["reason"]) == (None, None, "no_answer")
+    assert (queues["max"], queues["held"]) == ([10_100], [None])
+    assert row["status"]["word"] == "half_known"

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
+from dashboard.gateway.offsets import Standing
 from dashboard.models import OffsetChange, Role
 from dashboard.offsets.pages import FOLLOWED
 from tests.dashboard.conftest import SignIn
@@ -129,3 +130,15 @@ def test_programs_preview_move_and_undo(operator: Client, east: East) -> None:
     )
     assert undone.json()["undo_of"] == made.json()["id"]
     assert east.committed() == [6, 6, 6, 6]
+
+
+def test_offsets_on_a_static_topic_are_not_moved(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "dashboard.offsets.reads.read_standing",
+        lambda *_: Standing((), {}, static=True),
+    )
+    page = text_of(operator.get(f"{PAGE}?to=earliest&topic=orders"))
+    assert "“orders” is a static topic: its brokers keep a group" in page
+    assert not OffsetChange.objects.exists()

@@ -8,10 +8,14 @@ import pytest
 import redis
 from django.test import Client
 
+from dashboard.gateway.producers import Producers
+from dashboard.gateway.topic_questions import TopicAnswers
 from dashboard.live.broker_documents import untold
 from dashboard.live.names import brokers_key, group_key, topics_key
 from dashboard.live.topic_documents import TopicBroker, TopicRow
 from dashboard.models import Role
+from rmqcore.model import LogicQueueMappingItem, TopicQueueMapping, TopicRoute
+from rmqcore.model.mapping import LogicalPiece
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import (
     NOW_MS,
@@ -270,3 +274,36 @@ def test_an_old_document_of_a_group_is_not_drawn_as_now(
         client.delete(group_key("hangzhou", "order-settlement"))
         client.lpush(group_key("hangzhou", "order-settlement"), "a list")
     assert viewer.get(address).content.decode().count(said) == before + 1
+
+
+def test_a_static_topics_route_says_where_each_logical_queue_is_and_was(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = LogicalPiece(LogicQueueMappingItem(0, 3, "broker-a", 0), 12, 40)
+    new = LogicalPiece(LogicQueueMappingItem(1, 5, "broker-b", 10_000), 0, 7)
+    untold = LogicalPiece(LogicQueueMappingItem(1, 6, "broker-b", None), None, None)
+    mapping = TopicQueueMapping("orders", "broker-b", 3, current={0: 5})
+    answers = TopicAnswers(
+        TopicRoute((), (), mappings={"broker-b": mapping}),
+        {},
+        Producers((), {}),
+        {},
+        {0: (old, new), 1: (old, untold), 2: ()},
+    )
+    monkeypatch.setattr("dashboard.topics.pages.ask_topic", lambda *_: answers)
+    page = text_of(viewer.get(f"{LIST}orders/configuration/"))
+    assert "Logical queues This is a static topic" in page
+    assert "0 broker-b 5 10,000 10,007 0 7 takes messages" in page
+    assert "0 broker-a 3 0 40 12 40 moved away" in page
+    assert "1 broker-b 6 — Not known — Not known" in page
+    assert "being moved here" in page
+    assert "2 No broker that answered has it." in page
+
+
+def test_other_topics_have_no_part_about_logical_queues(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = TopicAnswers(TopicRoute((), ()), {}, Producers((), {}), {})
+    monkeypatch.setattr("dashboard.topics.pages.ask_topic", lambda *_: answers)
+    page = text_of(viewer.get(f"{LIST}orders/configuration/"))
+    assert "Logical queues" not in page

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.topics.reads import Cell, line_of, losses, queues_of
+from dashboard.topics.reads import Cell, brokers_of, line_of, losses, queues_of
 from tests.dashboard.documents import group_state, member, queue
 
 from .topic_documents import broker, topic_group, topic_row
@@ -47,3 +47,15 @@ def test_what_a_broker_takes_along_is_only_said_where_it_is_sure() -> None:
 
 def test_a_lag_that_is_not_known_is_not_none() -> None:
     assert cell(owners=[], lag=None).lag is None
+
+
+def test_what_goes_with_a_broker_of_a_static_topic_are_the_queues_it_leads() -> None:
+    logical = broker("__syslo__global__", 3)
+    logical["held"] = [1, None, 3]
+    row = topic_row("orders", brokers=[logical], leaders={"a": 3, "b": 0})
+    assert brokers_of(row) == ["a", "b"]
+    assert [(each.broker, each.queues, each.others) for each in losses(row)] == [
+        ("a", 3, 0),
+        ("b", 0, 1),
+    ]
+    assert [each.held for each in queues_of(row)] == [1, None, 3]

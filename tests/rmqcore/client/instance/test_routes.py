@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rmqcore.client.instance.routes import RouteTable
@@ -11,6 +13,7 @@ from rmqcore.model import (
     MessageQueue,
     Perm,
     QueueData,
+    TopicQueueMapping,
     TopicRoute,
 )
 
@@ -62,7 +65,7 @@ def test_a_broker_that_left_every_route_is_forgotten(table: RouteTable) -> None:
     table.update("U", route("a"))
     assert {broker.broker_name for broker in table.brokers} == {"a"}
     with pytest.raises(RouteError, match="broker b"):
-        table.master("b")
+        table.master(MessageQueue("T", "b", 0))
 
 
 def test_a_topic_to_be_created_goes_where_the_default_lives() -> None:
@@ -72,16 +75,33 @@ def test_a_topic_to_be_created_goes_where_the_default_lives() -> None:
         MessageQueue("new", "a", n) for n in range(4)
     ]
     assert not table.known("new")
-    assert table.master("a") == "a:1"
+    assert table.master(MessageQueue("T", "a", 0)) == "a:1"
     table.update("new", route("b"))
     assert {broker.broker_name for broker in table.brokers} == {"b"}
 
 
 def test_addresses_by_broker_id(table: RouteTable) -> None:
     table.update("S", route("s", slave=True))
-    assert table.address("a") == table.address("a", 1) == "a:1"
-    assert table.address("s") == "s:2"
+    a, s = MessageQueue("T", "a", 0), MessageQueue("S", "s", 0)
+    assert table.address(a) == table.address(a, 1) == "a:1"
+    assert table.address(s) == "s:2"
     with pytest.raises(RouteError, match="no master"):
-        table.master("s")
+        table.master(s)
     with pytest.raises(RouteError, match="no address"):
-        table.address("nobody")
+        table.address(MessageQueue("T", "nobody", 0))
+
+
+def test_a_logical_queue_is_asked_of_its_leader(table: RouteTable) -> None:
+    queue = MessageQueue("L", "__syslo__global__", 0)
+
+    def led_by(broker: str) -> TopicRoute:
+        mapping = TopicQueueMapping("L", broker, 1, current={0: 3})
+        return replace(route("a", "b"), mappings={broker: mapping})
+
+    table.update("L", led_by("a"))
+    assert table.subscribe_queues("L") == table.publish_queues("L") == [queue]
+    assert (table.broker_name(queue), table.master(queue)) == ("a", "a:1")
+    table.update("L", led_by("b"))
+    assert (table.broker_name(queue), table.address(queue)) == ("b", "b:1")
+    table.update("L", route("a", "b"))
+    assert table.broker_name(queue) == queue.broker_name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,7 +127,7 @@ def test_members_that_see_the_same_own_every_queue_once() -> None:
 
 
 def test_queues_are_grouped_by_broker() -> None:
-    assert by_broker([QUEUES[0], OTHER, QUEUES[1]]) == {
+    assert by_broker([QUEUES[0], OTHER, QUEUES[1]], attrgetter("broker_name")) == {
         "broker-a": QUEUES[:2],
         "broker-b": [OTHER],
     }

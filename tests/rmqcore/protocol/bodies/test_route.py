@@ -18,7 +18,7 @@ from rmqcore.protocol.bodies import (
     encode_topic_route,
 )
 
-from .tricky import counts, filled, int32s, names
+from .tricky import counts, filled, int32s, mappings, names
 
 addresses = st.dictionaries(st.integers(0, 2**63 - 1), names, max_size=3)
 brokers = st.builds(BrokerData, names, filled, addresses)
@@ -31,6 +31,7 @@ routes = st.builds(
     st.lists(queue_data, max_size=3).map(tuple),
     st.none() | st.just("broker-a:4;broker-b:4"),
     st.dictionaries(names, st.lists(names, max_size=2).map(tuple), max_size=2),
+    st.dictionaries(names, mappings(with_pieces=False), max_size=2),
 )
 
 

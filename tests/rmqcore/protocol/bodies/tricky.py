@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from rmqcore.model import MessageQueue
+from rmqcore.model import LogicQueueMappingItem, MessageQueue, TopicQueueMapping
 
 FRAGMENTS = [
     '"}:',
@@ -47,3 +47,30 @@ int64s = st.integers(-(2**63), 2**63 - 1)
 counts = st.integers(0, 100_000)
 rates = st.floats(0, 1e12)
 queues = st.builds(MessageQueue, names, names, int32s)
+told = st.none() | st.integers(0, 2**63 - 1)
+pieces = st.builds(
+    LogicQueueMappingItem,
+    int32s,
+    int32s,
+    filled,
+    told,
+    int64s,
+    told,
+    told,
+    told,
+)
+
+
+def mappings(*, with_pieces: bool) -> st.SearchStrategy[TopicQueueMapping]:
+    """Return mappings of static topics; name servers send none of the pieces."""
+    few = st.lists(pieces, max_size=2).map(tuple)
+    return st.builds(
+        TopicQueueMapping,
+        names,
+        filled,
+        counts,
+        int64s,
+        names,
+        st.dictionaries(int32s, int32s, max_size=2),
+        st.dictionaries(int32s, few, max_size=2) if with_pieces else st.just({}),
+    )
