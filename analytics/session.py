@@ -78,7 +78,8 @@ def start_session(settings: SessionSettings) -> SparkSession:
     os.environ.update(java_environment(os.environ, shim_home))
     _let_workers_import_us()
     # Otherwise every failed query is written to standard error as a page of JSON.
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(_NEVER)
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(_NEVER)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     builder = SparkSession.Builder().appName("rocketscope").master(settings.master)
     for key, value in configuration(settings).items():

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.jars import missing_tool
 
-pytest_plugins = ("tests.support.sharing",)
+pytest_plugins = ("tests.support.failures", "tests.support.sharing")
 
 # A busy machine makes single examples slow; only the test's own limit counts.
 settings.register_profile(

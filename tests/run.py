@@ -9,6 +9,10 @@ that it starts, so that all other steps run beside it, one after another and the
 ones first; the output of each is printed whole when it ends. Goes on after a failure,
 so that one run shows all there is, and exits with the code of the first step that
 failed, in the order in which they stand here.
+
+Tests of the large run that fail are named at once. If they are few, they are run again
+at the end, with the machine to themselves: some wait for processes that a busy machine
+starves. What fails again has failed; what passes then is named, and is to be looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.support.sharing import HEAVY
 
@@ -71,11 +77,14 @@ QUICK_TESTS: dict[str, list[str]] = {
         *("-m", f"not ({' or '.join(HEAVY)})"),
     ],
 }
+# The tests of the large run that failed; of these, this many are run again.
+FAILED = ROOT / ".pytest_cache" / "failed.txt"
+FEW = 10
 ALL_TESTS: dict[str, list[str]] = {
     # `tests.support.sharing` says which of them run in one process, and which first.
     "unit, property and embedded tests, browser, Spark, interop": [
         *(*OTHERS, "--dist", "loadgroup", "--no-loadscope-reorder"),
-        *("--durations", "40"),
+        *("--durations", "40", "--list-failed", str(FAILED)),
     ],
 }
 
@@ -85,6 +94,7 @@ def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
 
     Those `beside` run one after another. An interrupt ends all.
     """
+    FAILED.unlink(missing_ok=True)
     codes = dict.fromkeys(beside, 1)  # what cannot be started has failed
     others = threading.Thread(target=run_whole, args=(beside, codes), daemon=True)
     others.start()
@@ -94,10 +104,26 @@ def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
         codes[name] = subprocess.call(command, cwd=ROOT)
         print(f"   {name}: {time.monotonic() - began:.0f} s", flush=True)
     others.join()
+    for name in ALL_TESTS.keys() & steps.keys():
+        codes[name] = codes[name] and run_failed_again(codes[name])
     failed = {name: code for name, code in codes.items() if code}
     for name, code in failed.items():
         print(f"failed with exit code {code}: {name}", flush=True)
     return next(iter(failed.values()), 0)
+
+
+def run_failed_again(code: int) -> int:
+    """Run the few tests that failed once more; return 0 if all pass, else `code`."""
+    names = FAILED.read_text().splitlines() if FAILED.exists() else []
+    # Other codes of pytest say that something else went wrong than tests.
+    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(names) <= FEW:
+        return code
+    print(f"── {len(names)} failed; they are run again, by themselves", flush=True)
+    again = subprocess.call([PYTHON, "-m", "pytest", f"@{FAILED}"], cwd=ROOT)
+    if again:
+        return code
+    print("passed only by themselves:", *names, sep="\n   ", flush=True)
+    return 0
 
 
 def run_whole(steps: Mapping[str, list[str]], codes: dict[str, int]) -> None:

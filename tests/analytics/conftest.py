@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from pyspark.logger import PySparkLogger
+
     from analytics.session import SessionSettings, start_session
 
+    # It turns every handler to JSON that it is given, and pytest gives it the one that
+    # all later tests in this process read from: PySpark's logger does not propagate.
+    PySparkLogger.addHandler = logging.Logger.addHandler  # type: ignore[method-assign]
     settings = SessionSettings(
         work_dir=Path(tmp_path_factory.mktemp("spark")) / "spark",
         # Java ends when the heap is full, and all tests share it, in any order.

@@ -87,8 +87,28 @@ def test_a_session_keeps_utc_and_its_peace(
     assert spark.sparkContext.uiWebUrl is None
     with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
         spark.sql("select * from nowhere")
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        spark.range(1).selectExpr("1 / id").collect()
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        spark.range(1).select("nowhere")
     assert capfd.readouterr().err == ""
     assert logging.getLogger("py4j").level == logging.WARNING
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(1800)
+def test_later_tests_can_read_the_log_after_a_failed_query(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.sql("select * from nowhere")
+    formatter = caplog.handler.formatter
+    failed = logging.getLogger("SQLQueryContextLogger")
+    failed.addHandler(caplog.handler)  # as pytest does, because it does not propagate
+    try:
+        assert caplog.handler.formatter is formatter
+    finally:
+        failed.removeHandler(caplog.handler)
 
 
 @pytest.mark.spark

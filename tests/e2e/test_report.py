@@ -22,7 +22,7 @@ pytestmark = [
 
 GROUP = "demo-consumers"
 FIGURES = 5
-MADE_MS = 600_000
+MADE_MS = 1_200_000
 """Analytics has the lowest priority: other tests beside this one make it wait."""
 
 
