@@ -58,14 +58,14 @@ def make_token(
         )
     if not user.allows_somewhere(role):
         raise TokenRefusedError(
-            _("%(user)s has nowhere the role “%(role)s”.")
+            _("%(user)s does not have the role “%(role)s” anywhere.")
             % {"user": user.get_username(), "role": role.label}
         )
     seen = Cluster.objects.filter(configured=True).seen_by(user)
     for cluster in clusters:
         if not seen.filter(name=cluster).exists():
             raise TokenRefusedError(
-                _("%(user)s sees no cluster “%(cluster)s”.")
+                _("%(user)s cannot see a cluster “%(cluster)s”.")
                 % {"user": user.get_username(), "cluster": cluster[:60]}
             )
     now = timezone.now()
