@@ -63,6 +63,7 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "oldest_partial": totals["oldest_partial"],
         "rate_in": totals["rate_in"],
         "rate_out": totals["rate_out"],
+        "rate_partial": totals.get("rate_partial", False),
         "skew": totals["skew"],
         "strategy": {
             "name": group.strategy,

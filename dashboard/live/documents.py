@@ -366,6 +366,7 @@ class OverviewRow(TypedDict):
     oldest_partial: NotRequired[bool]
     rate_in: float | None
     rate_out: float | None
+    rate_partial: NotRequired[bool]
     skew: float | None
     strategy: Strategy
     orderly: bool | None

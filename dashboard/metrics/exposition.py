@@ -17,7 +17,11 @@ _IN_HELP: Final = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
 
 class Family:
-    """A metric with its samples; counters have names that end in `_total`."""
+    """A metric with its samples; counters have names that end in `_total`.
+
+    Prometheus refuses a scrape that has one series twice, and what clients and brokers
+    report may name the same thing twice: of two samples the later one counts.
+    """
 
     def __init__(
         self, name: str, text: str, kind: Literal["gauge", "counter"] = "gauge"
@@ -28,15 +32,20 @@ class Family:
             )
         self._name = name
         help_text = text.translate(_IN_HELP)
-        self._lines = [f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n"]
+        self._head = f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n"
+        self._samples: dict[str, float] = {}
 
     def add(self, labels: str, number: float) -> None:
         """Add a sample; `labels` are what `labelled` returns, or empty."""
-        self._lines.append(f"{self._name}{labels} {_written(number)}\n")
+        self._samples[labels] = number
 
     def text(self) -> str:
         """Return the metric as it is exposed."""
-        return "".join(self._lines)
+        lines = (
+            f"{self._name}{labels} {_written(number)}\n"
+            for labels, number in self._samples.items()
+        )
+        return self._head + "".join(lines)
 
 
 def labelled(**labels: str) -> str:
@@ -50,6 +59,11 @@ def labelled(**labels: str) -> str:
 def exposed(families: Iterable[Family]) -> bytes:
     """Return what a scrape is answered with."""
     return "".join(family.text() for family in families).encode()
+
+
+def seconds(ms: float | None) -> float | None:
+    """Return ms in Prometheus' unit of time; None where they are unknown."""
+    return None if ms is None else ms / 1000
 
 
 def _written(number: float) -> str:

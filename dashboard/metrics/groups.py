@@ -3,8 +3,8 @@
 A figure that is not known has no sample, and neither has a group that this program
 failed to judge. A list that has not been renewed for a minute gives no samples at all:
 old figures would look like current ones, and `rocketscope_sweep_age_seconds` says why
-there are none. Where a figure covers only a part of the queues,
-`rocketscope_group_complete` is 0.
+there are none. Where figures cover only a part of the queues, or one broker did not
+answer, `rocketscope_group_complete` is 0.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from dashboard.brokers.reach import is_partial
 from dashboard.live.documents import OverviewRow
 from dashboard.live.state import LiveState
 from rmqcore.allocation.drain import drain_time
 
-from .exposition import Family, labelled
+from .exposition import Family, labelled, seconds
 
 OLD_AFTER_SECONDS: Final = 60.0
 """Six sweeps of all groups."""
@@ -27,14 +28,22 @@ SEVERITIES: Final = {"ok": 0, "warn": 1, "crit": 2}
 Number = float | int | None
 
 
-def _seconds(ms: float | None) -> float | None:
-    return None if ms is None else ms / 1000
+def _is_whole(row: OverviewRow) -> bool:
+    part = row["lag_partial"] or row.get("rate_partial", False)
+    return not (part or is_partial(row))
 
 
 def _drain_seconds(row: OverviewRow) -> float | None:
-    if row["lag_partial"]:
+    """Return how long the lag takes; None where lag or rates cover only a part."""
+    if not _is_whole(row):
         return None
     return drain_time(row["lag"], row["rate_out"], row["rate_in"])
+
+
+def _oldest_is_known(row: OverviewRow) -> int | None:
+    if row["oldest_ms"] is None:
+        return None
+    return int(not row.get("oldest_partial", False))
 
 
 def _owned(row: OverviewRow, count: int) -> int | None:
@@ -50,7 +59,11 @@ GAUGES: Final[dict[str, tuple[str, Callable[[OverviewRow], Number]]]] = {
     ),
     "oldest_message_age_seconds": (
         "Age of the oldest message not consumed yet.",
-        lambda row: _seconds(row["oldest_ms"]),
+        lambda row: seconds(row["oldest_ms"]),
+    ),
+    "oldest_message_complete": (
+        "1 if that age is known for every queue; 0 if there may be an older message.",
+        _oldest_is_known,
     ),
     "drain_seconds": (
         "How long the lag takes to drain at the present rates; +Inf while it does "
@@ -84,8 +97,8 @@ GAUGES: Final[dict[str, tuple[str, Callable[[OverviewRow], Number]]]] = {
         lambda row: SEVERITIES.get(row["status"]["level"]),
     ),
     "complete": (
-        "1 if all brokers of the group answered everything; 0 if there may be more.",
-        lambda row: int(row.get("complete", True)),
+        "1 if lag and rates cover every queue of the group; 0 if there may be more.",
+        lambda row: int(_is_whole(row)),
     ),
 }
 

@@ -1,7 +1,7 @@
 """What Prometheus scrapes: this program and clusters; groups; queues on request.
 
-Nobody signs in here. Whoever asks needs the ROCKETSCOPE_METRICS_TOKEN; without that
-setting, only loopback may ask.
+Readers are not signed in: they send the ROCKETSCOPE_METRICS_TOKEN or, without that
+setting, ask from loopback.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ _PLAIN: Final = "text/plain; charset=utf-8"
 
 
 def for_scrapers(view: View) -> View:
-    """Let a view run only for who may read metrics; answer others with 403."""
+    """Let a view run only for those who may read metrics; answer others with 403."""
 
     @require_safe
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if not _may_read_metrics(request):
-            return _refused(
-                403, "metrics are for loopback, or for ROCKETSCOPE_METRICS_TOKEN"
-            )
+            told = "metrics are for loopback, or for holders of the metrics token"
+            return _refused(403, f"{told}, ROCKETSCOPE_METRICS_TOKEN")
         return view(request)
 
     return guarded

@@ -19,7 +19,7 @@ from typing import Final
 from dashboard.live.documents import GroupState, Queue
 from dashboard.live.state import LiveState
 
-from .exposition import Family, labelled
+from .exposition import Family, labelled, seconds
 from .groups import Number, current_rows, is_old
 
 MOST_QUEUES: Final = 10_000
@@ -46,8 +46,8 @@ class QueueRequest:
         """Check what a scrape gave; raise `RequestError` for none or too many."""
         if not 1 <= len(patterns) <= MOST_PATTERNS or not all(patterns):
             raise RequestError(
-                f"{len(patterns)} values of group=, allowed are 1 to {MOST_PATTERNS}: "
-                "names of groups or patterns such as orders-*"
+                f"{len(patterns)} values of group=, allowed are 1 to {MOST_PATTERNS} "
+                "that are not empty: names of groups, or patterns such as orders-*"
             )
         return cls(tuple(patterns))
 
@@ -63,7 +63,7 @@ GAUGES: Final[dict[str, tuple[str, Callable[[Queue], Number]]]] = {
     ),
     "oldest_message_age_seconds": (
         "Age of the oldest message of the queue not consumed yet.",
-        lambda queue: None if queue["lag_ms"] is None else queue["lag_ms"] / 1000,
+        lambda queue: seconds(queue["lag_ms"]),
     ),
     "committed_offset": (
         "Offset up to which the group has consumed the queue.",

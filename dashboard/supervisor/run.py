@@ -191,11 +191,12 @@ async def _tell_ready(
     """Print what to do next: open the link, or scrape the addresses."""
     if exporter:
         lines = [f"{page}{path}" for path in ("metrics", "metrics/groups")]
-        say(f"ready after {took_s:.1f} s. Prometheus scrapes these addresses:")
+        told = "Prometheus scrapes these addresses:"
     else:
         link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
         lines = link.strip().splitlines()[-1:]
-        say(f"ready after {took_s:.1f} s. Sign in once, within 15 minutes:")
+        told = "Sign in once with this link (valid 15 minutes):"
+    say(f"ready after {took_s:.1f} s. {told}")
     sys.stdout.writelines(f"{line}\n" for line in lines)
     sys.stdout.flush()
     what = "exporter" if exporter else "page"

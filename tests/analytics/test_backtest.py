@@ -27,7 +27,7 @@ from tests.analytics.rows import SECOND, START_MS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 IDS = ("hz-c", "hz-a", "hz-b")
 QUEUES = [

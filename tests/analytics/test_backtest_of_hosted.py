@@ -40,7 +40,7 @@ __all__ = ["valkey", "valkey_server"]
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(1800),
     pytest.mark.django_db(transaction=True),
 ]
 

@@ -25,7 +25,7 @@ from tests.analytics.test_time import play
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 
 def request(lake: Path, output: Path, step_seconds: int) -> JobRequest:

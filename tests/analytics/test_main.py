@@ -59,7 +59,7 @@ def test_an_empty_lake_is_said(
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_a_job_prints_its_summary(
     spark: SparkSession, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -149,7 +149,7 @@ def test_an_interrupt_of_the_terminal_is_left_to_the_parent(
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_a_resident_process_runs_jobs_and_is_cancelled(
     child: subprocess.Popen[str], tmp_path: Path
 ) -> None:

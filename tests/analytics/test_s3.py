@@ -94,7 +94,7 @@ def test_other_bytes_take_an_objects_place(on_s3: str) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("mvn") is None, reason="needs mvn for Spark's S3 jars")
 def test_jobs_give_on_s3_what_they_give_on_a_disk(
     on_s3: str, server: dict[str, str], tmp_path: Path

@@ -79,7 +79,7 @@ def test_no_key_stands_on_the_command_line_of_java(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_a_session_keeps_utc_and_its_peace(
     spark: SparkSession, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,7 +92,7 @@ def test_a_session_keeps_utc_and_its_peace(
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_jars_that_are_missing_are_asked_for(spark: SparkSession) -> None:
     check_address(spark, "file:///srv/lake")
     with pytest.raises(JobError, match="ROCKETSCOPE_SPARK_JARS"):

@@ -23,7 +23,7 @@ from tests.analytics.lakes import two_epochs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 WORKERS = 2
 MEMORY = "512m"

@@ -36,7 +36,7 @@ from tests.analytics.rows import SECOND, START_MS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 LASTS: Final = 25 * 60
 """Seconds that are looked at; the period asked for is longer, and ends on no step."""

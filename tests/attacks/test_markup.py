@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from prometheus_client.parser import text_string_to_metric_families
 
 from dashboard.accounts.attempts import record_refusal
 from dashboard.models import JobRun, Role
@@ -23,6 +24,7 @@ from tests.dashboard.documents import (
     group_state,
     lock_finding,
     member,
+    now_ms,
     overview,
     overview_row,
     queue,
@@ -70,6 +72,10 @@ PAGES = (
     "group_changes",
 )
 REST = ("", "/findings", "/whatif")
+LABELS = {
+    *("cluster", "group", "topic", "broker", "queue", "client_id", "source"),
+    *("finding", "level", "worker"),
+}
 FORMATS = ("csv", "xlsx", "html", "pdf", "parquet")
 
 
@@ -135,11 +141,30 @@ def test_a_name_is_text_in_every_list_and_fragment(
 ) -> None:
     write(*poisoned(name))
     client = sign_in(Role.ADMIN)
-    for page in ("/clusters/hangzhou/", "/clusters/hangzhou/groups/", "/metrics"):
+    for page in ("/clusters/hangzhou/", "/clusters/hangzhou/groups/"):
         for headers in ({}, {"X-Fragment": "1"}):
             answer = client.get(page, headers=headers)
             assert answer.status_code == 200
             assert_text_only(answer.content.decode(), page)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:30])
+def test_a_name_is_a_value_of_a_label_in_metrics(write: Write, name: str) -> None:
+    write(*({**document, "taken_at": now_ms()} for document in poisoned(name)))
+    for path, label, value in (
+        ("/metrics", "broker", name),
+        ("/metrics/groups", "group", name[:255]),
+        ("/metrics/queues?group=*", "topic", name),
+    ):
+        answer = Client().get(path)
+        assert answer.status_code == 200
+        # Browsers show it as text, whatever is in it.
+        assert answer["Content-Type"].startswith("text/plain")
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        families = text_string_to_metric_families(answer.content.decode())
+        labels = [sample.labels for family in families for sample in family.samples]
+        assert {key for each in labels for key in each} <= LABELS
+        assert value in {each.get(label) for each in labels}
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:30])

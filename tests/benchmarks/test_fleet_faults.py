@@ -70,7 +70,7 @@ def test_logs_are_read_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.embedded
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_an_orderly_group_outlives_a_killed_worker(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path, members=4, rate=60)
     try:

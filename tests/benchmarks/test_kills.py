@@ -299,7 +299,7 @@ def test_the_table_and_the_goals() -> None:
 
 @pytest.mark.embedded
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(1800)
 def test_eight_kills_lose_nothing(tmp_path: Path) -> None:
     kinds = [kind for kind in KINDS if kind not in WARM and kind != "postgresql"]
     surroundings = Surroundings(tmp_path, postgresql=False, rate=20.0)

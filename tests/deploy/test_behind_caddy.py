@@ -17,7 +17,7 @@ from tests.support.nginx import HOST
 from tests.support.web_processes import Browser, running_web
 
 # Processes take long to start on a busy machine.
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")

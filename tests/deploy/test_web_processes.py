@@ -29,7 +29,7 @@ from tests.support.web_processes import (
 )
 
 # Processes take long to start on a busy machine.
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 HOST = "rocketscope.example"
 WATCH = {"op": "watch", "cluster": CLUSTER}

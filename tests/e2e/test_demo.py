@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.browser,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 PATIENCE_S: Final = 60.0

@@ -8,7 +8,7 @@ import redis
 from benchmarks.soak.growth import growths, sizes
 from tests.support.launched import LaunchedStack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 
 def test_tables_files_and_keys_of_a_running_stack_have_their_rows(

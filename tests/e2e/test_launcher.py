@@ -17,7 +17,7 @@ import pytest
 from tests.support.launched import ROOT, LaunchedStack
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 
 def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from tests.support.launched import ROOT, LaunchedStack
 from tests.support.prometheus import Prometheus, promtool, running_prometheus
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 PATHS = ("/metrics", "/metrics/groups", "/metrics/queues?group=demo-*")
 GROUP = 'group="demo-consumers"'
@@ -50,6 +50,10 @@ def test_every_scrape_of_the_shipped_configuration_works(
     prometheus: Prometheus,
 ) -> None:
     jobs = ("rocketscope", "rocketscope-groups", "rocketscope-queues")
+    # Prometheus spreads the first scrapes of its targets over an interval.
+    wait_until(
+        lambda: "unknown" not in prometheus.targets().values(), "every target scraped"
+    )
     assert prometheus.targets() == dict.fromkeys(jobs, "up")
 
 

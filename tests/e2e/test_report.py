@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.spark,
     pytest.mark.slow,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
 ]
 
 GROUP = "demo-consumers"

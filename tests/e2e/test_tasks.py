@@ -24,7 +24,7 @@ from tests.support.product import Product, running_product
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.browser,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
     pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed"),
 ]
 

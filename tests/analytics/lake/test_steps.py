@@ -120,7 +120,7 @@ def asked(storage: Storage, step: int = 60, **changes: Any) -> Any:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("step", [10, 60])
 @pytest.mark.parametrize("there", [THERE, THERE[::2], []])
 def test_the_numbers_are_those_of_the_job(

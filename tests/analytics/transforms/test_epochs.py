@@ -12,7 +12,7 @@ from tests.analytics.rows import MINUTE, START_MS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 
 def epoch(number: int, clients: list[str], **changes: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.analytics.rows import SECOND, START_MS, sample_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 
 def samples(spark: SparkSession, *points: dict[str, Any]) -> DataFrame:

@@ -88,7 +88,7 @@ async def looking(
 
 
 # A hundred addresses: where others work as well, that is more than two minutes.
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_no_page_breaks_a_rule_of_accessibility(
     there: Stocked, write: Any, looking: Looking
 ) -> None:

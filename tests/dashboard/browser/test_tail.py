@@ -28,7 +28,13 @@ async def test_keys_and_ids_of_what_comes_can_be_copied(
     await producer.shutdown()
     rows = page.locator("[data-tail-rows] tr")
     await expect(rows).to_have_count(2)
+    # By pointer and by keyboard: rows have no buttons before.
+    await expect(rows.locator(".copy")).to_have_count(0)
+    await rows.nth(1).hover()
     await expect(rows.locator("[data-copy='tail-1']")).to_have_count(1)
+    await rows.nth(0).locator("a").focus()
+    await expect(rows.locator(".copy")).to_have_count(3)
+    await rows.nth(1).hover()
     await expect(rows.locator(".copy")).to_have_count(3)
     await page.get_by_role(
         "button", name=f"Copy: Unique key {sent.msg_id}", exact=True

@@ -17,7 +17,7 @@ from .looking_on import CLUSTER, play_watched
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(1800),
 ]
 
 LOOKS = {

@@ -16,7 +16,7 @@ import pytest
 from dashboard.wording.ranges import from_ranges
 from tests.support.stack import CLUSTER, GROUP, Stack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 APPLY: Final = """
 import json, sys

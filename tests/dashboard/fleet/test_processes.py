@@ -10,7 +10,7 @@ import redis
 
 from tests.support.stack import Stack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 HOSTS = """
     select worker, count(*) from dashboard_managedmember

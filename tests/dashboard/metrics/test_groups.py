@@ -35,6 +35,7 @@ def test_a_group_that_is_known_has_every_figure(write: Write) -> None:
     assert of(found, "hangzhou|orders") == {
         PREFIX + "lag_messages": 600,
         PREFIX + "oldest_message_age_seconds": 2.5,
+        PREFIX + "oldest_message_complete": 1,
         PREFIX + "drain_seconds": 20,
         PREFIX + "in_messages_per_second": 10,
         PREFIX + "out_messages_per_second": 40,
@@ -81,6 +82,26 @@ def test_the_time_to_drain_is_that_of_the_whole_lag(write: Write) -> None:
     assert found[PREFIX + "drain_seconds|hangzhou|never"] == math.inf
     assert found[PREFIX + "drain_seconds|hangzhou|none"] == 0
     assert PREFIX + "drain_seconds|hangzhou|part" not in found
+
+
+@pytest.mark.parametrize(
+    "part", [{"complete": False}, {"lag_partial": True}, {"rate_partial": True}]
+)
+def test_a_part_is_told_and_has_no_time_to_drain(
+    write: Write, part: dict[str, bool]
+) -> None:
+    row = overview_row("orders", lag=9, rate_in=1.0, rate_out=4.0, **part)
+    write(looked_at(groups=[row]))
+    found = of(scrape("/metrics/groups"), "hangzhou|orders")
+    assert found[PREFIX + "complete"] == 0
+    assert PREFIX + "drain_seconds" not in found
+    assert found[PREFIX + "lag_messages"] == 9
+
+
+def test_an_age_that_may_be_higher_is_told(write: Write) -> None:
+    write(looked_at(groups=[overview_row("orders", oldest_partial=True)]))
+    found = of(scrape("/metrics/groups"), "hangzhou|orders")
+    assert found[PREFIX + "oldest_message_complete"] == 0
 
 
 def test_owners_are_counted_only_where_a_queue_has_one(write: Write) -> None:

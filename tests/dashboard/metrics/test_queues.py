@@ -64,6 +64,16 @@ def test_what_is_not_known_has_no_sample(write: Write) -> None:
     assert not any(name.startswith(PREFIX + "owner|") for name in found)
 
 
+def test_a_client_id_on_two_connections_is_one_owner(write: Write) -> None:
+    put(write, ("orders", 1))
+    shared = member(0)["client_id"]
+    both = [member(0), member(0, connection=1)]
+    owned = queue("broker-a", 0, owners=[shared, shared])
+    write(group_state(both, [owned], group="orders", taken_at=now_ms()))
+    text = Client().get("/metrics/queues?group=orders").content.decode()
+    assert text.count(f'client_id="{shared}"') == 1
+
+
 def test_an_old_document_gives_no_samples(write: Write) -> None:
     put(write, ("orders", 1))
     write(group_state([], [queue("broker-a", 0)], group="orders", taken_at=1))

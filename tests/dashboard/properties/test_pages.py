@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
+from prometheus_client.parser import text_string_to_metric_families
 
 from dashboard.live.documents import GroupState, Overview
 from dashboard.models import Role
@@ -20,7 +23,7 @@ from .conftest import strange
 
 PAGES = ("group", "group_members", "group_timeline", "group_whatif", "group_check")
 REST = ("", "/findings", "/whatif", "/timeline")
-LISTS = ("/clusters/hangzhou/", "/clusters/hangzhou/groups/", "/metrics")
+LISTS = ("/clusters/hangzhou/", "/clusters/hangzhou/groups/")
 NOTHING = re.compile(r"\b(None|NaN|nan|undefined)\b|\[object")
 CHINESE = {"accept-language": "zh-hans"}
 """No sentence of this language has a word that Python has for nothing."""
@@ -83,3 +86,18 @@ def test_every_list_of_groups_answers(
     answer = viewer.get(page, headers=CHINESE)
     assert answer.status_code == 200
     assert fault_of(answer) is None
+
+
+@strange(15)
+@given(listed=overviews(cluster="hangzhou"), state=documents(cluster="hangzhou"))
+def test_metrics_of_any_documents_can_be_read(
+    write: Write, listed: Overview, state: GroupState
+) -> None:
+    now_ms = round(time.time() * 1000)
+    write({**listed, "taken_at": now_ms}, {**state, "taken_at": now_ms})
+    for path in ("/metrics", "/metrics/groups", "/metrics/queues?group=*"):
+        answer = Client().get(path)
+        assert answer.status_code == 200
+        families = list(text_string_to_metric_families(answer.content.decode()))
+        samples = [sample for family in families for sample in family.samples]
+        assert not [each for each in samples if math.isnan(each.value)]
