@@ -95,8 +95,8 @@ class TokenForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kw)
         roles = [role for role in Role if user.allows_somewhere(role)]
-        self.fields["role"].choices = [(role.value, role.label) for role in roles]
-        self.fields["clusters"].choices = [(name, name) for name in clusters]
+        _offer(self, "role", [(role.value, role.label) for role in roles])
+        _offer(self, "clusters", [(name, name) for name in clusters])
         for name in ("name", "role", "days"):
             self.fields[name].widget.attrs["class"] = "input"
 
@@ -113,7 +113,7 @@ class GrantForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, clusters: Sequence[str], **kw: Any) -> None:
         super().__init__(*args, **kw)
-        self.fields["cluster"].choices = [(name, name) for name in clusters]
+        _offer(self, "cluster", [(name, name) for name in clusters])
         for field in self.fields.values():
             field.widget.attrs["class"] = "input"
         self.fields["groups"].widget.attrs["placeholder"] = "payments-*"
@@ -124,3 +124,9 @@ def primary_key(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise Http404(text[:40])
     return int(text)
+
+
+def _offer(form: forms.BaseForm, name: str, choices: list[tuple[str, Any]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+    field.choices = choices

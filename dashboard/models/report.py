@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -18,6 +18,8 @@ from django.db.models import Q
 
 from .fields import NameField, StorableJSONField, StorableTextField
 from .user import User
+
+_Row = TypeVar("_Row", bound=models.Model)
 
 LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
@@ -79,7 +81,7 @@ class ReportContent(models.Model):
         abstract = True
 
 
-class Reports(models.QuerySet[Any]):
+class Reports(models.QuerySet[_Row]):
     def seen_by(self, user: User) -> Self:
         """Keep those on clusters that a user may look at."""
         names = user.clusters_seen

@@ -28,7 +28,7 @@ class TokenAuth(HttpBearer):
         assert isinstance(user.limit, Token)  # noqa: S101 - use_token set it
         count_call(user.limit.pk)
         match = request.resolver_match
-        request.user = at_place(user, match.kwargs if match else {})  # type: ignore[assignment]
+        request.user = at_place(user, match.kwargs if match else {})
         return _may_look(request)
 
 
