@@ -17,10 +17,16 @@ from .attempts import address_of, record_refusal
 from .throttle import SignInThrottle
 from .tokens import LONGEST_NAME
 
-ROLES: Final = [*Role.choices, (NO_ROLE, _("On clusters only"))]
+_NONE: Final = "none"
+"""How forms write `NO_ROLE`; a form without a role is refused."""
+ROLES: Final = [*Role.choices, (_NONE, _("On clusters only"))]
 MOST_DIGITS: Final = 18
 """Of a row's number: more do not fit into the database's."""
 BODIES: Final[dict[str, bool | None]] = {"": None, "yes": True, "no": False}
+
+
+def _role(written: str) -> str:
+    return NO_ROLE if written == _NONE else written
 
 
 class SignInForm(AuthenticationForm):
@@ -47,7 +53,7 @@ class SignInForm(AuthenticationForm):
 
 
 class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
-    role = forms.ChoiceField(choices=ROLES, required=False)
+    role = forms.TypedChoiceField(choices=ROLES, coerce=_role)
 
     class Meta:
         model = User
@@ -60,7 +66,7 @@ class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class ChangeUserForm(forms.Form):
-    role = forms.ChoiceField(choices=ROLES, required=False)
+    role = forms.TypedChoiceField(choices=ROLES, coerce=_role)
     is_active = forms.BooleanField(required=False)
     bodies = forms.ChoiceField(choices=[(key, key) for key in BODIES], required=False)
 

@@ -20,7 +20,7 @@ from .permissions import requires, user_of
 def user_rights(request: HttpRequest, pk: int) -> HttpResponse:
     """List a user's roles on clusters; a POST gives one or takes one."""
     user = get_object_or_404(User, pk=pk)
-    if "take" in request.POST:
+    if request.POST.get("take"):
         grant = get_object_or_404(
             Grant.objects.filter(user=user), pk=primary_key(request.POST["take"])
         )

@@ -34,7 +34,7 @@ def user_tokens(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, user: User) -> HttpResponse:
-    if "revoke" in request.POST:
+    if request.POST.get("revoke"):
         return _revoke(request, user)
     names = Cluster.objects.filter(configured=True).seen_by(user)
     clusters = list(names.values_list("name", flat=True))

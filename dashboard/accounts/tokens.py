@@ -22,6 +22,8 @@ SHOWN_CHARS: Final = len(MARK) + 6
 MOST_TOKENS: Final = 100
 """Of one user, those that can still be used."""
 MOST_DAYS: Final = 730
+KEPT_ENDED: Final = timedelta(days=90)
+"""How long a token is still listed after its end; the audit trail keeps it longer."""
 LONGEST_NAME: Final = 60
 NOTED_EVERY: Final = timedelta(minutes=1)
 
@@ -71,6 +73,8 @@ def make_token(
     now = timezone.now()
     # Held until the end, so that two requests do not both take the last place.
     User.objects.select_for_update().get(pk=user.pk)
+    long_ended = Q(revoked_at__lt=now - KEPT_ENDED) | Q(expires_at__lt=now - KEPT_ENDED)
+    Token.objects.filter(long_ended, user=user).delete()
     if Token.objects.alive(now).filter(user=user).count() >= MOST_TOKENS:
         raise TokenRefusedError(
             _("%(user)s already has %(limit)s tokens, which is the limit.")

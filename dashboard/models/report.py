@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import ClassVar, Final, Self, TypeVar
 
 from django.conf import settings
 from django.db import models

@@ -162,7 +162,11 @@ def test_the_page_gives_and_takes(sign_in: SignIn) -> None:
 def test_a_user_can_be_left_to_grants_alone(sign_in: SignIn) -> None:
     made = user(Role.VIEWER)
     client = sign_in(Role.ADMIN)
-    client.post(f"/account/users/{made.pk}/", {"role": "", "is_active": "on"})
+    page = f"/account/users/{made.pk}/"
+    client.post(page, {})
+    made.refresh_from_db()
+    assert (made.role, made.is_active) == (Role.VIEWER, True)
+    client.post(page, {"role": "none", "is_active": "on"})
     made.refresh_from_db()
     assert made.role == NO_ROLE
     assert made.is_active

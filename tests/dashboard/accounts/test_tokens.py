@@ -226,3 +226,14 @@ def test_the_command_says_what_is_wrong() -> None:
     User.objects.create_user("robot", role=Role.VIEWER)
     with pytest.raises(CommandError, match="does not have the role"):
         call_command("make_token", "ci", "--user", "robot", "--role", "admin")
+
+
+def test_tokens_that_ended_long_ago_are_forgotten(olga: User) -> None:
+    old, recent, alive = (made(olga, name=name)[0] for name in ("old", "new", "alive"))
+    now = timezone.now()
+    Token.objects.filter(pk=old.pk).update(revoked_at=now - timedelta(days=91))
+    Token.objects.filter(pk=recent.pk).update(expires_at=now - timedelta(days=89))
+    made(olga, name="another")
+    left = set(Token.objects.values_list("pk", flat=True))
+    assert old.pk not in left
+    assert {recent.pk, alive.pk} < left
