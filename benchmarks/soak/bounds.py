@@ -69,6 +69,8 @@ TABLES: Final[Mapping[str, Bound]] = {
     "dashboard_reportdefinition": _rows(1_000),
     "dashboard_savedscenario": _rows(100_000),
     "dashboard_savedview": _rows(100_000),
+    "dashboard_grant": _rows(100_000),
+    "dashboard_token": _rows(100_000),
     "dashboard_signinlink": _rows(10_000, _DAY_H),
     "dashboard_timerrun": _rows(1_000_000, _DAY_H),
     "dashboard_labrun": _rows(1_000),

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext_lazy as _
 
-from dashboard.models import Role, User
+from dashboard.models import NO_ROLE, Grant, Role, User
 from dashboard.models.audit import SIGN_IN
 
 from .attempts import address_of, record_refusal
 from .throttle import SignInThrottle
+from .tokens import LONGEST_NAME
 
+_NONE: Final = "none"
+"""How forms write `NO_ROLE`; a form without a role is refused."""
+ROLES: Final = [*Role.choices, (_NONE, _("On clusters only"))]
+MOST_DIGITS: Final = 18
+"""Of a row's number: more do not fit into the database's."""
 BODIES: Final[dict[str, bool | None]] = {"": None, "yes": True, "no": False}
+
+
+def _role(written: str) -> str:
+    return NO_ROLE if written == _NONE else written
 
 
 class SignInForm(AuthenticationForm):
@@ -41,6 +53,8 @@ class SignInForm(AuthenticationForm):
 
 
 class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
+    role = forms.TypedChoiceField(choices=ROLES, coerce=_role)
+
     class Meta:
         model = User
         fields = ("username", "role")
@@ -52,7 +66,7 @@ class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class ChangeUserForm(forms.Form):
-    role = forms.ChoiceField(choices=Role.choices)
+    role = forms.TypedChoiceField(choices=ROLES, coerce=_role)
     is_active = forms.BooleanField(required=False)
     bodies = forms.ChoiceField(choices=[(key, key) for key in BODIES], required=False)
 
@@ -60,3 +74,65 @@ class ChangeUserForm(forms.Form):
     def sees_bodies(self) -> bool | None:
         """The right to see bodies of messages; None where the role decides."""
         return BODIES[self.cleaned_data["bodies"]]
+
+
+class TokenForm(forms.Form):
+    """What a token is for; no chosen cluster means all that its user sees."""
+
+    name = forms.CharField(max_length=LONGEST_NAME)
+    role = forms.ChoiceField(choices=Role.choices)
+    clusters = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple
+    )
+    days = forms.TypedChoiceField(
+        coerce=lambda text: int(text) if text else None,
+        empty_value=None,
+        choices=[
+            ("90", _("90 days")),
+            ("7", _("7 days")),
+            ("365", _("365 days")),
+            ("", _("no end")),
+        ],
+        required=False,
+    )
+
+    def __init__(
+        self, *args: Any, user: User, clusters: Sequence[str], **kw: Any
+    ) -> None:
+        super().__init__(*args, **kw)
+        roles = [role for role in Role if user.allows_somewhere(role)]
+        _offer(self, "role", [(role.value, role.label) for role in roles])
+        _offer(self, "clusters", [(name, name) for name in clusters])
+        for name in ("name", "role", "days"):
+            self.fields[name].widget.attrs["class"] = "input"
+
+
+class GrantForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A role on a cluster, or on those of its groups that match a pattern."""
+
+    cluster = forms.ChoiceField()
+    role = forms.ChoiceField(choices=Role.choices)
+
+    class Meta:
+        model = Grant
+        fields = ("cluster", "groups", "role")
+
+    def __init__(self, *args: Any, clusters: Sequence[str], **kw: Any) -> None:
+        super().__init__(*args, **kw)
+        _offer(self, "cluster", [(name, name) for name in clusters])
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+        self.fields["groups"].widget.attrs["placeholder"] = "payments-*"
+
+
+def primary_key(text: str) -> int:
+    """Return the number of a row; raise Http404 for what cannot be one."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise Http404(text[:40])
+    return int(text)
+
+
+def _offer(form: forms.BaseForm, name: str, choices: list[tuple[str, Any]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+    field.choices = choices

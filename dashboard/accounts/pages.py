@@ -30,7 +30,7 @@ from dashboard.models import Role, User
 from dashboard.models.audit import SIGN_IN, SIGN_OUT, USE_LINK
 
 from .attempts import address_of, record_refusal, record_sign
-from .forms import AddUserForm, ChangeUserForm, SignInForm
+from .forms import ROLES, AddUserForm, ChangeUserForm, SignInForm
 from .links import (
     SignInLinkError,
     lifetime,
@@ -119,7 +119,7 @@ def users(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         added = add_user(
             form.cleaned_data["username"],
-            Role(form.cleaned_data["role"]),
+            form.cleaned_data["role"],
             by=user_of(request),
         )
         link = _link(request, added)
@@ -129,7 +129,7 @@ def users(request: HttpRequest) -> HttpResponse:
         "accounts/users.html",
         {
             "users": User.objects.order_by("username"),
-            "roles": Role,
+            "roles": ROLES,
             "form": form,
             "link": link,
             "added": added,
@@ -150,7 +150,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         change_user(
             user,
-            role=Role(form.cleaned_data["role"]),
+            role=form.cleaned_data["role"],
             is_active=form.cleaned_data["is_active"],
             sees_bodies=form.sees_bodies,
             by=user_of(request),

@@ -28,8 +28,13 @@ def allows(user: User | AnonymousUser, role: Role) -> bool:
     return isinstance(user, User) and user.allows(role)
 
 
-def requires(role: Role) -> Callable[[View[P]], View[P]]:
-    """Let a view run only for users who may do what `role` may."""
+def requires(role: Role, *, anywhere: bool = False) -> Callable[[View[P]], View[P]]:
+    """Let a view run only for users who may do what `role` may.
+
+    What counts is the place that the address names. `anywhere` is for addresses that
+    name none while the request does: whoever has the role at some place passes, and
+    what the view calls has to check the place.
+    """
 
     def decorate(view: View[P]) -> View[P]:
         @wraps(view)
@@ -38,16 +43,23 @@ def requires(role: Role) -> Callable[[View[P]], View[P]]:
         ) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return refuse_stranger(request)
-            if not allows(request.user, role):
-                raise PermissionDenied(
-                    _("This needs the role “%(role)s”, you have “%(own)s”.")
-                    % {"role": role.label, "own": Role(request.user.role).label}
-                )
+            user = user_of(request)
+            if not (user.allows_somewhere(role) if anywhere else user.allows(role)):
+                raise PermissionDenied(lacks(user, role))
             return view(request, *args, **kwargs)
 
         return cast("View[P]", guarded)
 
     return decorate
+
+
+def lacks(user: User, role: Role) -> str:
+    """Return the sentence for a user whose role, at the place at hand, is too low."""
+    own = user.role_here
+    words = {"role": role.label, "own": own.label if own else ""}
+    if own is None:
+        return _("This needs the role “%(role)s”, you have none here.") % words
+    return _("This needs the role “%(role)s”, you have “%(own)s”.") % words
 
 
 def user_of(request: HttpRequest) -> User:

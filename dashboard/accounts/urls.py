@@ -6,13 +6,14 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
 from django.views.i18n import set_language
 
-from . import pages, session_pages
+from . import pages, right_pages, session_pages, token_pages
 
 reads_and_posts = require_http_methods(["GET", "HEAD", "POST"])
 
 urlpatterns = [
     path("account/", pages.account, name="account"),
     path("account/sessions/", session_pages.own_sessions, name="own_sessions"),
+    path("account/tokens/", token_pages.own_tokens, name="own_tokens"),
     path("account/users/", pages.users, name="users"),
     path("account/users/<int:pk>/", pages.change, name="change_user"),
     path("account/users/<int:pk>/link/", pages.make_link, name="make_link"),
@@ -21,6 +22,8 @@ urlpatterns = [
         session_pages.user_sessions,
         name="user_sessions",
     ),
+    path("account/users/<int:pk>/tokens/", token_pages.user_tokens, name="user_tokens"),
+    path("account/users/<int:pk>/rights/", right_pages.user_rights, name="user_rights"),
     path("preferences/", pages.preferences, name="preferences"),
     path("language/", require_POST(set_language), name="language"),
     path("sign-in/", reads_and_posts(pages.SignIn.as_view()), name="sign_in"),

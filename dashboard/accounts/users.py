@@ -13,7 +13,7 @@ class LastAdminError(Exception):
 
 
 @transaction.atomic
-def add_user(username: str, role: Role, *, by: User | None) -> User:
+def add_user(username: str, role: str, *, by: User | None) -> User:
     """Add a user without a password; a sign-in link lets them in to set one."""
     user = User(username=username, role=role)
     user.set_unusable_password()
@@ -27,7 +27,7 @@ def add_user(username: str, role: Role, *, by: User | None) -> User:
 def change_user(
     user: User,
     *,
-    role: Role,
+    role: str,
     is_active: bool,
     by: User | None,
     sees_bodies: bool | None = None,
@@ -40,7 +40,7 @@ def change_user(
     lock_admins()
     user.refresh_from_db(fields=["role", "is_active", "sees_bodies"])
     before = {"role": user.role, "active": user.is_active, "bodies": user.sees_bodies}
-    after = {"role": role.value, "active": is_active, "bodies": sees_bodies}
+    after = {"role": str(role), "active": is_active, "bodies": sees_bodies}
     if before == after:
         return
     user.role, user.is_active, user.sees_bodies = role, is_active, sees_bodies

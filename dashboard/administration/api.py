@@ -133,7 +133,7 @@ def get_configuration(
     request: HttpRequest, cluster: str, kind: Kind, name: str
 ) -> dict[str, Any]:
     """Return how a thing is configured on every broker behind the name servers."""
-    _allow_reading(request, kind)
+    _allow_reading(request, cluster, kind)
     found = look(cluster_named(cluster), Wish(kind, name, "change"))
     return {
         "kind": kind,
@@ -162,7 +162,7 @@ def preview_configuration(
 ) -> dict[str, Any]:
     """Return what a change would do. Nothing is changed."""
     found = cluster_named(cluster)
-    allow(user_of(request), body.kind)
+    allow(user_of(request), body.kind, found.name, body.name)
     plan = look(found, _wish(found, body)).plan
     if plan is None:
         raise AdministrationError("no value to set was given")
@@ -196,17 +196,17 @@ def get_configuration_change(
 ) -> dict[str, Any]:
     """Return a change that was made."""
     entry = change_made(cluster_named(cluster), pk)
-    _allow_reading(request, entry.details["kind"])
+    _allow_reading(request, cluster, entry.details["kind"])
     return _change_row(entry)
 
 
 # Private, in order of first use
 
 
-def _allow_reading(request: HttpRequest, kind: Kind) -> None:
+def _allow_reading(request: HttpRequest, cluster: str, kind: Kind) -> None:
     """Users and rules are shown only to those who may change them."""
     if kind in {"user", "rule"}:
-        allow(user_of(request), kind)
+        allow(user_of(request), kind, cluster)
 
 
 def _wish(cluster: Cluster, body: WishIn) -> Wish:

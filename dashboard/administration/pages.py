@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.clusters import find_cluster
 from dashboard.frame.reasons import MAX_REASON
 from dashboard.gateway.configured import Kind
@@ -32,7 +32,7 @@ from .refusals import (
     UnknownThingError,
 )
 from .words import OUTCOMES, STATES, TITLES
-from .writes import MAX_SECRET, ROLES, allow, apply
+from .writes import MAX_SECRET, ROLES, allow, apply, may_change
 
 RESULTS: Final = {
     "topic": "topic_changed",
@@ -159,7 +159,7 @@ def _page(
 ) -> HttpResponse:
     found = find_cluster(cluster)
     if request.method == "POST":
-        allow(user_of(request), kind)
+        allow(user_of(request), kind, cluster, name)
     fields = _sent(request) if request.method == "POST" else request.GET
     context = {
         "cluster": found,
@@ -168,7 +168,7 @@ def _page(
         "action": action,
         "title": TITLES[kind, action],
         "back": _back(found, kind, name, action),
-        **_context(request, kind, fields),
+        **_context(request, cluster, kind, name, fields),
     }
     try:
         wish = wish_of(found, kind, name, action, fields)
@@ -195,13 +195,15 @@ def _wish_again(
         return Wish(kind, name, action)
 
 
-def _context(request: HttpRequest, kind: Kind, fields: QueryDict) -> dict[str, Any]:
+def _context(
+    request: HttpRequest, cluster: str, kind: Kind, name: str, fields: QueryDict
+) -> dict[str, Any]:
     return {
         "query": fields.urlencode(),
         "entered": fields,
         "picked": frozenset(fields.getlist("broker")),
         "picked_actions": frozenset(fields.getlist("actions")),
-        "may_apply": allows(request.user, ROLES[kind]),
+        "may_apply": may_change(user_of(request), kind, cluster, name),
         "role": ROLES[kind].label,
         "reason": request.POST.get("reason", ""),
         "longest_reason": MAX_REASON,
@@ -287,7 +289,8 @@ def _changed_page(request: HttpRequest, cluster: str, pk: int) -> HttpResponse:
         raise Http404(str(error)) from None
     details = entry.details
     kind: Kind = details["kind"]
-    if not allows(request.user, ROLES[kind]) and kind in {"user", "rule"}:
+    may_apply = may_change(user_of(request), kind, cluster, details["name"])
+    if not may_apply and kind in {"user", "rule"}:
         raise Http404(str(pk))
     effects = effects_of(entry)
     context = {
@@ -303,7 +306,7 @@ def _changed_page(request: HttpRequest, cluster: str, pk: int) -> HttpResponse:
         "can_undo": undo_of(entry) is not None,
         "undo_at": _undo_at(found, kind, details["name"]),
         "back": _back(found, kind, details["name"], details["action"]),
-        "may_apply": allows(request.user, ROLES[kind]),
+        "may_apply": may_apply,
     }
     return render(request, "administration/changed.html", context)
 

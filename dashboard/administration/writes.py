@@ -85,7 +85,7 @@ def apply(
     password of a user. Raise AdministrationError if the wish is refused: then nothing
     was sent. What failed on single brokers is in the entry.
     """
-    allow(actor, wish.kind)
+    allow(actor, wish.kind, cluster.name, wish.name)
     if why := cluster.why_read_only:
         raise ReadOnlyError(why)
     reason = checked_reason(reason, AdministrationError)
@@ -103,9 +103,18 @@ def apply(
     return _carried_out(entry, cluster, plan, secret)
 
 
-def allow(actor: User, kind: Kind) -> None:
-    """Raise PermissionDenied unless somebody may change things of a kind."""
-    actor.must_be(ROLES[kind])
+def may_change(actor: User, kind: Kind, cluster: str, name: str = "") -> bool:
+    """Tell whether somebody may change a thing of a kind on a cluster."""
+    return _at(actor, kind, cluster, name).allows(ROLES[kind])
+
+
+def allow(actor: User, kind: Kind, cluster: str, name: str = "") -> None:
+    """Raise PermissionDenied unless somebody may change a thing of a kind."""
+    _at(actor, kind, cluster, name).must_be(ROLES[kind])
+
+
+def _at(actor: User, kind: Kind, cluster: str, name: str) -> User:
+    return actor.at(cluster, name if kind == "group" and name else None)
 
 
 def outcome_of(plan: Plan, applied: Applied) -> dict[str, Any]:

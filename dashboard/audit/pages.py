@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.permissions import requires
-from dashboard.frame.clusters import configured_clusters
+from dashboard.frame.clusters import shown_clusters
 from dashboard.models import AuditEntry, Role
 
 from .export import FORMATS
@@ -38,7 +38,7 @@ def audit(request: HttpRequest) -> HttpResponse:
             "kinds": [(kind, replace(filters, kind=kind)) for kind in ("", *KINDS)],
             "actions": sorted(((a, action_word(a)) for a in SENTENCES), key=_by_word),
             "outcomes": AuditEntry.Outcome.values,
-            "clusters": configured_clusters(),
+            "clusters": shown_clusters(request.user),
             "formats": FORMATS,
         },
     )

@@ -9,6 +9,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
+from dashboard.frame.clusters import shown_clusters
 from dashboard.frame.reasons import MAX_REASON
 from dashboard.gateway.clusters import encryption_of
 from dashboard.gateway.probing import Verdict
@@ -90,7 +91,7 @@ class ProbeOut(Schema):
 def clusters(request: HttpRequest) -> list[dict[str, Any]]:
     """List the configured clusters."""
     state = current_state()
-    rows = Cluster.objects.filter(configured=True)
+    rows = shown_clusters(request.user)
     return [_cluster_row(row, state.overview(row.name)) for row in rows]
 
 

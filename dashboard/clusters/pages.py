@@ -24,13 +24,13 @@ from django.views.decorators.http import (
 
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.accounts.redirects import back_to_next
-from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.frame.clusters import find_cluster, shown_clusters
 from dashboard.frame.first_steps import MOST_GROUPS, FirstSteps, first_steps
 from dashboard.frame.fragments import render_live
 from dashboard.frame.reasons import MAX_REASON
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.embedded import embedded_state
-from dashboard.gateway.settings import setting_prefix
+from dashboard.gateway.settings import EMBEDDED, setting_prefix
 from dashboard.live.reading import read_overview
 from dashboard.models import Role, User
 
@@ -63,7 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
     With one cluster the page of all would be one row to click on, before each visit.
     """
-    clusters = configured_clusters()
+    clusters = shown_clusters(request.user)
     if len(clusters) == 1:
         return redirect("cluster", clusters[0].name)
     return redirect("clusters")
@@ -77,10 +77,10 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
     may_administer = allows(request.user, Role.ADMIN)
     problem = ""
     try:
-        found = all_clusters(now_ms)
+        found = all_clusters(user_of(request), now_ms)
     except redis.RedisError as error:
         logger.warning("the cache did not answer: %s", error)
-        found, problem = without_state(), "no_cache"
+        found, problem = without_state(user_of(request)), "no_cache"
     table = table_of(now_ms, may_administer=may_administer)
     query = TableQuery.from_params(request.GET.dict(), table)
     page = page_of(table, found.rows, query)
@@ -92,7 +92,7 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
         "problem": problem,
         "names": " ".join(row.name for row in found.rows),
         "may_administer": may_administer,
-        "may_operate": allows(request.user, Role.OPERATOR),
+        "may_operate": user_of(request).at(EMBEDDED).allows(Role.OPERATOR),
         "embedded": embedded_state(),
         "steps": _steps(user_of(request), found),
         "every_cluster": True,
@@ -161,7 +161,7 @@ def remove_one(request: HttpRequest, cluster: str) -> HttpResponse:
 
 
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def embedded(request: HttpRequest) -> HttpResponse:
     """Ask for the embedded cluster, and go back to where one came from."""
     try:

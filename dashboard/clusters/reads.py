@@ -16,10 +16,10 @@ from typing import Final, Literal, cast
 import redis
 from django.conf import settings
 
-from dashboard.frame.clusters import configured_clusters
+from dashboard.frame.clusters import shown_clusters
 from dashboard.live.documents import Level, Overview, OverviewRow
 from dashboard.live.state import live_state, read_object
-from dashboard.models import Cluster
+from dashboard.models import Cluster, User
 
 from .summary import WORST_ROWS, Summary, summary_of
 
@@ -192,19 +192,19 @@ class AllClusters:
         return found[:WORST_ROWS]
 
 
-def all_clusters(now_ms: int) -> AllClusters:
-    """Return every cluster as it stands now. Raise redis.RedisError."""
+def all_clusters(user: User, now_ms: int) -> AllClusters:
+    """Return the clusters that a user sees, as they stand. Raise redis.RedisError."""
     rows = [
         cluster_row(cluster, _summary(cluster.name), now_ms)
-        for cluster in configured_clusters()
+        for cluster in shown_clusters(user)
     ]
     return AllClusters(sorted(rows, key=rank))
 
 
-def without_state() -> AllClusters:
-    """Return every cluster while nothing can be read of any."""
+def without_state(user: User) -> AllClusters:
+    """Return the same while nothing can be read of any."""
     return AllClusters(
-        [cluster_row(cluster, None, 0) for cluster in configured_clusters()]
+        [cluster_row(cluster, None, 0) for cluster in shown_clusters(user)]
     )
 
 

@@ -185,7 +185,7 @@ def start_embedded(actor: User) -> EmbeddedState:
 
     Raise ClusterError where nothing would start it.
     """
-    actor.must_be(Role.OPERATOR)
+    actor.at(EMBEDDED).must_be(Role.OPERATOR)
     state = embedded_state()
     if state.standing is Standing.NOT_OFFERED:
         raise ClusterError(

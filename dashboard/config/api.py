@@ -2,7 +2,8 @@
 
 Documents of clusters and groups are passed on as the collector encoded them; see
 `dashboard.live.documents` for their fields. Every answer that is not a success has a
-`detail` that names the value. Signed-in users read; operators change groups.
+`detail` that names the value. Browsers are signed in; programs send a token. What a
+caller may do is decided for the cluster and the group of the address.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
-from ninja.security import django_auth
 from redis import RedisError
 
+from dashboard.accounts.pace import TooManyCallsError
 from dashboard.administration.api import router as administration
 from dashboard.administration.refusals import (
     AdministrationError,
@@ -59,6 +60,7 @@ from dashboard.reports.request.refusals import (
     TooManyReportsError,
 )
 from dashboard.rest.refusals import ReadOnlyRefusal
+from dashboard.rest.signing import BrowserAuth, TokenAuth
 from dashboard.saved_views.api import router as saved_views
 from dashboard.search.api import router as search
 from dashboard.switching.api import router as switching
@@ -110,7 +112,7 @@ api = NinjaAPI(
     version=settings.VERSION,
     description="Who consumes what in a RocketMQ cluster, now.",
     urls_namespace="api",
-    auth=django_auth,
+    auth=[TokenAuth(), BrowserAuth()],
     # The page of documentation would load scripts from elsewhere.
     docs_url=None,
 )
@@ -143,6 +145,14 @@ for each in (
 def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
     """Say that the current state cannot be read or written."""
     return api.create_response(request, {"detail": outage_of(error)}, status=503)
+
+
+@api.exception_handler(TooManyCallsError)
+def too_many_calls(request: HttpRequest, error: TooManyCallsError) -> HttpResponse:
+    """Say when the next call may come."""
+    answer = api.create_response(request, {"detail": str(error)}, status=429)
+    answer["Retry-After"] = str(error.retry_after)
+    return answer
 
 
 def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:

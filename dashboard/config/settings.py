@@ -100,6 +100,9 @@ ALLOWED_HOSTS = environment.words(
 )
 # Addresses and networks of proxies; forwarded addresses are believed from nobody else.
 ROCKETSCOPE_TRUSTED_PROXIES = environment.networks(f"{PREFIX}TRUSTED_PROXIES")
+ROCKETSCOPE_TOKEN_CALLS = environment.integer(
+    f"{PREFIX}TOKEN_CALLS", 600, low=1, high=1_000_000
+)
 ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 
@@ -128,6 +131,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dashboard.accounts.middleware.PlaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "dashboard.accounts.middleware.TimeZoneMiddleware",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from dashboard.models import Cluster
+from dashboard.models import Cluster, User
 
 
-def configured_clusters() -> list[Cluster]:
-    return list(Cluster.objects.filter(configured=True))
+def shown_clusters(user: User | AnonymousUser) -> list[Cluster]:
+    """Return the configured clusters that a user may look at."""
+    return list(Cluster.objects.filter(configured=True).seen_by(user))
 
 
 def find_cluster(name: str) -> Cluster:

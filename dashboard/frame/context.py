@@ -15,13 +15,13 @@ from dashboard.models import Role
 from dashboard.wording.zones import zone_label
 
 from .catalogue import catalogue_address
-from .clusters import configured_clusters
+from .clusters import shown_clusters
 
 
 def layout(request: HttpRequest) -> dict[str, Any]:
     """Give templates the frame's values; clusters are only read when used."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
-    clusters = SimpleLazyObject(configured_clusters)
+    clusters = SimpleLazyObject(lambda: shown_clusters(request.user))
     return {
         "clusters": clusters,
         "first_cluster": lambda: clusters[0].name if clusters else "",

@@ -51,7 +51,7 @@ def groups(request: HttpRequest, cluster: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def add(request: HttpRequest, cluster: str) -> HttpResponse:
     """Host a new group."""
     found = find_cluster(cluster)

@@ -98,7 +98,7 @@ def save_group(
     only counts for a new group. A group that others may use needs its name in
     `confirm`. Without an actor, the program itself is asking, and is not asked back.
     """
-    allow_operator(actor)
+    allow_operator(actor, wish.cluster, wish.name)
     check_count(members)
     cluster = Cluster.objects.filter(name=wish.cluster).first()
     if cluster is None:
@@ -153,7 +153,7 @@ def add_member(
 
     A group that others may use needs its name in `confirm`.
     """
-    allow_operator(actor)
+    allow_operator(actor, cluster, group)
     known = hosted_group(cluster, group)
     check_writable(known.cluster)
     details: dict[str, Any] = {}
@@ -182,7 +182,7 @@ def remove_member(
 
     Without a client id the last one added leaves; no other leaves in any case.
     """
-    allow_operator(actor)
+    allow_operator(actor, cluster, group)
     found = locked_group(cluster, group)
     there = found.members.filter(wanted=True)
     last_added = there.order_by("-created_at", "-pk").first()
@@ -211,7 +211,7 @@ def remove_group(
 
     The offsets and the retry topic that brokers keep of it stay there.
     """
-    allow_operator(actor)
+    allow_operator(actor, cluster, group)
     found = locked_group(cluster, group)
     set_members(found, 0)
     found.leaving = True
@@ -268,9 +268,10 @@ def set_members(group: ManagedGroup, count: int) -> None:
     group.save(update_fields=["members_wanted", "changed_at"])
 
 
-def allow_operator(actor: User | None) -> None:
+def allow_operator(actor: User | None, cluster: str, group: str) -> None:
+    """Raise PermissionDenied for a user who may not change a hosted group."""
     if actor is not None:
-        actor.must_be(Role.OPERATOR)
+        actor.at(cluster, group).must_be(Role.OPERATOR)
 
 
 def check_writable(cluster: Cluster) -> None:

@@ -124,7 +124,7 @@ def runs(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
 @router.get("/labs/runs/{pk}", response={200: LabRunOut, **ERRORS})
 def run(request: HttpRequest, pk: int) -> dict[str, Any]:
     """Return one run with its steps so far."""
-    return _document(_known(pk))
+    return _document(_known(request, pk))
 
 
 @router.post(
@@ -132,14 +132,17 @@ def run(request: HttpRequest, pk: int) -> dict[str, Any]:
 )
 def cancel(request: HttpRequest, pk: int) -> dict[str, Any]:
     """Ask a run to end; one that has ended stays as it is."""
-    found = _known(pk)
+    found = _known(request, pk)
     cancel_lab(user_of(request), found)
     found.refresh_from_db()
     return _document(found)
 
 
-def _known(pk: int) -> LabRun:
+def _known(request: HttpRequest, pk: int) -> LabRun:
     runs = LabRun.objects.select_related("cluster").filter(pk=pk)
+    names = user_of(request).clusters_seen
+    if names is not None:
+        runs = runs.filter(cluster__name__in=names)
     return the_first(runs, f"there is no run {pk} of a lab")
 
 

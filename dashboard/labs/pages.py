@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.accounts.permissions import allows, requires, user_of
+from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.fragments import render_live
 from dashboard.gateway.embedded import embedded_state
 from dashboard.models import LabRun, Role
@@ -32,22 +32,25 @@ LONGEST_NUMBER = 9
 @requires(Role.VIEWER)
 def labs(request: HttpRequest) -> HttpResponse:
     """List every lab with its last run."""
-    cluster = embedded_cluster()
+    user, cluster = user_of(request), embedded_cluster()
+    if cluster is not None:
+        user = user.at(cluster.name)
+        cluster = cluster if user.allows(Role.VIEWER) else None
     return _shown(
         request,
         "labs/list",
         {
             "cluster": cluster,
             "themes": themes_of(lab_rows(cluster, timezone.now())),
-            "may_run": cluster is not None and allows(request.user, Role.OPERATOR),
-            "may_operate": allows(request.user, Role.OPERATOR),
+            "may_run": cluster is not None and user.allows(Role.OPERATOR),
+            "may_operate": user.allows(Role.OPERATOR),
             "embedded": embedded_state(),
         },
     )
 
 
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def start(request: HttpRequest, lab: str) -> HttpResponse:
     """Start a lab and go to its run; errors are shown on the list."""
     cluster = embedded_cluster()
@@ -71,25 +74,32 @@ def start(request: HttpRequest, lab: str) -> HttpResponse:
 @requires(Role.VIEWER)
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one run as far as it has come."""
-    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
+    found = _known(request, pk)
     return _shown(
         request,
         "labs/run",
         {
             "cluster": found.cluster,
             "shown": shown_run(found, timezone.now()),
-            "may_run": allows(request.user, Role.OPERATOR),
+            "may_run": user_of(request).at(found.cluster.name).allows(Role.OPERATOR),
         },
     )
 
 
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask a run to end."""
-    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
+    found = _known(request, pk)
     cancel_lab(user_of(request), found)
     return redirect("lab_run", pk)
+
+
+def _known(request: HttpRequest, pk: int) -> LabRun:
+    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
+    if not user_of(request).sees(found.cluster.name):
+        raise Http404(str(pk))
+    return found
 
 
 def _shown(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:

@@ -58,7 +58,7 @@ def start_lab(
     cluster is not the embedded one, for parameters that the lab would refuse, and
     while the same lab is being played.
     """
-    actor.must_be(Role.OPERATOR)
+    actor.at(cluster.name).must_be(Role.OPERATOR)
     try:
         name = entry_named(lab).name
     except ArgumentError as error:
@@ -85,7 +85,7 @@ def start_lab(
 @transaction.atomic
 def cancel_lab(actor: User, run: LabRun) -> None:
     """Ask a run to end; one that no worker has taken ends at once."""
-    actor.must_be(Role.OPERATOR)
+    actor.at(run.cluster.name).must_be(Role.OPERATOR)
     now = timezone.now()
     waiting = LabRun.objects.filter(pk=run.pk, state=LabRun.State.QUEUED).update(
         state=LabRun.State.CANCELLED, cancel_asked=True, finished_at=now

@@ -1,8 +1,9 @@
 """Ends sockets when the reason for which they were let in is gone.
 
 A socket is let in once, when it connects, and may stay open for days. Meanwhile the
-session may be ended, the user disabled, or given another role or password. All sockets
-of a process are checked together, with one query.
+session may be ended, the user disabled, or given other rights or another password. All
+sockets of a process are checked together, with one query for the users and one for
+their grants.
 
 Belongs to one event loop: `admissions()` returns the running loop's.
 """
@@ -42,12 +43,15 @@ class Admission:
     session: str
     user_id: int
     role: str
+    grants: tuple[str, ...]
     auth_hash: str
 
     @classmethod
     def of(cls, session: str, user: User) -> Admission:
         """Describe a session, by its digest, with its user as known now."""
-        return cls(session, user.pk, user.role, user.get_session_auth_hash())
+        grants = tuple(str(each) for each in user.granted)
+        auth_hash = user.get_session_auth_hash()
+        return cls(session, user.pk, user.role, grants, auth_hash)
 
 
 def admission_of(user: object, session: SessionStore | None) -> Admission | None:
@@ -118,6 +122,7 @@ def _standing(asked: set[Admission], now: datetime) -> set[Admission]:
         Session.objects.alive(now)
         .filter(pk__in={each.session for each in asked}, user__is_active=True)
         .select_related("user")
+        .prefetch_related("user__grants")
         .defer("session_data")
     )
     found = {row.pk: row for row in rows}

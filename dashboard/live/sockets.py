@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from dashboard.gateway.present import clusters_now
+from dashboard.models import User
 
 from .admission import admission_of, admissions
 from .messages import (
@@ -75,7 +76,8 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         since browsers do not show pages why a handshake failed.
         """
         session = self.scope.get("session")
-        admission = admission_of(self.scope.get("user"), session)
+        admit = database_sync_to_async(admission_of)
+        admission = await admit(self.scope.get("user"), session)
         if admission is None:
             await self.close()
             return
@@ -112,11 +114,18 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Ping():
                 await self._answer({"type": "pong"})
             case Watch():
+                await self._check(message)
                 await self._join(message)
                 await self._answer(_named("watching", message))
             case Unwatch(cluster, group, labs):
                 await self._leave(Watch(cluster, group, labs))
                 await self._answer(_named("unwatched", message))
+
+    async def _check(self, watch: Watch) -> None:
+        """Raise MessageError for a cluster that the user may not look at."""
+        user: User = self.scope["user"]
+        if not await database_sync_to_async(user.sees)(watch.cluster):
+            raise MessageError(f"you may not look at cluster {watch.cluster!r}")
 
     async def _join(self, watch: Watch) -> None:
         if watch in self._watches or self._share is None:

@@ -101,7 +101,7 @@ def consume_again(
     reason: str,
 ) -> DirectResult:
     """Have an online client of a group consume a message once more, at once."""
-    reason = _allowed(actor, cluster, reason)
+    reason = _allowed(actor.at(cluster.name, group), cluster, reason)
     found = _read(cluster.name, place)
     given = settings_of(cluster.name)
     clients = gateway.online_clients(given, group, place.broker)

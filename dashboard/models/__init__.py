@@ -10,13 +10,16 @@ from .resend import ResendRun, ResentLetter
 from .saved_view import SavedView
 from .session import Session
 from .timer import TimerRun
-from .user import Role, SignInLink, User
+from .token import Token
+from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
 
 __all__ = [
+    "NO_ROLE",
     "AuditEntry",
     "Cluster",
     "Epoch",
     "FleetWorker",
+    "Grant",
     "GroupChange",
     "Grouping",
     "JobRun",
@@ -27,6 +30,7 @@ __all__ = [
     "OffsetChange",
     "OwnershipEvent",
     "Paper",
+    "Place",
     "ReportDefinition",
     "ReportFile",
     "ResendRun",
@@ -37,5 +41,6 @@ __all__ = [
     "Session",
     "SignInLink",
     "TimerRun",
+    "Token",
     "User",
 ]

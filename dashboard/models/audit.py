@@ -114,6 +114,7 @@ def record(
     the other. `details` must be JSON; never put secrets into it.
     """
     known = actor if isinstance(actor, User) else None
+    by_token = {"by_token": known.limit.prefix} if known and known.limit else {}
     entry = AuditEntry.objects.create(
         at=timezone.now(),
         actor=known,
@@ -123,7 +124,7 @@ def record(
         target=target[:255],
         reason=reason,
         outcome=outcome,
-        details=dict(details or {}),
+        details={**(details or {}), **by_token},
         address=address[:64],
     )
     logger.info(

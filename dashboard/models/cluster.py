@@ -10,13 +10,24 @@ import logging
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.utils.translation import gettext as _
 
 from .fields import NameField, StorableJSONField
+from .user import User
 
 logger = logging.getLogger(__name__)
+
+
+class Clusters(models.QuerySet["Cluster"]):
+    def seen_by(self, user: User | AnonymousUser) -> Clusters:
+        """Keep those that a user may look at."""
+        if not isinstance(user, User):
+            return self.none()
+        names = user.clusters_seen
+        return self if names is None else self.filter(name__in=names)
 
 
 class Cluster(models.Model):
@@ -35,6 +46,8 @@ class Cluster(models.Model):
     attached = models.BooleanField(default=False, db_default=False)
     writes = models.BooleanField(default=False, db_default=False)
     added_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Clusters.as_manager()
 
     class Meta:
         ordering: ClassVar = ["name"]

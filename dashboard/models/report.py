@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from .fields import NameField, StorableJSONField, StorableTextField
+from .user import User
+
+_Row = TypeVar("_Row", bound=models.Model)
 
 LOST_AFTER: Final = timedelta(seconds=60)
 LATE_AFTER: Final = timedelta(minutes=2)
@@ -78,6 +81,13 @@ class ReportContent(models.Model):
         abstract = True
 
 
+class Reports(models.QuerySet[_Row]):
+    def seen_by(self, user: User) -> Self:
+        """Keep those on clusters that a user may look at."""
+        names = user.clusters_seen
+        return self if names is None else self.filter(cluster__in=names)
+
+
 class ReportDefinition(ReportContent):
     """A report by name, run on request or by its schedule.
 
@@ -108,6 +118,8 @@ class ReportDefinition(ReportContent):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
     made_by_name = NameField(max_length=150)
+
+    objects = Reports.as_manager()
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -162,6 +174,8 @@ class JobRun(ReportContent):
     size_bytes = models.PositiveBigIntegerField(null=True)
     folder = models.CharField(max_length=32, default=new_folder, editable=False)
     keep_until = models.DateTimeField(null=True)
+
+    objects = Reports.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]

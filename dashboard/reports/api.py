@@ -63,7 +63,7 @@ router = Router(tags=["reports"])
 @router.get("/reports/definitions", response={200: list[DefinitionOut], 401: Problem})
 def definitions(request: HttpRequest) -> Any:
     """List the reports by name."""
-    return ReportDefinition.objects.all()
+    return ReportDefinition.objects.seen_by(user_of(request))
 
 
 @router.post("/reports/definitions", response={201: DefinitionOut, **REFUSED})
@@ -75,33 +75,33 @@ def define(request: HttpRequest, body: DefinitionIn) -> Any:
 @router.get("/reports/definitions/{pk}", response={200: DefinitionOut, **ERRORS})
 def definition(request: HttpRequest, pk: int) -> Any:
     """Return one report by name."""
-    return _definition(pk)
+    return _definition(request, pk)
 
 
 @router.put("/reports/definitions/{pk}", response={200: DefinitionOut, **REFUSED})
 def change(request: HttpRequest, pk: int, body: DefinitionIn) -> Any:
     """Change a report by name; its schedule counts from now."""
-    present = _definition(pk)
+    present = _definition(request, pk)
     return save_definition(body.wish(), by=user_of(request), definition=present)
 
 
 @router.delete("/reports/definitions/{pk}", response={204: None, **ERRORS})
 def forget(request: HttpRequest, pk: int) -> Any:
     """Delete a report by name; the reports made from it stay."""
-    delete_definition(_definition(pk), by=user_of(request))
+    delete_definition(_definition(request, pk), by=user_of(request))
     return Status(204, None)
 
 
 @router.post("/reports/definitions/{pk}/run", response=STARTED)
 def run_now(request: HttpRequest, pk: int) -> Any:
     """Queue a report of a definition over its period up to now."""
-    return Status(202, run_definition(_definition(pk), by=user_of(request)))
+    return Status(202, run_definition(_definition(request, pk), by=user_of(request)))
 
 
 @router.get("/reports/runs", response={200: list[RunOut], 401: Problem})
 def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
     """List the reports that were made or are being made, newest first."""
-    found = JobRun.objects.prefetch_related("files")
+    found = JobRun.objects.seen_by(user_of(request)).prefetch_related("files")
     if query.cluster:
         found = found.filter(cluster=query.cluster)
     if query.group:
@@ -128,20 +128,20 @@ def start(request: HttpRequest, body: RunIn) -> Any:
 @router.get("/reports/runs/{pk}", response={200: RunOut, **ERRORS})
 def one_run(request: HttpRequest, pk: int) -> Any:
     """Return one report, ready or not."""
-    return _run(pk)
+    return _run(request, pk)
 
 
 @router.post("/reports/runs/{pk}/cancel", response={200: RunOut, **ERRORS})
 def cancel(request: HttpRequest, pk: int) -> Any:
     """Ask an active report to stop."""
-    cancel_report(_run(pk), by=user_of(request))
-    return _run(pk)
+    cancel_report(_run(request, pk), by=user_of(request))
+    return _run(request, pk)
 
 
 @router.delete("/reports/runs/{pk}", response={204: None, **REFUSED})
 def remove(request: HttpRequest, pk: int) -> Any:
     """Delete a report with its numbers and files."""
-    delete_report(_run(pk), by=user_of(request))
+    delete_report(_run(request, pk), by=user_of(request))
     return Status(204, None)
 
 
@@ -153,7 +153,7 @@ def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     from steps in which all queues are known (`whole_seconds`), except for a peak that
     “is least”: some of the queues had it, so all of them had at least that.
     """
-    report = _seen(pk, view)
+    report = _seen(request, pk, view)
     values = _facts(facts_of(report))
     verdict = verdict_of(report)
     return values | {
@@ -214,7 +214,7 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
     With `from` and `to` it covers a part of the period, in finer steps while the
     samples are kept; `meta` gives the step.
     """
-    report = _seen(pk, query)
+    report = _seen(request, pk, query)
     names = figure_names(report)
     if name not in names:
         refuse(404, f"no figure {name!r}; there are {', '.join(names)}")
@@ -233,26 +233,27 @@ def download(
     request: HttpRequest, pk: int, form: str, query: Query[DownloadQuery]
 ) -> HttpResponseBase:
     """Stream a file: csv, xlsx, parquet, html or pdf."""
-    return download_of(request, _seen(pk, query), form)
+    return download_of(request, _seen(request, pk, query), form)
 
 
 @router.get("/reports/runs/{pk}/files/{form}", response={200: bytes, **ERRORS})
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """Stream a file exactly as it was made with the report."""
-    return kept_download(_run(pk), form)
+    return kept_download(_run(request, pk), form)
 
 
-def _definition(pk: int) -> ReportDefinition:
-    found = ReportDefinition.objects.filter(pk=pk)
+def _definition(request: HttpRequest, pk: int) -> ReportDefinition:
+    found = ReportDefinition.objects.seen_by(user_of(request)).filter(pk=pk)
     return the_first(found, f"no report definition {pk}")
 
 
-def _run(pk: int) -> JobRun:
-    return the_first(JobRun.objects.filter(pk=pk), f"no report {pk}")
+def _run(request: HttpRequest, pk: int) -> JobRun:
+    found = JobRun.objects.seen_by(user_of(request)).filter(pk=pk)
+    return the_first(found, f"no report {pk}")
 
 
-def _seen(pk: int, view: ViewQuery) -> Report:
-    run = _run(pk)
+def _seen(request: HttpRequest, pk: int, view: ViewQuery) -> Report:
+    run = _run(request, pk)
     if not run.is_ready:
         refuse(404, f"report {pk} is {run.state}, not done")
     zone = timezone.get_current_timezone()

@@ -99,7 +99,10 @@ def save_definition(
     Raises ReportRefusedError for values that make no sense or a name that is taken, and
     PermissionDenied below the role of an operator.
     """
-    allow(by)
+    allow(by, wish.cluster, wish.group)
+    if definition is not None:
+        was = ReportDefinition.objects.get(pk=definition.pk)
+        allow(by, was.cluster, was.group)
     wish.check()
     is_new = definition is None
     # A form has changed the row in memory; a group that went since may be kept.
@@ -151,7 +154,7 @@ def _check_room() -> None:
 @transaction.atomic
 def delete_definition(definition: ReportDefinition, *, by: User) -> None:
     """Delete a definition; the reports made from it stay until they expire."""
-    allow(by)
+    allow(by, definition.cluster, definition.group)
     pk = definition.pk
     gone, _rows = ReportDefinition.objects.filter(pk=pk).delete()
     if gone:
@@ -166,7 +169,7 @@ def delete_definition(definition: ReportDefinition, *, by: User) -> None:
 
 def run_definition(definition: ReportDefinition, *, by: User) -> JobRun:
     """Queue a report of a definition over its period up to now."""
-    allow(by)
+    allow(by, definition.cluster, definition.group)
     return queue_run(
         _run_of(definition, timezone.now()), by=by, keep_days=definition.keep_days
     )

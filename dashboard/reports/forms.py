@@ -7,7 +7,7 @@ for these forms as for the REST API; `refuse` shows their message beside the fie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 from django import forms
@@ -17,7 +17,6 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.frame.clusters import configured_clusters
 from dashboard.models import JobRun, ReportDefinition
 from dashboard.reports.request import comparisons
 from dashboard.reports.request.periods import CUSTOM, LAST
@@ -162,13 +161,12 @@ class ContentForm(forms.ModelForm):  # type: ignore[type-arg]
             "consumer": _text(_("all consumers")),
         }
 
-    def __init__(self, *args: Any, **kw: Any) -> None:
+    def __init__(self, *args: Any, clusters: Sequence[str], **kw: Any) -> None:
         super().__init__(*args, **kw)
         self.auto_id = False  # each label is around its field
         for strategy, name in _OPTIONS.items():
             self.initial[name] = self.instance.options.get(strategy, {}).get(name)
-        names = [each.name for each in configured_clusters()]
-        self.fields["cluster"].widget.choices = [(name, name) for name in names]
+        self.fields["cluster"].widget.choices = [(name, name) for name in clusters]
         self.fields["cluster"].widget.attrs["data-suggest"] = reverse("reports")
         for name, field in self.fields.items():
             field.required &= self.add_prefix(name) in self.data

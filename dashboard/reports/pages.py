@@ -24,8 +24,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analytics import contracts as c
-from dashboard.accounts.permissions import allows, requires, user_of
-from dashboard.frame.clusters import configured_clusters, find_cluster
+from dashboard.accounts.permissions import requires, user_of
+from dashboard.frame.clusters import find_cluster, shown_clusters
 from dashboard.models import JobRun, ReportDefinition, Role
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.headline import headline
@@ -80,6 +80,7 @@ from .writes import (
     Content,
     cancel_report,
     delete_report,
+    may_report,
     start_report,
 )
 
@@ -101,14 +102,15 @@ def reports(request: HttpRequest) -> HttpResponse:
     local = timezone.localtime()
     begun.setdefault("since", f"{local - span_of(DEFAULT):{MINUTE}}")
     begun.setdefault("until", f"{local:{MINUTE}}")
-    return _listed(request, RunForm(initial=begun))
+    return _listed(request, RunForm(initial=begun, clusters=_names(request)))
 
 
 def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
-    names = [cluster.name for cluster in configured_clusters()]
+    names = _names(request)
     wanted = form["cluster"].value()
     chosen = wanted if wanted in names else next(iter(names), "")
-    runs = JobRun.objects.prefetch_related("files")
+    user = user_of(request)
+    runs = JobRun.objects.seen_by(user).prefetch_related("files")
     page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(
         request,
@@ -118,20 +120,24 @@ def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
             "form": form,
             "known": suggestions_for(chosen),
             "now": f"{timezone.localtime():{MINUTE}}",
-            "definitions": ReportDefinition.objects.all(),
+            "definitions": ReportDefinition.objects.seen_by(user),
             "formats": FORMATS.values(),
-            "may_run": allows(request.user, Role.OPERATOR),
+            "may_run": user.allows_somewhere(Role.OPERATOR),
         },
         status=422 if form.errors else 200,
     )
 
 
+def _names(request: HttpRequest) -> list[str]:
+    return [cluster.name for cluster in shown_clusters(request.user)]
+
+
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def start(request: HttpRequest) -> HttpResponse:
     """Queue a report and go to its page; errors are shown on the list."""
     cluster = find_cluster(request.POST.get("cluster", ""))
-    form = RunForm(request.POST)
+    form = RunForm(request.POST, clusters=_names(request))
     if not form.is_valid():
         return _listed(request, form)
     zone = timezone.get_current_timezone()
@@ -155,19 +161,19 @@ def start(request: HttpRequest) -> HttpResponse:
 @requires(Role.VIEWER)
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a finished run, or the progress of an active one."""
-    run = get_object_or_404(JobRun, pk=pk)
+    run = _run(request, pk)
     context: dict[str, Any] = {
         "run": run,
         "report": Report(run),
         "phase": phase_word(run),
         "title": title_of(run),
         "cluster": next(
-            (c for c in configured_clusters() if c.name == run.cluster), None
+            (c for c in shown_clusters(request.user) if c.name == run.cluster), None
         ),
         "past": JobRun.objects.filter(cluster=run.cluster, group=run.group).exclude(
             pk=run.pk
         )[:_BESIDE],
-        "may_run": allows(request.user, Role.OPERATOR),
+        "may_run": may_report(user_of(request), run.cluster, run.group),
     }
     if run.is_ready:
         context |= _finished(_report(request, run))
@@ -207,7 +213,7 @@ def _finished(report: Report) -> dict[str, Any]:
 @requires(Role.VIEWER)
 def status(request: HttpRequest, pk: int) -> JsonResponse:
     """Report a run's progress to a waiting page."""
-    run = get_object_or_404(JobRun, pk=pk)
+    run = _run(request, pk)
     answer = JsonResponse(
         {
             "state": run.state,
@@ -222,19 +228,19 @@ def status(request: HttpRequest, pk: int) -> JsonResponse:
 
 
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask a run to stop."""
-    cancel_report(get_object_or_404(JobRun, pk=pk), by=user_of(request))
+    cancel_report(_run(request, pk), by=user_of(request))
     return redirect("report", pk)
 
 
 @require_POST
-@requires(Role.OPERATOR)
+@requires(Role.OPERATOR, anywhere=True)
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a run with its numbers and files."""
     try:
-        delete_report(get_object_or_404(JobRun, pk=pk), by=user_of(request))
+        delete_report(_run(request, pk), by=user_of(request))
     except ReportRefusedError as refusal:
         messages.error(request, str(refusal))
         return redirect("report", pk)
@@ -246,14 +252,14 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @requires(Role.VIEWER)
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """Stream a file exactly as it was made with the report."""
-    return kept_download(_ready_run(pk), form)
+    return kept_download(_ready_run(request, pk), form)
 
 
 @require_safe
 @requires(Role.VIEWER)
 def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
     """Return one figure as a Plotly document; `from` and `to` cut out a part of it."""
-    report = _report(request, _ready_run(pk))
+    report = _report(request, _ready_run(request, pk))
     if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
     try:
@@ -267,7 +273,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> JsonResponse:
 @requires(Role.VIEWER)
 def table_of_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Return one figure as a table: a part of the page, or its own page if asked."""
-    report = _report(request, _ready_run(pk))
+    report = _report(request, _ready_run(request, pk))
     if name not in figure_names(report):
         raise Http404(_("There is no figure “%(name)s”.") % {"name": name})
     twin = twin_of(report, name)
@@ -292,7 +298,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     `table` names the table of a file that holds one, `paper` the sheet of a PDF.
     """
     try:
-        return download_of(request, _report(request, _ready_run(pk)), form)
+        return download_of(request, _report(request, _ready_run(request, pk)), form)
     except NotMadeError as error:
         messages.error(
             request, _("The file could not be made: %(reason)s") % {"reason": error}
@@ -300,8 +306,12 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
         return redirect("report", pk)
 
 
-def _ready_run(pk: int) -> JobRun:
-    run = get_object_or_404(JobRun, pk=pk)
+def _run(request: HttpRequest, pk: int) -> JobRun:
+    return get_object_or_404(JobRun.objects.seen_by(user_of(request)), pk=pk)
+
+
+def _ready_run(request: HttpRequest, pk: int) -> JobRun:
+    run = _run(request, pk)
     if not run.is_ready:
         raise Http404(_("This report is not ready."))
     return run

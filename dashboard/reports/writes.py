@@ -127,7 +127,7 @@ def start_report(
     for a group that the cluster does not know, and when one is already running for the
     same group or as many as may be; PermissionDenied below the role of an operator.
     """
-    allow(by)
+    allow(by, cluster, group)
     if since >= until:
         raise ReportRefusedError(_("The period ends before it begins."), "until")
     content = content or Content()
@@ -214,7 +214,7 @@ def _not_sent(run: JobRun, error: Exception) -> None:
 @transaction.atomic
 def cancel_report(run: JobRun, *, by: User) -> None:
     """Ask a run to stop; one that no worker has claimed ends at once."""
-    allow(by)
+    allow(by, run.cluster, run.group)
     waiting = JobRun.objects.filter(pk=run.pk, state=JobRun.State.QUEUED).update(
         state=JobRun.State.CANCELLED, cancel_asked=True, finished_at=timezone.now()
     )
@@ -234,7 +234,7 @@ def cancel_report(run: JobRun, *, by: User) -> None:
 @transaction.atomic
 def delete_report(run: JobRun, *, by: User) -> None:
     """Delete a run with its numbers and files; an active run is refused."""
-    allow(by)
+    allow(by, run.cluster, run.group)
     gone, _rows = (
         JobRun.objects.filter(pk=run.pk).exclude(state__in=JobRun.ACTIVE).delete()
     )
@@ -299,9 +299,14 @@ def _check_room(by: User | None) -> None:
         )
 
 
-def allow(by: User) -> None:
-    """Raise PermissionDenied below the role of an operator."""
-    by.must_be(Role.OPERATOR)
+def allow(by: User, cluster: str, group: str) -> None:
+    """Raise PermissionDenied below the role of an operator of what is reported on."""
+    by.at(cluster, group or None).must_be(Role.OPERATOR)
+
+
+def may_report(by: User, cluster: str, group: str) -> bool:
+    """Tell whether a user may have reports made on a group, or on all when empty."""
+    return by.at(cluster, group or None).allows(Role.OPERATOR)
 
 
 def _iso(moment: datetime) -> str:

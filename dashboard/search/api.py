@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from dashboard.accounts.permissions import user_of
 from dashboard.live.name_documents import NameKind
 from dashboard.rest.schemas import Problem
 
@@ -48,7 +49,7 @@ def search_names(
     ] = "",
 ) -> dict[str, Any]:
     """Find groups, topics, clients and brokers of all clusters by a part of a name."""
-    answer = search(q, cluster, LISTED)
+    answer = search(user_of(request), q, cluster, LISTED)
     return {
         "found": [
             {

@@ -8,8 +8,8 @@ import redis
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from dashboard.accounts.permissions import requires
-from dashboard.frame.clusters import configured_clusters
+from dashboard.accounts.permissions import requires, user_of
+from dashboard.frame.clusters import shown_clusters
 from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import outage_of
 from dashboard.models import Role
@@ -24,12 +24,14 @@ def search_page(request: HttpRequest) -> HttpResponse:
     typed = request.GET.get("q", "").strip()[:LONGEST]
     here = request.GET.get("in", "")
     offered = bool(request.headers.get("X-Fragment"))
-    clusters = [each for each in configured_clusters() if each.name == here]
+    clusters = [each for each in shown_clusters(request.user) if each.name == here]
     context: dict[str, Any] = {"typed": typed, "here": here}
     if clusters:
         context["cluster"] = clusters[0]
     try:
-        context["found"] = search(typed, here, SUGGESTED if offered else LISTED)
+        context["found"] = search(
+            user_of(request), typed, here, SUGGESTED if offered else LISTED
+        )
     except redis.RedisError as error:
         context["refusal"] = outage_of(error)
     return render_live(request, "search/search", context)

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from dashboard.frame.clusters import configured_clusters
+from dashboard.frame.clusters import shown_clusters
 from dashboard.frame.not_there import KINDS_WORDS, Link, link_to
 from dashboard.live.finding_names import Matches, matches_of
 from dashboard.live.known_names import known_names
+from dashboard.models import User
 
 LONGEST: Final = 255
 SUGGESTED: Final = 5
@@ -60,9 +61,9 @@ class Answer:
     left_out: int
 
 
-def search(typed: str, here: str, most_of_a_kind: int) -> Answer:
-    """Search all clusters, those of `here` first. Raise redis.RedisError."""
-    names = [each.name for each in configured_clusters()]
+def search(user: User, typed: str, here: str, most_of_a_kind: int) -> Answer:
+    """Search all clusters that a user sees, `here` first. Raise redis.RedisError."""
+    names = [each.name for each in shown_clusters(user)]
     names.sort(key=lambda name: name != here)
     known = known_names(names)
     found = matches_of(known, typed, most_of_a_kind)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.accounts.permissions import requires
+from dashboard.accounts.permissions import requires, user_of
 from dashboard.models import Role
 
 from .reads import shown_clusters, shown_settings
@@ -21,7 +21,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
         "settings_page/show.html",
         {
             "settings": shown_settings(),
-            "shown_clusters": shown_clusters(),
+            "shown_clusters": shown_clusters(user_of(request)),
             "version": settings.VERSION,
         },
     )

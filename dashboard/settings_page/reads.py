@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.gateway.clusters import encryption_of
 from dashboard.gateway.settings import Encryption
-from dashboard.models import Cluster
+from dashboard.models import Cluster, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class ShownCluster:
     has_key: bool
 
 
-def shown_clusters() -> Sequence[ShownCluster]:
-    """Return every cluster that was ever configured, with its present settings."""
-    return [_cluster(cluster) for cluster in Cluster.objects.all()]
+def shown_clusters(user: User) -> Sequence[ShownCluster]:
+    """Return the clusters that a user sees, also past ones, with their settings."""
+    return [_cluster(cluster) for cluster in Cluster.objects.seen_by(user)]
 
 
 def shown_settings() -> Sequence[ShownSetting]:

@@ -77,7 +77,7 @@ def apply_change(
     the group, `confirm` has to be its name. Raise FleetError with a message for the
     person who asked; then nothing has changed.
     """
-    allow_operator(actor)
+    allow_operator(actor, state["cluster"], state["group"])
     reason = checked_reason(reason, FleetError)
     group = hosted_group(state["cluster"], state["group"])
     check_writable(group.cluster)
@@ -136,7 +136,8 @@ def undo_change(
     `confirmed`; FleetError if there is nothing to undo. Where members join and others
     may use the group, `confirm` has to be its name.
     """
-    allow_operator(actor)
+    changed = change.group
+    allow_operator(actor, changed.cluster.name, changed.name)
     reason = checked_reason(reason, FleetError)
     group = hosted_group(change.group.cluster.name, change.group.name)
     check_writable(group.cluster)

@@ -54,6 +54,7 @@ PAGES = [
     "/settings/",
     "/account/",
     "/account/sessions/",
+    "/account/tokens/",
 ]
 ADMIN_PAGES = [
     "/account/users/",

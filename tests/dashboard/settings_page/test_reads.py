@@ -8,6 +8,7 @@ from django.conf import settings as django_settings
 from analytics.lake.s3 import S3Settings
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClientTls, ClusterSettings
+from dashboard.models import Role, User
 from dashboard.settings_page.reads import (
     shown_clusters,
     shown_settings,
@@ -68,7 +69,7 @@ def test_clusters_tell_whether_there_is_a_key(db: None, settings: Any) -> None:
     settings.ROCKETSCOPE_CLUSTERS = {"a": named}
     sync_clusters({"gone": ClusterSettings("gone", ("h:2",))})
     sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
-    known, gone = shown_clusters()
+    known, gone = shown_clusters(User(role=Role.VIEWER))
     assert (known.has_key, known.encryption, known.configured) == (
         True,
         "verified",
