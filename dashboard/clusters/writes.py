@@ -193,7 +193,7 @@ def start_embedded(actor: User) -> EmbeddedState:
                 "Nothing here can start the embedded cluster, since RocketScope was "
                 "not started by “%(command)s up”."
             )
-            % {"command": settings.ROCKETSCOPE_COMMAND}
+            % {"command": settings.COMMAND}
         )
     if not state.may_be_asked:
         return state

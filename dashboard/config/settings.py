@@ -27,7 +27,7 @@ ROOT: Final = places.ROOT
 FILES: Final = places.FILES
 HOME: Final = places.home(os.environ)
 # How the command is typed where it is shown to people.
-ROCKETSCOPE_COMMAND: Final = places.COMMAND
+COMMAND: Final = places.COMMAND
 PREFIX: Final = "ROCKETSCOPE_"
 VERSION: Final = "0.1.0"
 

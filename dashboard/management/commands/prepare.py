@@ -51,7 +51,7 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(
                 f"no backup could be made before the upgrade: {error}. To upgrade "
-                f"without one: {settings.ROCKETSCOPE_COMMAND} manage prepare "
+                f"without one: {settings.COMMAND} manage prepare "
                 "--no-backup"
             ) from None
         if made:
