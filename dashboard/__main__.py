@@ -51,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.execv(sys.executable, [sys.executable, *rest])  # noqa: S606  that is the point
     from django.core.management import execute_from_command_line
 
-    named = [] if command == "manage" else [command]
-    execute_from_command_line([f"{places.COMMAND} {command}", *named, *rest])
+    ours = places.COMMAND
+    named = [f"{ours} manage"] if command == "manage" else [ours, command]
+    execute_from_command_line([*named, *rest])
     return 0
 
 

@@ -76,6 +76,18 @@ def test_a_backup_is_made_and_restored(installed: Installation, tmp_path: Path) 
     assert "restored the backup" in restored.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [(("restore",), "restore"), (("manage", "prepare"), "manage prepare")],
+)
+def test_help_is_about_what_was_typed(
+    installed: Installation, command: tuple[str, ...], usage: str
+) -> None:
+    done = installed.run(*command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: rocketscope {usage} [-h]")
+
+
 def test_an_unknown_command_is_a_sentence(installed: Installation) -> None:
     done = installed.run("start")
     assert done.returncode == 1

@@ -92,9 +92,15 @@ def install(wheel: Path, folder: Path) -> Installation:
         *(uv, "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"),
         *("--python", str(made.python), str(wheel)),
     )
-    others = sysconfig.get_path("purelib")
-    (made.packages / "others.pth").write_text(f"{others}\n", "utf-8")
+    see_the_packages_of_others(made.environment)
     return made
+
+
+def see_the_packages_of_others(environment: Path) -> None:
+    """Let an environment import what the tests' own one has."""
+    (packages,) = environment.glob("lib/python*/site-packages")
+    others = sysconfig.get_path("purelib")
+    (packages / "others.pth").write_text(f"{others}\n", "utf-8")
 
 
 def _run(*command: str, cwd: Path | None = None) -> None:
