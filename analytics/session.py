@@ -24,9 +24,9 @@ from pyspark.sql import SparkSession
 from analytics.errors import JobError
 from analytics.jre import java_environment
 from analytics.lake.s3 import S3Settings
+from analytics.places import INSTALLED, ROOT, home
 from analytics.work_dirs import own_work_dir
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _NEVER: Final = logging.CRITICAL + 1
 _S3_CLASS: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
@@ -57,7 +57,7 @@ class SessionSettings:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> SessionSettings:
         """Read ROCKETSCOPE_VAR_DIR, _SPARK_MASTER, _MEMORY and _JARS, and _S3_…."""
-        var_dir = Path(environ.get("ROCKETSCOPE_VAR_DIR") or ROOT / "var")
+        var_dir = Path(environ.get("ROCKETSCOPE_VAR_DIR") or home(environ) / "var")
         jars = environ.get("ROCKETSCOPE_SPARK_JARS", "").strip()
         return cls(
             work_dir=var_dir / "spark",
@@ -203,7 +203,12 @@ def _jars_in(folder: Path) -> list[str]:
 
 
 def _let_workers_import_us() -> None:
-    """Python workers of a local master get PYTHONPATH from this environment."""
+    """Python workers of a local master get PYTHONPATH from this environment.
+
+    Where we are installed they find us, and the folder has modules of others too.
+    """
+    if INSTALLED:
+        return
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(ROOT) not in paths:
         kept = [path for path in paths if path]

@@ -29,8 +29,9 @@ from typing import Any, Final
 
 from analytics.jobs import run_job
 from analytics.jre import java_environment
+from analytics.places import ROOT
 from analytics.requests import JobRequest
-from analytics.session import ROOT, SessionSettings, start_session
+from analytics.session import SessionSettings, start_session
 from benchmarks.backtest.__main__ import lake_of, run_once
 from benchmarks.backtest.contender import request_for
 from benchmarks.lake_generator import Shape, generate

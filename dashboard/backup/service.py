@@ -167,7 +167,7 @@ def _fill(folder: Path, *, lake: bool) -> Description:
     if lake:
         copy_manifests(_lake(), folder)
     key = Path(settings.ROCKETSCOPE_VAR_DIR) / SECRET_KEY
-    for name, path in ((SECRET_KEY, key), (DOTENV, settings.ROOT / ".env")):
+    for name, path in ((SECRET_KEY, key), (DOTENV, settings.HOME / ".env")):
         if path.is_file():
             (folder / name).write_bytes(path.read_bytes())
     return Description(

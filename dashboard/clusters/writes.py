@@ -191,8 +191,9 @@ def start_embedded(actor: User) -> EmbeddedState:
         raise ClusterError(
             _(
                 "Nothing here can start the embedded cluster, since RocketScope was "
-                "not started by “./rocketscope up”."
+                "not started by “%(command)s up”."
             )
+            % {"command": settings.COMMAND}
         )
     if not state.may_be_asked:
         return state

@@ -16,12 +16,18 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from analytics import places
+
 from . import environment
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
 
-ROOT: Final = Path(__file__).resolve().parent.parent.parent
+ROOT: Final = places.ROOT
+FILES: Final = places.FILES
+HOME: Final = places.home(os.environ)
+# How the command is typed where it is shown to people.
+COMMAND: Final = places.COMMAND
 PREFIX: Final = "ROCKETSCOPE_"
 VERSION: Final = "0.1.0"
 
@@ -31,7 +37,7 @@ os.umask(ROCKETSCOPE_UMASK)
 
 # RocketScope's own settings: one key, one environment variable, one row in the docs.
 ROCKETSCOPE_VAR_DIR = Path(
-    environment.text(f"{PREFIX}VAR_DIR", str(ROOT / "var"))
+    environment.text(f"{PREFIX}VAR_DIR", str(HOME / "var"))
 ).resolve()
 ROCKETSCOPE_CLUSTERS = clusters(f"{PREFIX}CLUSTERS", f"{PREFIX}EMBEDDED_CLUSTER")
 ROCKETSCOPE_WANTS_EMBEDDED = wants_embedded(f"{PREFIX}CLUSTERS")
@@ -140,7 +146,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [ROOT / "templates"],
+        "DIRS": [FILES / "templates"],
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
@@ -241,8 +247,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Static files carry a digest of all of them in their address, so that browsers may
 # keep them for ever and ES modules can import each other by relative path.
-STATICFILES_DIRS = [ROOT / "static"]
-STATIC_URL = "/static/dev/" if DEBUG else f"/static/{digest(ROOT / 'static')}/"
+STATICFILES_DIRS = [FILES / "static"]
+STATIC_URL = "/static/dev/" if DEBUG else f"/static/{digest(FILES / 'static')}/"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600

@@ -32,5 +32,6 @@ def layout(request: HttpRequest) -> dict[str, Any]:
         "default_zone": settings.TIME_ZONE,
         "server_now_ms": int(time.time() * 1000),
         "catalogue_address": catalogue_address,
+        "command": settings.COMMAND,
         "Role": {role.value: role for role in Role},
     }

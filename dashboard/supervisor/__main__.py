@@ -7,8 +7,11 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+from analytics.places import home
 
 from .run import CannotStartError, run
 
@@ -28,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--var-dir",
         metavar="DIR",
-        help="where state, logs and the lake are kept (ROCKETSCOPE_VAR_DIR, ./var)",
+        help="where state, logs and the lake are kept (ROCKETSCOPE_VAR_DIR, or var "
+        "beside .env)",
     )
     parser.add_argument(
         "--exporter",
@@ -39,17 +43,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.listen:
         os.environ["ROCKETSCOPE_LISTEN"] = options.listen
     if options.var_dir:
-        os.environ["ROCKETSCOPE_VAR_DIR"] = options.var_dir
+        os.environ["ROCKETSCOPE_VAR_DIR"] = str(Path(options.var_dir).resolve())
     if options.exporter:
         os.environ["ROCKETSCOPE_EXPORTER"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
     try:
+        _enter(home(os.environ))
         return asyncio.run(run())
     except (CannotStartError, ImproperlyConfigured) as reason:
         sys.stderr.write(f"rocketscope: {reason}\n")
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _enter(folder: Path) -> None:
+    """Start all processes there, lest they import what the caller's folder holds."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.chdir(folder)
+    except OSError as error:
+        raise CannotStartError(f"{folder} cannot be used ({error.strerror})") from None
 
 
 if __name__ == "__main__":

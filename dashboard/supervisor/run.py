@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from analytics.places import COMMAND
 from dashboard.gateway import embedded_request
 from dashboard.gateway.settings import EMBEDDED
 
@@ -59,7 +60,7 @@ async def run() -> int:
         if not is_free(host, port):
             raise CannotStartError(
                 f"port {port} on {host} is in use by another program. Choose another "
-                f"one: ./rocketscope up --listen {host}:{port + 1}"
+                f"one: {COMMAND} up --listen {host}:{port + 1}"
             )
         async with _stack(var_dir, settings.ROCKETSCOPE_LOG_MB * _MB) as stack:
             stopped = _stop_signal()
@@ -300,7 +301,7 @@ def _is_ready_or_late(child: Child, port: int) -> bool:
 async def _manage(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "manage.py",
+        *("-m", "dashboard", "manage"),
         *arguments,
         env=inherited("manage", os.environ),
         stdin=asyncio.subprocess.DEVNULL,
@@ -317,7 +318,7 @@ async def _manage(*arguments: str) -> str:
     if process.returncode != 0:
         words = err.decode(errors="replace").strip().splitlines()[-6:]
         raise CannotStartError(
-            f"manage.py {' '.join(arguments)} failed:\n  " + "\n  ".join(words)
+            f"{COMMAND} manage {' '.join(arguments)} failed:\n  " + "\n  ".join(words)
         )
     return out.decode(errors="replace")
 
@@ -351,7 +352,7 @@ def _only_one(var_dir: Path, page: str) -> Iterator[None]:
     except OSError as error:
         raise CannotStartError(
             f"{var_dir} cannot be written to ({error.strerror}). Choose another place: "
-            "./rocketscope up --var-dir DIR"
+            f"{COMMAND} up --var-dir DIR"
         ) from None
     with lock:
         try:

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 WORKERS = 2
 MEMORY = "512m"
-DEPLOY = "org.apache.spark.deploy"
 STARTED = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
 REGISTERED = re.compile("(Successfully registered with master)")
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
@@ -38,9 +37,6 @@ class Daemon:
     """One Spark daemon, its output in a file."""
 
     def __init__(self, folder: Path, name: str, *command: str) -> None:
-        import pyspark
-
-        home = Path(pyspark.__file__).parent
         settings = folder / "log4j2.properties"
         settings.write_text(
             "rootLogger.level = info\nrootLogger.appenderRef.o.ref = o\n"
@@ -49,8 +45,6 @@ class Daemon:
             "appender.o.layout.pattern = %p %m%n\n"
         )
         environ = cluster_environment(folder) | {
-            "SPARK_HOME": str(home),
-            "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "128m",
             "SPARK_DAEMON_JAVA_OPTS": f"-Dlog4j2.configurationFile={settings}",
             "SPARK_WORKER_DIR": str(folder / "work"),
@@ -58,7 +52,7 @@ class Daemon:
         self._log = folder / f"{name}.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [str(home / "bin" / "spark-class"), *command],
+                [sys.executable, "-m", "analytics.standalone", *command],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=environ,
@@ -92,12 +86,12 @@ def cluster_environment(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def master(tmp_path: Path) -> Iterator[str]:
     host = ("--host", "127.0.0.1", "--webui-port", "0")
-    daemons = [Daemon(tmp_path, "master", f"{DEPLOY}.master.Master", *host, "-p", "0")]
+    daemons = [Daemon(tmp_path, "master", "master", *host, "-p", "0")]
     try:
         url = daemons[0].wait_for(STARTED)
         limits = ("--cores", "1", "--memory", MEMORY)
         for number in range(WORKERS):
-            command = (f"{DEPLOY}.worker.Worker", *host, *limits, url)
+            command = ("worker", *host, *limits, url)
             daemons.append(Daemon(tmp_path, f"worker-{number}", *command))
         for worker in daemons[1:]:
             worker.wait_for(REGISTERED)

@@ -18,7 +18,11 @@ STOP_TIMEOUT_S: Final = 90.0
 
 
 class LaunchedStack:
-    """`./rocketscope up` without the installing: the supervisor and its children."""
+    """`./rocketscope up` without the installing: the supervisor and its children.
+
+    Another command may be given, with the folder where it is typed. With a `var_dir`,
+    that is where the command is to find its state by itself.
+    """
 
     def __init__(
         self,
@@ -26,13 +30,17 @@ class LaunchedStack:
         env: Mapping[str, str] | None = None,
         *,
         options: Sequence[str] = (),
+        command: Sequence[str] = (sys.executable, "-m", "dashboard.supervisor"),
+        cwd: Path = ROOT,
+        var_dir: Path | None = None,
     ) -> None:
-        self.var_dir = directory / "var"
+        self.var_dir = var_dir or directory / "var"
+        named = () if var_dir else ("--var-dir", str(self.var_dir))
         self.listen = f"127.0.0.1:{free_port()}"
         self._process = Process(
             [
-                *(sys.executable, "-m", "dashboard.supervisor"),
-                *("--listen", self.listen, "--var-dir", str(self.var_dir)),
+                *command,
+                *("--listen", self.listen, *named),
                 *options,
             ],
             log=directory / "supervisor.log",
@@ -41,7 +49,7 @@ class LaunchedStack:
                 "ROCKETSCOPE_REDIS_URL": "",
                 **(env or {}),
             },
-            cwd=ROOT,
+            cwd=cwd,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""`./rocketscope backup`: write the database and the settings to one file."""
+"""`rocketscope backup`: write the database and the settings to one file."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
@@ -50,7 +51,8 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(
                 f"no backup could be made before the upgrade: {error}. To upgrade "
-                "without one: ./rocketscope manage prepare --no-backup"
+                f"without one: {settings.COMMAND} manage prepare "
+                "--no-backup"
             ) from None
         if made:
             self.stdout.write(f"the database before the upgrade is in {made}")

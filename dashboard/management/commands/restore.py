@@ -1,4 +1,4 @@
-"""`./rocketscope restore FILE`: put a backup in the place of what is there."""
+"""`rocketscope restore FILE`: put a backup in the place of what is there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done = restore_backup(options["file"], dotenv=settings.ROOT / ".env")
+            done = restore_backup(options["file"], dotenv=settings.HOME / ".env")
         except BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write("\n".join(_told(done)))

@@ -15,7 +15,7 @@ from django.conf import settings
 
 def static_text(path: str) -> str:
     """Return a file of `static/` as text."""
-    return (settings.ROOT / "static" / path).read_text("utf-8")
+    return (settings.FILES / "static" / path).read_text("utf-8")
 
 
 @cache
