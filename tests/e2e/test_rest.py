@@ -12,10 +12,16 @@ from typing import Final
 import pytest
 
 from tests.support.launched import ROOT, LaunchedStack
+from tests.support.waiting import wait_until
 
 from .test_access import COMMANDS, run
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),
+]
 
 PAGE: Final = (ROOT / "docs/rest.md").read_text("utf-8")
 (GENERATE,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -44,6 +50,8 @@ def test_the_documented_lines_work(stack: LaunchedStack, tmp_path: Path) -> None
     manage = makes.replace("./rocketscope manage", f"{sys.executable} manage.py")
     manage = manage.replace("deploys --user robot", "client --user client")
     token = run(manage, stack).strip().splitlines()[-1]
+    landing = stack.var_dir / "lake" / "landing" / "samples"
+    wait_until(lambda: any(landing.rglob("*.parquet")), "the first samples")
     tools = str(Path(sys.executable).parent)
     env = {
         **os.environ,
@@ -62,7 +70,7 @@ def test_the_documented_lines_work(stack: LaunchedStack, tmp_path: Path) -> None
             env=env,
             capture_output=True,
             text=True,
-            timeout=400,
+            timeout=1200,
             check=False,
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
