@@ -51,7 +51,9 @@ def test_the_documented_lines_work(stack: LaunchedStack, tmp_path: Path) -> None
     manage = manage.replace("deploys --user robot", "client --user client")
     token = run(manage, stack).strip().splitlines()[-1]
     landing = stack.var_dir / "lake" / "landing" / "samples"
-    wait_until(lambda: any(landing.rglob("*.parquet")), "the first samples")
+    wait_until(
+        lambda: any(landing.rglob("*.parquet")), "the first samples", seconds=600
+    )
     tools = str(Path(sys.executable).parent)
     env = {
         **os.environ,
