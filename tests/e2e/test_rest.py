@@ -27,6 +27,8 @@ PAGE: Final = (ROOT / "docs/rest.md").read_text("utf-8")
 (GENERATE,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 (LINES,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 FOLLOWED: Final = """
+import time
+
 from rocketscope_client.models import RunOut
 
 assert "embedded" in names, names
@@ -36,6 +38,7 @@ assert refused.detail.startswith("no group 'nobody' was seen on cluster")
 assert isinstance(run, RunOut), run
 seen = run
 while seen.state in {"queued", "running"}:
+    time.sleep(1)  # a token has 600 calls a minute
     seen = reports_one_run.sync(run.id, client=client)
 print(seen.state, seen.error)
 if seen.state == "done":
