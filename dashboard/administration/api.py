@@ -21,7 +21,7 @@ from .refusals import AdministrationError
 from .writes import allow, apply
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 424), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409, 424), Problem)
 
 
 class StandingOut(Schema):
@@ -89,7 +89,7 @@ class StepOut(Schema):
     problem: str
 
 
-class PreviewOut(Schema):
+class ConfigurationPreviewOut(Schema):
     """What a change would do; `token` is needed to apply it, empty if nothing would.
 
     `confirm` is what has to be given to apply it. `lost` counts messages by topic,
@@ -109,7 +109,27 @@ class PreviewOut(Schema):
     mqadmin: list[str]
 
 
-class ChangeOut(Schema):
+class ChangedOut(Schema):
+    """What became of a change at one place; `now` is what was read back."""
+
+    place: str
+    address: str = ""
+    before: dict[str, str] | None = None
+    after: dict[str, str] | None = None
+    state: str
+    error: str = ""
+    now: dict[str, str] | None = None
+
+
+class RemainsOut(Schema):
+    """What a deletion left: messages by topic, and whether offsets are kept."""
+
+    messages: dict[str, int]
+    committed: int | None
+    partial: bool
+
+
+class ConfigurationChangeOut(Schema):
     """A change that was made, with its effect on each place as it was read back."""
 
     id: int
@@ -120,9 +140,9 @@ class ChangeOut(Schema):
     by: str
     reason: str
     at: str
-    steps: list[dict[str, Any]]
+    steps: list[ChangedOut]
     told: dict[str, str]
-    remains: dict[str, Any] | None
+    remains: RemainsOut | None
     can_undo: bool
 
 
@@ -155,7 +175,7 @@ def get_configuration(
 
 @router.post(
     "/clusters/{cluster}/configuration/preview",
-    response={200: PreviewOut, **ERRORS},
+    response={200: ConfigurationPreviewOut, **ERRORS},
 )
 def preview_configuration(
     request: HttpRequest, cluster: str, body: WishIn
@@ -169,7 +189,10 @@ def preview_configuration(
     return _plan_row(plan, found)
 
 
-@router.post("/clusters/{cluster}/configuration", response={201: ChangeOut, **ERRORS})
+@router.post(
+    "/clusters/{cluster}/configuration",
+    response={201: ConfigurationChangeOut, **ERRORS},
+)
 def apply_configuration(
     request: HttpRequest, cluster: str, body: ApplyIn
 ) -> Status[dict[str, Any]]:
@@ -189,7 +212,7 @@ def apply_configuration(
 
 @router.get(
     "/clusters/{cluster}/configuration/changes/{pk}",
-    response={200: ChangeOut, **ERRORS},
+    response={200: ConfigurationChangeOut, **ERRORS},
 )
 def get_configuration_change(
     request: HttpRequest, cluster: str, pk: int

@@ -16,13 +16,14 @@ from dashboard.rest.asking import (
     did_you_mean,
     refuse,
 )
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 
 from .reads import broker_rows
 from .writes import say_gone
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 503), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409,), Problem)
 
 
 class GoneIn(Schema):
@@ -50,6 +51,7 @@ def brokers(request: HttpRequest, cluster: str) -> BrokersDocument:
     "/clusters/{cluster}/brokers/{broker}",
     response={200: list[BrokerState], **ERRORS},
 )
+@paged
 def broker(request: HttpRequest, cluster: str, broker: str) -> list[BrokerState]:
     """Return the processes of one broker name, the master first."""
     document, overview = _document(cluster), current_state().overview(cluster)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
@@ -15,12 +15,11 @@ from dashboard.rest.asking import (
     did_you_mean,
     refuse,
 )
-from dashboard.rest.schemas import Problem
+from dashboard.rest.paging import paged
 
 from .reads import OLDEST, Client, clients_of
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
 
 
 class ConnectionOut(ClientRow):
@@ -44,7 +43,8 @@ class ClientOut(Schema):
     connections: list[ConnectionOut]
 
 
-@router.get("/clusters/{cluster}/clients", response={200: list[ClientOut], **ERRORS})
+@router.get("/clusters/{cluster}/clients", response={200: list[ClientOut]})
+@paged
 def clients(
     request: HttpRequest, cluster: str, older: str = OLDEST
 ) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ def clients(
 
 @router.get(
     "/clusters/{cluster}/clients/{group:client_id}",
-    response={200: ClientOut, **ERRORS},
+    response={200: ClientOut},
 )
 def client(request: HttpRequest, cluster: str, client_id: str) -> dict[str, Any]:
     """Return one client; 404 while it is in no group."""

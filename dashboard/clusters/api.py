@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
@@ -17,7 +17,7 @@ from dashboard.gateway.settings import Encryption
 from dashboard.live.documents import Overview
 from dashboard.models import Cluster
 from dashboard.rest.asking import current_state
-from dashboard.rest.schemas import Problem
+from dashboard.rest.paging import paged
 
 from .writes import (
     MOST_NAME_SERVERS,
@@ -28,7 +28,6 @@ from .writes import (
 )
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 422, 503), Problem)
 
 
 class ClusterOut(Schema):
@@ -87,7 +86,8 @@ class ProbeOut(Schema):
     brokers: int | None = None
 
 
-@router.get("/clusters", response={200: list[ClusterOut], 401: Problem, 503: Problem})
+@router.get("/clusters", response={200: list[ClusterOut]})
+@paged
 def clusters(request: HttpRequest) -> list[dict[str, Any]]:
     """List the configured clusters."""
     state = current_state()
@@ -95,7 +95,7 @@ def clusters(request: HttpRequest) -> list[dict[str, Any]]:
     return [_cluster_row(row, state.overview(row.name)) for row in rows]
 
 
-@router.post("/clusters", response={201: AttachedOut, **ERRORS})
+@router.post("/clusters", response={201: AttachedOut})
 def attach_cluster(request: HttpRequest, body: ClusterIn) -> Status[Any]:
     """Attach a cluster; it is collected within seconds."""
     row = attach(user_of(request), _wish(body))
@@ -107,9 +107,7 @@ def attach_cluster(request: HttpRequest, body: ClusterIn) -> Status[Any]:
     return Status(201, made)
 
 
-@router.post(
-    "/name-servers/test", response={200: list[ProbeOut], 429: Problem, **ERRORS}
-)
+@router.post("/name-servers/test", response={200: list[ProbeOut]})
 def test_addresses(request: HttpRequest, body: ClusterIn) -> list[dict[str, Any]]:
     """Say of each address what is wrong with it; at most ten times a minute."""
     return [
@@ -122,7 +120,7 @@ def test_addresses(request: HttpRequest, body: ClusterIn) -> list[dict[str, Any]
     ]
 
 
-@router.delete("/clusters/{cluster}", response={204: None, 404: Problem, **ERRORS})
+@router.delete("/clusters/{cluster}", response={204: None})
 def remove_cluster(request: HttpRequest, cluster: str, body: RemovalIn) -> Status[Any]:
     """Remove a cluster that was attached on a page or here."""
     remove(user_of(request), cluster, confirm=body.confirm, reason=body.reason)

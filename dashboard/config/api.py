@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
+from ninja.errors import ValidationError
 from redis import RedisError
 
 from dashboard.accounts.pace import TooManyCallsError
@@ -59,6 +59,7 @@ from dashboard.reports.request.refusals import (
     ReportRefusedError,
     TooManyReportsError,
 )
+from dashboard.rest.document import DocumentedAPI, refusal_of
 from dashboard.rest.refusals import ReadOnlyRefusal
 from dashboard.rest.signing import BrowserAuth, TokenAuth
 from dashboard.saved_views.api import router as saved_views
@@ -107,7 +108,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
 
 Refusal: TypeAlias = Exception | type[Exception]
 
-api = NinjaAPI(
+api = DocumentedAPI(
     title="RocketScope",
     version=settings.VERSION,
     description="Who consumes what in a RocketMQ cluster, now.",
@@ -116,35 +117,43 @@ api = NinjaAPI(
     # The page of documentation would load scripts from elsewhere.
     docs_url=None,
 )
-for each in (
-    overview,
-    clusters,
-    search,
-    saved_views,
-    brokers,
-    administration,
-    topics,
-    clients,
-    groups,
-    findings,
-    timeline,
-    whatif,
-    switching,
-    hosting,
-    messages,
-    offsets,
-    dead_letters,
-    timers,
-    labs,
-    reports,
-):
-    api.add_router("", each)
+for feature, router in {
+    "overview": overview,
+    "clusters": clusters,
+    "search": search,
+    "saved_views": saved_views,
+    "brokers": brokers,
+    "administration": administration,
+    "topics": topics,
+    "clients": clients,
+    "groups": groups,
+    "findings": findings,
+    "timeline": timeline,
+    "whatif": whatif,
+    "switching": switching,
+    "hosting": hosting,
+    "messages": messages,
+    "offsets": offsets,
+    "dead_letters": dead_letters,
+    "timers": timers,
+    "labs": labs,
+    "reports": reports,
+}.items():
+    api.add_router("", router, tags=[feature])
 
 
 @api.exception_handler(RedisError)
 def no_cache(request: HttpRequest, error: RedisError) -> HttpResponse:
     """Say that the current state cannot be read or written."""
     return api.create_response(request, {"detail": outage_of(error)}, status=503)
+
+
+@api.exception_handler(ValidationError)
+def values_that_do_not_fit(
+    request: HttpRequest, error: ValidationError
+) -> HttpResponse:
+    """Name each value that does not fit, and what would."""
+    return api.create_response(request, refusal_of(error), status=422)
 
 
 @api.exception_handler(TooManyCallsError)

@@ -18,6 +18,7 @@ from dashboard.gateway.dead_letters import DeadLetters
 from dashboard.live.reading import read_group
 from dashboard.models import ResendRun
 from dashboard.rest.asking import cluster_named, refuse, the_first
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 
 from .export import letter_record
@@ -28,7 +29,7 @@ from .run_pages import preview_of
 from .writes import Wish, allow, start_resend, stop_resend, token_of
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 422, 424), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409, 424), Problem)
 _OF_GROUP: Final = "/clusters/{cluster}/groups/{group:group}"
 
 
@@ -111,7 +112,7 @@ class LevelsOut(Schema):
     failed: dict[str, str]
 
 
-class PreviewOut(Schema):
+class ResendPreviewOut(Schema):
     """What a run would resend; `token` is needed to start it.
 
     `resent_before` counts those that were chosen and resent before; they are left out
@@ -138,7 +139,7 @@ class ResendIn(Schema):
     reason: str = Field(max_length=1000)
 
 
-class RunOut(Schema):
+class ResendRunOut(Schema):
     """A run and how far it is. `sending` may have been stored or not, once it ended.
 
     `passed` counts letters that the group's offsets have passed since; null in lists.
@@ -214,7 +215,9 @@ def retries(request: HttpRequest, cluster: str, group: str) -> dict[str, Any]:
     }
 
 
-@router.get(f"{_OF_GROUP}/dead-letters/resend", response={200: PreviewOut, **ERRORS})
+@router.get(
+    f"{_OF_GROUP}/dead-letters/resend", response={200: ResendPreviewOut, **ERRORS}
+)
 def preview_resend(
     request: HttpRequest, cluster: str, group: str, query: str
 ) -> dict[str, Any]:
@@ -229,7 +232,7 @@ def preview_resend(
     }
 
 
-@router.post(f"{_OF_GROUP}/dead-letters/resend", response={201: RunOut, **ERRORS})
+@router.post(f"{_OF_GROUP}/dead-letters/resend", response={201: ResendRunOut, **ERRORS})
 def resend(
     request: HttpRequest, cluster: str, group: str, body: ResendIn
 ) -> Status[dict[str, Any]]:
@@ -247,14 +250,19 @@ def resend(
     return Status(201, _run_out(run))
 
 
-@router.get(f"{_OF_GROUP}/dead-letters/runs", response={200: list[RunOut], **ERRORS})
+@router.get(
+    f"{_OF_GROUP}/dead-letters/runs", response={200: list[ResendRunOut], **ERRORS}
+)
+@paged
 def runs(request: HttpRequest, cluster: str, group: str) -> list[dict[str, Any]]:
     """Return the newest runs of a group, newest first."""
     found = runs_of(cluster_named(cluster).name, group)
     return [_run_out(each.run) for each in found]
 
 
-@router.get(f"{_OF_GROUP}/dead-letters/runs/{{pk}}", response={200: RunOut, **ERRORS})
+@router.get(
+    f"{_OF_GROUP}/dead-letters/runs/{{pk}}", response={200: ResendRunOut, **ERRORS}
+)
 def get_run(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str, Any]:
     """Return a run, and what the group has consumed since."""
     run = _run_named(cluster, group, pk)
@@ -263,7 +271,7 @@ def get_run(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str
 
 
 @router.post(
-    f"{_OF_GROUP}/dead-letters/runs/{{pk}}/stop", response={200: RunOut, **ERRORS}
+    f"{_OF_GROUP}/dead-letters/runs/{{pk}}/stop", response={200: ResendRunOut, **ERRORS}
 )
 def stop(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str, Any]:
     """Ask a run to stop; it does after the letters that are being sent."""

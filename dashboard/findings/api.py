@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from django.http import HttpRequest
@@ -16,14 +16,13 @@ from dashboard.rest.asking import (
     group_document,
     refuse,
 )
-from dashboard.rest.schemas import Problem
+from dashboard.rest.paging import paged
 from dashboard.wording.words import word
 
 from .finding import WORST_FIRST
 from .said import say_finding
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
 
 
 class SaidOut(Schema):
@@ -69,8 +68,9 @@ class GroupFindingOut(Schema):
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/findings",
-    response={200: list[FindingOut], **ERRORS},
+    response={200: list[FindingOut]},
 )
+@paged
 def findings(request: HttpRequest, cluster: str, group: str) -> list[FindingOut]:
     """Return what is wrong with a group, worst first, in words and as values."""
     state: GroupState = orjson.loads(group_document(cluster, group))
@@ -79,8 +79,9 @@ def findings(request: HttpRequest, cluster: str, group: str) -> list[FindingOut]
 
 @router.get(
     "/clusters/{cluster}/findings",
-    response={200: list[GroupFindingOut], **ERRORS},
+    response={200: list[GroupFindingOut]},
 )
+@paged
 def cluster_findings(request: HttpRequest, cluster: str) -> list[GroupFindingOut]:
     """Return which group of a cluster has which findings, worst first."""
     overview = current_state().overview(cluster_named(cluster).name)

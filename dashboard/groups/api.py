@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from dashboard.live.documents import GroupState
 from dashboard.rest.asking import JSON, group_document
-from dashboard.rest.schemas import Problem
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
 
 
-@router.get(
-    "/clusters/{cluster}/groups/{group:group}", response={200: GroupState, **ERRORS}
-)
+@router.get("/clusters/{cluster}/groups/{group:group}", response={200: GroupState})
 def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Return a group's members, queues and owners."""
     return HttpResponse(group_document(cluster, group), content_type=JSON)

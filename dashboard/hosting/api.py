@@ -11,12 +11,13 @@ from pydantic import Field
 from dashboard.accounts.permissions import user_of
 from dashboard.models import ManagedGroup
 from dashboard.rest.asking import cluster_named
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 
 from .writes import GroupWish, add_member, remove_group, remove_member, save_group
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409,), Problem)
 
 
 CONFIRM: Final = (
@@ -67,7 +68,7 @@ class HostedOut(Schema):
     """A hosted group as it is wanted."""
 
     name: str
-    topics: list[dict[str, str]]
+    topics: list[TopicIn]
     mode: str
     orderly: bool
     strategy: str
@@ -82,7 +83,7 @@ class HostedOut(Schema):
 
 @router.post(
     "/clusters/{cluster}/groups/{group:group}/members",
-    response={200: MembersOut, 503: Problem, **ERRORS},
+    response={200: MembersOut, **ERRORS},
 )
 def members(
     request: HttpRequest, cluster: str, group: str, body: MembersIn
@@ -100,6 +101,7 @@ def members(
 
 
 @router.get("/clusters/{cluster}/hosted", response={200: list[HostedOut], **ERRORS})
+@paged
 def hosted_groups(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
     """List the groups that are hosted here."""
     found = cluster_named(cluster)

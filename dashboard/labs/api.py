@@ -12,12 +12,13 @@ from dashboard.accounts.permissions import user_of
 from dashboard.clock.moments import as_ms
 from dashboard.models import LabRun
 from dashboard.rest.asking import cluster_named, the_first
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 
 from .catalogue import entries, text_of
 from .writes import cancel_lab, start_lab
 
-router = Router(tags=["labs"])
+router = Router()
 
 RUNS_SHOWN = 50
 
@@ -77,10 +78,8 @@ class LabRunOut(Schema):
     error: str | None
 
 
-ERRORS: dict[int, Any] = {401: Problem, 404: Problem}
-
-
-@router.get("/labs", response={200: list[LabOut], 401: Problem})
+@router.get("/labs", response={200: list[LabOut]})
+@paged
 def labs(request: HttpRequest) -> list[dict[str, Any]]:
     """List the labs in the order in which to watch them."""
     return [
@@ -96,7 +95,7 @@ def labs(request: HttpRequest) -> list[dict[str, Any]]:
 
 @router.post(
     "/clusters/{cluster}/labs/{lab}/runs",
-    response={201: LabRunOut, 403: Problem, 409: Problem, 422: Problem, **ERRORS},
+    response={201: LabRunOut, 409: Problem},
 )
 def play(
     request: HttpRequest, cluster: str, lab: str, body: LabIn
@@ -112,24 +111,21 @@ def play(
     return Status(201, _document(run))
 
 
-@router.get(
-    "/clusters/{cluster}/labs/runs", response={200: list[LabRunOut], 401: Problem}
-)
+@router.get("/clusters/{cluster}/labs/runs", response={200: list[LabRunOut]})
+@paged
 def runs(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
     """List the newest runs of a cluster, the newest first."""
     rows = LabRun.objects.filter(cluster__name=cluster).select_related("cluster")
     return [_document(run) for run in rows[:RUNS_SHOWN]]
 
 
-@router.get("/labs/runs/{pk}", response={200: LabRunOut, **ERRORS})
+@router.get("/labs/runs/{pk}", response={200: LabRunOut})
 def run(request: HttpRequest, pk: int) -> dict[str, Any]:
     """Return one run with its steps so far."""
     return _document(_known(request, pk))
 
 
-@router.post(
-    "/labs/runs/{pk}/cancel", response={200: LabRunOut, 403: Problem, **ERRORS}
-)
+@router.post("/labs/runs/{pk}/cancel", response={200: LabRunOut})
 def cancel(request: HttpRequest, pk: int) -> dict[str, Any]:
     """Ask a run to end; one that has ended stays as it is."""
     found = _known(request, pk)

@@ -29,7 +29,7 @@ from .tags import said
 from .writes import look
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 422, 424), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((424,), Problem)
 
 
 class MessageOut(Schema):
@@ -52,7 +52,7 @@ class MessageOut(Schema):
     properties: dict[str, str]
 
 
-class FoundOut(Schema):
+class MessagesOut(Schema):
     """What a search found, newest first, and where it may have left something out."""
 
     messages: list[MessageOut]
@@ -117,7 +117,7 @@ class BodyOut(Schema):
     masked_by: list[str]
 
 
-@router.get("/clusters/{cluster}/messages", response={200: FoundOut, **ERRORS})
+@router.get("/clusters/{cluster}/messages", response={200: MessagesOut, **ERRORS})
 def messages(
     request: HttpRequest, cluster: str, asked: Query[SearchIn]
 ) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from .wanted import Wanted
 from .writes import allow, move, read_back
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409, 422, 424), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409, 424), Problem)
 
 
 class PlannedOut(Schema):
@@ -59,7 +59,7 @@ class PlanOut(Schema):
     queues: list[PlannedOut]
 
 
-class MoveIn(Schema):
+class OffsetMoveIn(Schema):
     """A move as it was previewed; `confirm` is the group's name."""
 
     query: str
@@ -68,7 +68,7 @@ class MoveIn(Schema):
     confirm: str
 
 
-class UndoIn(Schema):
+class OffsetUndoIn(Schema):
     """Why a move is undone; `confirm` is the group's name."""
 
     reason: str = Field(max_length=1000)
@@ -88,7 +88,7 @@ class OutcomeOut(Schema):
     problem: str
 
 
-class MoveOut(Schema):
+class OffsetMoveOut(Schema):
     """A move that was made, and the offsets now."""
 
     id: int
@@ -130,10 +130,10 @@ def preview_move(
 
 @router.post(
     "/clusters/{cluster}/groups/{group:group}/offsets",
-    response={201: MoveOut, **ERRORS},
+    response={201: OffsetMoveOut, **ERRORS},
 )
 def move_offsets(
-    request: HttpRequest, cluster: str, group: str, body: MoveIn
+    request: HttpRequest, cluster: str, group: str, body: OffsetMoveIn
 ) -> Status[dict[str, Any]]:
     """Move a group's offsets as the preview with this token showed it."""
     actor = user_of(request)
@@ -153,7 +153,7 @@ def move_offsets(
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/offsets/{pk}",
-    response={200: MoveOut, **ERRORS},
+    response={200: OffsetMoveOut, **ERRORS},
 )
 def get_move(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str, Any]:
     """Return a move that was made, and the offsets now."""
@@ -162,10 +162,10 @@ def get_move(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[st
 
 @router.post(
     "/clusters/{cluster}/groups/{group:group}/offsets/{pk}/undo",
-    response={201: MoveOut, **ERRORS},
+    response={201: OffsetMoveOut, **ERRORS},
 )
 def undo_move(
-    request: HttpRequest, cluster: str, group: str, pk: int, body: UndoIn
+    request: HttpRequest, cluster: str, group: str, pk: int, body: OffsetUndoIn
 ) -> Status[dict[str, Any]]:
     """Put back what was committed before a move."""
     actor = user_of(request)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from dashboard.live.documents import Overview
 from dashboard.rest.asking import JSON, cluster_named, current_state, refuse
-from dashboard.rest.schemas import Problem
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
 
 
-@router.get("/clusters/{cluster}/overview", response={200: Overview, **ERRORS})
+@router.get("/clusters/{cluster}/overview", response={200: Overview})
 def overview(request: HttpRequest, cluster: str) -> HttpResponse:
     """Return a cluster's brokers, sums and groups, worst first."""
     text = current_state().overview_text(cluster_named(cluster).name)

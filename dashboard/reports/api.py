@@ -31,6 +31,7 @@ from dashboard.reports.figures.window import (
     shown_figure,
 )
 from dashboard.rest.asking import cluster_named, refuse, the_first
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 from dashboard.wording.zones import zone_label
 
@@ -38,6 +39,8 @@ from .api_schemas import (
     DefinitionIn,
     DefinitionOut,
     DownloadQuery,
+    FactsOut,
+    FigureOut,
     FigureQuery,
     RunIn,
     RunOut,
@@ -53,14 +56,14 @@ from .writes import (
     start_report,
 )
 
-ERRORS: Final[dict[int, Any]] = {401: Problem, 403: Problem, 404: Problem}
-REFUSED: Final[dict[int, Any]] = {**ERRORS, 409: Problem, 422: Problem}
-STARTED: Final[dict[int, Any]] = {202: RunOut, **REFUSED, 429: Problem}
+REFUSED: Final[dict[int, Any]] = {404: Problem, 409: Problem}
+STARTED: Final[dict[int, Any]] = {202: RunOut, **REFUSED}
 
-router = Router(tags=["reports"])
+router = Router()
 
 
-@router.get("/reports/definitions", response={200: list[DefinitionOut], 401: Problem})
+@router.get("/reports/definitions", response={200: list[DefinitionOut]})
+@paged
 def definitions(request: HttpRequest) -> Any:
     """List the reports by name."""
     return ReportDefinition.objects.seen_by(user_of(request))
@@ -72,7 +75,7 @@ def define(request: HttpRequest, body: DefinitionIn) -> Any:
     return Status(201, save_definition(body.wish(), by=user_of(request)))
 
 
-@router.get("/reports/definitions/{pk}", response={200: DefinitionOut, **ERRORS})
+@router.get("/reports/definitions/{pk}", response={200: DefinitionOut})
 def definition(request: HttpRequest, pk: int) -> Any:
     """Return one report by name."""
     return _definition(request, pk)
@@ -85,7 +88,7 @@ def change(request: HttpRequest, pk: int, body: DefinitionIn) -> Any:
     return save_definition(body.wish(), by=user_of(request), definition=present)
 
 
-@router.delete("/reports/definitions/{pk}", response={204: None, **ERRORS})
+@router.delete("/reports/definitions/{pk}", response={204: None})
 def forget(request: HttpRequest, pk: int) -> Any:
     """Delete a report by name; the reports made from it stay."""
     delete_definition(_definition(request, pk), by=user_of(request))
@@ -98,7 +101,7 @@ def run_now(request: HttpRequest, pk: int) -> Any:
     return Status(202, run_definition(_definition(request, pk), by=user_of(request)))
 
 
-@router.get("/reports/runs", response={200: list[RunOut], 401: Problem})
+@router.get("/reports/runs", response={200: list[RunOut]})
 def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
     """List the reports that were made or are being made, newest first."""
     found = JobRun.objects.seen_by(user_of(request)).prefetch_related("files")
@@ -108,7 +111,7 @@ def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
         found = found.filter(group=query.group)
     if query.definition is not None:
         found = found.filter(definition_id=query.definition)
-    return found[: query.limit]
+    return found[query.offset : query.offset + query.limit]
 
 
 @router.post("/reports/runs", response=STARTED)
@@ -125,13 +128,13 @@ def start(request: HttpRequest, body: RunIn) -> Any:
     return Status(202, run)
 
 
-@router.get("/reports/runs/{pk}", response={200: RunOut, **ERRORS})
+@router.get("/reports/runs/{pk}", response={200: RunOut})
 def one_run(request: HttpRequest, pk: int) -> Any:
     """Return one report, ready or not."""
     return _run(request, pk)
 
 
-@router.post("/reports/runs/{pk}/cancel", response={200: RunOut, **ERRORS})
+@router.post("/reports/runs/{pk}/cancel", response={200: RunOut})
 def cancel(request: HttpRequest, pk: int) -> Any:
     """Ask an active report to stop."""
     cancel_report(_run(request, pk), by=user_of(request))
@@ -145,7 +148,7 @@ def remove(request: HttpRequest, pk: int) -> Any:
     return Status(204, None)
 
 
-@router.get("/reports/runs/{pk}/facts", response={200: dict[str, Any], **REFUSED})
+@router.get("/reports/runs/{pk}/facts", response={200: FactsOut, **REFUSED})
 def facts(request: HttpRequest, pk: int, view: Query[ViewQuery]) -> Any:
     """Return the figures at the head of a report, its strategies, and the verdict.
 
@@ -205,9 +208,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@router.get(
-    "/reports/runs/{pk}/figures/{name}", response={200: dict[str, Any], **REFUSED}
-)
+@router.get("/reports/runs/{pk}/figures/{name}", response={200: FigureOut, **REFUSED})
 def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) -> Any:
     """Return one figure as a Plotly document; its times are in the reader's zone.
 
@@ -227,7 +228,7 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
 
 @router.get(
     "/reports/runs/{pk}/download/{form}",
-    response={200: bytes, **REFUSED, 500: Problem, 503: Problem},
+    response={200: bytes, **REFUSED, 500: Problem},
 )
 def download(
     request: HttpRequest, pk: int, form: str, query: Query[DownloadQuery]
@@ -236,7 +237,7 @@ def download(
     return download_of(request, _seen(request, pk, query), form)
 
 
-@router.get("/reports/runs/{pk}/files/{form}", response={200: bytes, **ERRORS})
+@router.get("/reports/runs/{pk}/files/{form}", response={200: bytes})
 def kept_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """Stream a file exactly as it was made with the report."""
     return kept_download(_run(request, pk), form)

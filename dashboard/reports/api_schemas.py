@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ninja import Schema
 from pydantic import AwareDatetime, Field
@@ -123,7 +123,8 @@ class RunsQuery(Schema):
     cluster: str = ""
     group: str = ""
     definition: int | None = None
-    limit: int = Field(100, ge=1, le=MOST_RUNS)
+    limit: int = Field(100, ge=1, le=MOST_RUNS, description="how many to return")
+    offset: int = Field(0, ge=0, description="how many to leave out before them")
 
 
 class ViewQuery(Schema):
@@ -147,3 +148,78 @@ class FigureQuery(ViewQuery):
 
     since: str = Field("", alias="from")
     until: str = Field("", alias="to")
+
+
+class EvennessOut(Schema):
+    """How evenly load or lag was spread over the members; null where not known."""
+
+    max_to_mean: float | None
+    variation: float | None
+    gini: float | None
+
+
+class StrategyOut(Schema):
+    """One strategy over the period; spans are in seconds."""
+
+    name: str
+    in_use: bool
+    is_assumed: bool
+    is_best: bool
+    rank: int | None
+    max_to_mean: float | None
+    load: EvennessOut
+    lag: EvennessOut
+    idle_share: float | None
+    moves: int | None
+    moves_per_change: float | None
+    drain: float | None
+    never: float | None
+    overload: float | None
+    unowned: int | None
+    epochs: int | None
+    known: float | None
+
+
+class VerdictOut(Schema):
+    """Whether another strategy would have been better, in words."""
+
+    answer: Literal["unknown", "keep", "alike", "change"]
+    text: str
+    further: list[str]
+
+
+class FactsOut(Schema):
+    """The figures at the head of a report, its strategies, and the verdict."""
+
+    peak: float | None
+    peak_at: datetime | None
+    peak_is_least: bool | None
+    oldest_ms: float | None
+    oldest_at: datetime | None
+    oldest_is_least: bool | None
+    behind_seconds: float | None
+    aged_seconds: float
+    collected_seconds: float
+    whole_seconds: float
+    partial_seconds: float
+    missing_seconds: float
+    idle_seconds: float
+    unknown_within_seconds: float
+    step_seconds: float
+    partial_spans: int
+    missing_spans: int
+    epochs: int
+    rebalances: int
+    in_rate: float | None
+    out_rate: float | None
+    skew: float | None
+    strategies: list[StrategyOut]
+    verdict: VerdictOut | None
+
+
+class FigureOut(Schema):
+    """A figure as Plotly draws it; `meta` gives the step and what it is made of."""
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+    meta: dict[str, Any]

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ninja import Schema
 from pydantic import Field
+
+
+class FieldError(Schema):
+    """One value that does not fit: where it is, and what would fit."""
+
+    type: str
+    loc: list[str | int] = Field(
+        description="query, path or body, and the names down to the value"
+    )
+    msg: str
+    ctx: dict[str, Any] | None = Field(None, description="the limit, by its name")
 
 
 class Problem(Schema):
@@ -14,4 +27,7 @@ class Problem(Schema):
         None,
         description='"confirm": repeat it with `confirm`, the name of the group; '
         '"read_only": nothing is written to this cluster',
+    )
+    errors: list[FieldError] | None = Field(
+        None, description="each value that does not fit, with status 422"
     )

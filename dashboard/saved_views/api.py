@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
@@ -10,10 +10,9 @@ from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
 from dashboard.models import SavedView
-from dashboard.rest.schemas import Problem
+from dashboard.rest.paging import paged
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 503), Problem)
 
 
 class SavedViewOut(Schema):
@@ -28,7 +27,8 @@ class SavedViewOut(Schema):
     owner: str
 
 
-@router.get("/views", response={200: list[SavedViewOut], **ERRORS})
+@router.get("/views", response={200: list[SavedViewOut]})
+@paged
 def saved_views(request: HttpRequest) -> list[dict[str, Any]]:
     """List one's own views and those that others share."""
     views = SavedView.objects.seen_by(user_of(request)).select_related("owner")

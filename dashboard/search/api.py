@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
@@ -10,12 +10,10 @@ from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
 from dashboard.live.name_documents import NameKind
-from dashboard.rest.schemas import Problem
 
 from .reads import LISTED, LONGEST, search
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 422, 503), Problem)
 
 
 class FoundOut(Schema):
@@ -40,7 +38,7 @@ class SearchOut(Schema):
     )
 
 
-@router.get("/search", response={200: SearchOut, **ERRORS})
+@router.get("/search", response={200: SearchOut})
 def search_names(
     request: HttpRequest,
     q: Annotated[str, Field(min_length=1, max_length=LONGEST)],

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from dashboard.accounts.permissions import user_of
 from dashboard.live.documents import GroupState
@@ -19,27 +20,54 @@ from .reads import Preview, preview_of, progress_of
 from .writes import apply_change, undo_change
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409,), Problem)
 
 
-class PreviewOut(Schema):
+Transfer = TypedDict("Transfer", {"from": str | None, "to": str | None, "queues": int})
+
+
+class Mixed(TypedDict):
+    """The most queues with two owners or none while strategies mix; for how long."""
+
+    twice: int | None
+    nobody: int | None
+    twice_s: float | None
+    nobody_s: float | None
+
+
+class DesiredState(TypedDict):
+    """What a hosted group is to be; `members` are the numbers of its members."""
+
+    strategy: str
+    strategy_options: dict[str, Any]
+    members: list[int]
+
+
+class Note(TypedDict):
+    """A remark: its key, and what to fill in."""
+
+    code: str
+    params: dict[str, Any]
+
+
+class SwitchPreviewOut(Schema):
     """The effect of applying a scenario's row, and how long strategies would mix."""
 
     row: str
     changed: int
-    transfers: list[dict[str, Any]]
-    mixed: dict[str, Any]
-    desired: dict[str, Any] | None
+    transfers: list[Transfer]
+    mixed: Mixed
+    desired: DesiredState | None
     predicted: dict[str, Any] | None
     refusal: str
     token: str
     complete: bool = Field(
         description="false while a broker of the group does not answer everything"
     )
-    notes: list[dict[str, Any]]
+    notes: list[Note]
 
 
-class ChangeIn(Schema):
+class GroupChangeIn(Schema):
     """A scenario to apply, with the token of its preview.
 
     `confirm` is the group's name: needed if members join and others may use it.
@@ -52,7 +80,7 @@ class ChangeIn(Schema):
     confirm: str = Field("", max_length=255)
 
 
-class UndoIn(Schema):
+class SwitchUndoIn(Schema):
     """Why a change is undone; `confirmed` overwrites what others have changed since.
 
     `confirm` is the group's name: needed if members join and others may use it.
@@ -63,13 +91,13 @@ class UndoIn(Schema):
     confirm: str = Field("", max_length=255)
 
 
-class ChangeOut(Schema):
+class GroupChangeOut(Schema):
     """A change, and how far members have followed it."""
 
     id: int
     row: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: DesiredState
+    after: DesiredState
     predicted: dict[str, Any]
     reason: str
     by: str
@@ -85,7 +113,7 @@ class ChangeOut(Schema):
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/switch",
-    response={200: PreviewOut, 422: Problem, 503: Problem, **ERRORS},
+    response={200: SwitchPreviewOut, **ERRORS},
 )
 def preview_switch(
     request: HttpRequest, cluster: str, group: str, query: str, show: str = ""
@@ -100,10 +128,10 @@ def preview_switch(
 
 @router.post(
     "/clusters/{cluster}/groups/{group:group}/switch",
-    response={201: ChangeOut, 503: Problem, **ERRORS},
+    response={201: GroupChangeOut, **ERRORS},
 )
 def apply_switch(
-    request: HttpRequest, cluster: str, group: str, body: ChangeIn
+    request: HttpRequest, cluster: str, group: str, body: GroupChangeIn
 ) -> Status[dict[str, Any]]:
     """Apply a scenario to a hosted group, as its preview showed it."""
     state = _state(cluster, group)
@@ -121,7 +149,7 @@ def apply_switch(
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/changes/{pk}",
-    response={200: ChangeOut, 503: Problem, **ERRORS},
+    response={200: GroupChangeOut, **ERRORS},
 )
 def get_change(
     request: HttpRequest, cluster: str, group: str, pk: int
@@ -132,10 +160,10 @@ def get_change(
 
 @router.post(
     "/clusters/{cluster}/groups/{group:group}/changes/{pk}/undo",
-    response={201: ChangeOut, 503: Problem, **ERRORS},
+    response={201: GroupChangeOut, **ERRORS},
 )
 def undo(
-    request: HttpRequest, cluster: str, group: str, pk: int, body: UndoIn
+    request: HttpRequest, cluster: str, group: str, pk: int, body: SwitchUndoIn
 ) -> Status[dict[str, Any]]:
     """Undo a change: restore the desired state from before it."""
     found = _change(cluster, group, pk)

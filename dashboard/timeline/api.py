@@ -11,12 +11,11 @@ from pydantic import Field
 
 from dashboard.live.reading import read_group
 from dashboard.rest.asking import cluster_named, refuse
-from dashboard.rest.schemas import Problem
 
 from .document import pair, timeline_document
 from .reads import read_moves, read_timeline
 
-router = Router(tags=["groups"])
+router = Router()
 
 Interval = list[int]
 """[not before, not after], ms since the epoch."""
@@ -125,7 +124,7 @@ class MovesQuery(Schema):
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/moves",
-    response={200: MovesOut, 401: Problem, 404: Problem},
+    response={200: MovesOut},
 )
 def moves(
     request: HttpRequest, cluster: str, group: str, query: Query[MovesQuery]
@@ -151,7 +150,7 @@ def moves(
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/timeline",
-    response={200: TimelineOut, 401: Problem, 404: Problem},
+    response={200: TimelineOut},
 )
 def timeline(
     request: HttpRequest, cluster: str, group: str, query: Query[TimelineQuery]

@@ -12,11 +12,10 @@ from pydantic import Field
 from dashboard.clock.moments import as_ms
 from dashboard.clock.ticks import FALLBACK
 from dashboard.models import FleetWorker, TimerRun
-from dashboard.rest.schemas import Problem
 
 from .reads import PERIODS, find_runs, read_beat
 
-router = Router(tags=["timers"])
+router = Router()
 
 
 class BeatOut(Schema):
@@ -63,16 +62,17 @@ class TimerRunOut(Schema):
     error: str | None
 
 
-class RunsQuery(Schema):
+class TimerRunsQuery(Schema):
     """Which runs to return; the newest come first."""
 
     worker: str = Field("", max_length=255)
     timer: Literal["", *PERIODS] = ""  # type: ignore[valid-type]
     trouble: bool = Field(False, description="only failed, skipped and made-up runs")
-    limit: int = Field(200, ge=1, le=2000)
+    limit: int = Field(200, ge=1, le=2000, description="how many to return")
+    offset: int = Field(0, ge=0, description="how many to leave out before them")
 
 
-@router.get("/timers", response={200: TimersOut, 401: Problem})
+@router.get("/timers", response={200: TimersOut})
 def timers(request: HttpRequest) -> dict[str, Any]:
     """Return beat's pulse and the workers."""
     now = timezone.now()
@@ -92,11 +92,11 @@ def timers(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@router.get("/timers/runs", response={200: list[TimerRunOut], 401: Problem})
-def runs(request: HttpRequest, query: Query[RunsQuery]) -> list[dict[str, Any]]:
+@router.get("/timers/runs", response={200: list[TimerRunOut]})
+def runs(request: HttpRequest, query: Query[TimerRunsQuery]) -> list[dict[str, Any]]:
     """Return recorded runs of the last day, the newest first."""
     rows = find_runs(worker=query.worker, timer=query.timer, trouble=query.trouble)
-    return [_document(row) for row in rows[: query.limit]]
+    return [_document(row) for row in rows[query.offset : query.offset + query.limit]]
 
 
 def _document(row: TimerRun) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -18,12 +17,10 @@ from dashboard.rest.asking import (
     did_you_mean,
     refuse,
 )
-from dashboard.rest.schemas import Problem
 
 from .retention import Cause, Keeping, keepings, retention_of
 
 router = Router()
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
 
 
 class RetentionLeft(TypedDict):
@@ -56,7 +53,7 @@ class TopicsOut(TypedDict):
     topics: list[TopicOut]
 
 
-@router.get("/clusters/{cluster}/topics", response={200: TopicsOut, **ERRORS})
+@router.get("/clusters/{cluster}/topics", response={200: TopicsOut})
 def topics(request: HttpRequest, cluster: str) -> HttpResponse:
     """Return all topics of a cluster as the last sweep saw them."""
     name = cluster_named(cluster).name
@@ -73,9 +70,7 @@ def topics(request: HttpRequest, cluster: str) -> HttpResponse:
     return HttpResponse(orjson.dumps(told), content_type=JSON)
 
 
-@router.get(
-    "/clusters/{cluster}/topics/{group:topic}", response={200: TopicOut, **ERRORS}
-)
+@router.get("/clusters/{cluster}/topics/{group:topic}", response={200: TopicOut})
 def topic(request: HttpRequest, cluster: str, topic: str) -> TopicOut:
     """Return one topic."""
     name = cluster_named(cluster).name

@@ -12,16 +12,15 @@ from pydantic import Field
 from dashboard.accounts.permissions import user_of
 from dashboard.models import SavedScenario
 from dashboard.rest.asking import JSON, cluster_named, group_document, the_first
+from dashboard.rest.paging import paged
 from dashboard.rest.schemas import Problem
 
+from .api_schemas import WhatIfOut
 from .model import compare, comparison_document, from_query, read_situation
 from .writes import delete_scenario, save_scenario
 
 router = Router()
-READ: Final[dict[int, Any]] = dict.fromkeys((401, 404, 503), Problem)
-ERRORS: Final[dict[int, Any]] = dict.fromkeys((401, 403, 404, 409), Problem)
-
-WhatIfOut = dict[str, Any]
+ERRORS: Final[dict[int, Any]] = dict.fromkeys((409,), Problem)
 
 
 class ScenarioIn(Schema):
@@ -48,7 +47,7 @@ class ScenarioOut(Schema):
 
 @router.get(
     "/clusters/{cluster}/groups/{group:group}/whatif",
-    response={200: WhatIfOut, 422: Problem, **READ},
+    response={200: WhatIfOut},
 )
 def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Compare every strategy, under the scenario that the query describes."""
@@ -61,6 +60,7 @@ def whatif(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @router.get(
     "/clusters/{cluster}/scenarios", response={200: list[ScenarioOut], **ERRORS}
 )
+@paged
 def scenarios(
     request: HttpRequest, cluster: str, group: str = ""
 ) -> list[dict[str, Any]]:
