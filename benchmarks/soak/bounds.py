@@ -132,6 +132,7 @@ KEYS: Final[Mapping[str, Bound]] = {
     "rs:probe": _keys(1, ends=True),
     "rs:fleet:heartbeats": _held(1),
     "rs:1:sign-in:*": _keys(100_000, ends=True),
+    "rs:1:token-calls:*": _keys(100_000, ends=True),
     "analytics": _held(1),
     "unacked*": _held(1),
     "_kombu.binding*": _held(1),

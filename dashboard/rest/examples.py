@@ -33,7 +33,7 @@ VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "paper": ("a4",),
     "period": ("24h",),
     "pk": (7,),
-    "query": ("strategy=AVG_BY_CIRCLE",),
+    "query": ("v=1&s=AVG_BY_CIRCLE",),
     "reason": ("two members too many at night",),
     "show": ("AVG_BY_CIRCLE",),
     "since": ("2026-03-13T00:00:00Z", AT),

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.launched import ROOT, LaunchedStack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 
 PAGE: Final = (ROOT / "docs/access.md").read_text("utf-8")
 COMMANDS: Final = [
@@ -50,6 +50,7 @@ def test_the_documented_calls_work(stack: LaunchedStack) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
     stack.sign_in_link()
+    stack.wait_for_samples()
     makes = [each for each in COMMANDS if "make_token" in each]
     calls = [each for each in COMMANDS if each not in makes]
     assert (len(makes), len(calls)) == (1, 6)

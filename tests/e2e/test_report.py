@@ -26,16 +26,6 @@ MADE_MS = 1_200_000
 """Analytics has the lowest priority: other tests beside this one make it wait."""
 
 
-def samples_landed(page: Page, stack: LaunchedStack) -> None:
-    """Wait for the first whole minute of samples."""
-    landing = stack.var_dir / "lake" / "landing" / "samples"
-    for _second in range(150):
-        if any(landing.rglob("*.parquet")):
-            return
-        page.wait_for_timeout(1000)
-    raise AssertionError(f"no samples in {landing}{stack.logs()}")
-
-
 def report_made(page: Page, stack: LaunchedStack) -> None:
     """Wait for the page of a report that is done; it follows the run until then."""
     page.wait_for_url(lambda url: not url.endswith("/reports/"))
@@ -49,7 +39,7 @@ def test_a_report_is_made_drawn_and_downloaded(
     page: Page, stack: LaunchedStack, tmp_path: Path
 ) -> None:
     page.goto(f"{stack.address}/reports/")
-    samples_landed(page, stack)
+    stack.wait_for_samples()
     page.locator("input[name=group]").fill(GROUP)
     page.locator("select[name=period]").select_option("15m")
     page.get_by_text("More", exact=True).click()

@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 
 from tests.support.launched import ROOT, LaunchedStack
-from tests.support.waiting import wait_until
 
 from .test_access import COMMANDS, run
 
@@ -53,10 +52,7 @@ def test_the_documented_lines_work(stack: LaunchedStack, tmp_path: Path) -> None
     manage = makes.replace("./rocketscope manage", f"{sys.executable} manage.py")
     manage = manage.replace("deploys --user robot", "client --user client")
     token = run(manage, stack).strip().splitlines()[-1]
-    landing = stack.var_dir / "lake" / "landing" / "samples"
-    wait_until(
-        lambda: any(landing.rglob("*.parquet")), "the first samples", seconds=600
-    )
+    stack.wait_for_samples()
     tools = str(Path(sys.executable).parent)
     env = {
         **os.environ,

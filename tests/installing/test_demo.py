@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.test_report import GROUP, report_made, samples_landed
+from tests.e2e.test_report import GROUP, report_made
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 from tests.support.database import rows_of
 from tests.support.launched import ROOT, LaunchedStack
@@ -136,7 +136,7 @@ def test_pages_are_in_chinese_where_that_is_asked_for(
 
 def test_spark_makes_a_report(page: Page, stack: LaunchedStack) -> None:
     page.goto(f"{stack.address}/reports/")
-    samples_landed(page, stack)
+    stack.wait_for_samples()
     page.locator("input[name=group]").fill(GROUP)
     page.locator("select[name=period]").select_option("15m")
     page.get_by_role("button", name="Make report").click()

@@ -15,6 +15,7 @@ from .process import Process
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 START_TIMEOUT_S: Final = 180.0
 STOP_TIMEOUT_S: Final = 90.0
+SAMPLES_TIMEOUT_S: Final = 600.0
 
 
 class LaunchedStack:
@@ -82,6 +83,15 @@ class LaunchedStack:
                 break
             time.sleep(0.1)
         raise AssertionError(f"no page: {self.output()[-4000:]}{self.logs()}")
+
+    def wait_for_samples(self) -> None:
+        """Wait for the first whole minute of samples, which reports are made from."""
+        landing = self.var_dir / "lake" / "landing" / "samples"
+        deadline = time.monotonic() + SAMPLES_TIMEOUT_S
+        while not any(landing.rglob("*.parquet")):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no samples in {landing}{self.logs()}")
+            time.sleep(0.5)
 
     def logs(self) -> str:
         """Return the end of every child's log."""
