@@ -79,7 +79,7 @@ QUICK_TESTS: dict[str, list[str]] = {
 }
 # The tests of the large run that failed; of these, this many are run again.
 FAILED = ROOT / ".pytest_cache" / "failed.txt"
-FEW = 10
+FEW = 20
 ALL_TESTS: dict[str, list[str]] = {
     # `tests.support.sharing` says which of them run in one process, and which first.
     "unit, property and embedded tests, browser, Spark, interop": [

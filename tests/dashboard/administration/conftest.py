@@ -49,7 +49,7 @@ class East:
             async with Admin(self.running.nameserver_address) as admin:
                 return await work(admin)
 
-        return asyncio.run_coroutine_threadsafe(with_admin(), self.loop).result(20)
+        return asyncio.run_coroutine_threadsafe(with_admin(), self.loop).result(60)
 
     def address(self, broker: str) -> str:
         async def ask(admin: Admin) -> str:
@@ -63,7 +63,7 @@ class East:
         """Let the name server name a broker, with a topic, that does not answer."""
 
         def run(work: Coroutine[Any, Any, T]) -> T:
-            return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+            return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
         async def register() -> Channel:
             channel = await connect(self.running.nameserver_address)
@@ -103,7 +103,7 @@ def running() -> Iterator[East]:
     thread.start()
 
     def run(work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
     async def start() -> LocalCluster:
         return await LocalCluster(brokers=2).__aenter__()
