@@ -2,7 +2,7 @@
 
 A clone has everything beside the packages, and keeps its state there. A wheel has the
 files that belong to no package in a folder `rocketscope` (`pyproject.toml` maps them);
-where it is installed nothing may be written, so that its state is with the user.
+where it is installed nothing may be written, so its state is kept in the user's home.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMMAND: Final = "rocketscope" if INSTALLED else "./rocketscope"
 def home(environ: Mapping[str, str], installed: bool = INSTALLED) -> Path:
     """Return the folder of `.env` and `var`, in which processes are started.
 
-    Follows the XDG Base Directory Specification, for which a relative path is none.
+    As in the XDG Base Directory Specification, a relative path is ignored.
     """
     if not installed:
         return ROOT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
@@ -79,19 +79,20 @@ class ChangeUserForm(forms.Form):
 class TokenForm(forms.Form):
     """What a token is for; no chosen cluster means all that its user sees."""
 
-    name = forms.CharField(max_length=LONGEST_NAME)
-    role = forms.ChoiceField(choices=Role.choices)
+    name = forms.CharField(label=_("Name"), max_length=LONGEST_NAME)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
     clusters = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple
     )
     days = forms.TypedChoiceField(
+        label=_("Lasts"),
         coerce=lambda text: int(text) if text else None,
         empty_value=None,
         choices=[
             ("90", _("90 days")),
             ("7", _("7 days")),
             ("365", _("365 days")),
-            ("", _("no end")),
+            ("", _("does not expire")),
         ],
         required=False,
     )
@@ -110,12 +111,13 @@ class TokenForm(forms.Form):
 class GrantForm(forms.ModelForm):  # type: ignore[type-arg]
     """A role on a cluster, or on those of its groups that match a pattern."""
 
-    cluster = forms.ChoiceField()
-    role = forms.ChoiceField(choices=Role.choices)
+    cluster = forms.ChoiceField(label=_("Cluster"))
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
 
     class Meta:
         model = Grant
         fields = ("cluster", "groups", "role")
+        labels: ClassVar = {"groups": _("Groups")}
 
     def __init__(self, *args: Any, clusters: Sequence[str], **kw: Any) -> None:
         super().__init__(*args, **kw)

@@ -26,7 +26,9 @@ def user_rights(request: HttpRequest, pk: int) -> HttpResponse:
         )
         take(grant, by=user_of(request))
         messages.success(
-            request, _("The role on %(cluster)s is taken.") % {"cluster": grant.cluster}
+            request,
+            _("The role on %(cluster)s has been taken away.")
+            % {"cluster": grant.cluster},
         )
         return redirect(request.path)
     configured = Cluster.objects.filter(configured=True)

@@ -18,13 +18,21 @@ from dashboard.gateway.dead_letters import DeadLetters
 from dashboard.live.reading import read_group
 from dashboard.models import ResendRun
 from dashboard.rest.asking import cluster_named, refuse, the_first
-from dashboard.rest.paging import paged
+from dashboard.rest.paging import PageQuery, newest
 from dashboard.rest.schemas import Problem
 
 from .export import letter_record
 from .forms import MOST_RATE, Asked
 from .pages import now, page_of_letters
-from .reads import effect_of, letters_of, levels_of, marks_of, progress_of, runs_of
+from .reads import (
+    RUNS_SHOWN,
+    all_runs_of,
+    effect_of,
+    letters_of,
+    levels_of,
+    marks_of,
+    progress_of,
+)
 from .run_pages import preview_of
 from .writes import Wish, allow, start_resend, stop_resend, token_of
 
@@ -137,6 +145,16 @@ class ResendIn(Schema):
     target: str = Field(max_length=8)
     rate: int = Field(10, ge=1, le=MOST_RATE, description="letters a second")
     reason: str = Field(max_length=1000)
+
+
+MOST_RUNS: Final = 100
+"""At a time, since the letters of each are counted."""
+
+
+class ResendRunsQuery(PageQuery):
+    """Which runs to return; the newest come first."""
+
+    limit: int = newest(RUNS_SHOWN, MOST_RUNS)
 
 
 class ResendRunOut(Schema):
@@ -253,11 +271,12 @@ def resend(
 @router.get(
     f"{_OF_GROUP}/dead-letters/runs", response={200: list[ResendRunOut], **ERRORS}
 )
-@paged
-def runs(request: HttpRequest, cluster: str, group: str) -> list[dict[str, Any]]:
-    """Return the newest runs of a group, newest first."""
-    found = runs_of(cluster_named(cluster).name, group)
-    return [_run_out(each.run) for each in found]
+def runs(
+    request: HttpRequest, cluster: str, group: str, query: Query[ResendRunsQuery]
+) -> list[dict[str, Any]]:
+    """Return the runs of a group, newest first."""
+    found = all_runs_of(cluster_named(cluster).name, group)
+    return [_run_out(run) for run in query.of(found)]
 
 
 @router.get(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from dashboard.frame.messages.masks import Masks, shown_properties
 from dashboard.gateway.asking import settings_of
@@ -189,9 +189,14 @@ class RunRow:
 
 def runs_of(cluster: str, group: str) -> Sequence[RunRow]:
     """Return the newest runs of a group, newest first."""
-    rows = ResendRun.objects.filter(cluster__name=cluster, group=group)
-    runs = list(rows.select_related("cluster")[:RUNS_SHOWN])
+    runs = all_runs_of(cluster, group)[:RUNS_SHOWN]
     return [RunRow(each, progress_of(each)) for each in runs]
+
+
+def all_runs_of(cluster: str, group: str) -> QuerySet[ResendRun]:
+    """Return all runs of a group that are kept, newest first."""
+    rows = ResendRun.objects.filter(cluster__name=cluster, group=group)
+    return rows.select_related("cluster")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import Router, Schema, Status
+from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from dashboard.accounts.permissions import user_of
 from dashboard.clock.moments import as_ms
 from dashboard.models import LabRun
 from dashboard.rest.asking import cluster_named, the_first
-from dashboard.rest.paging import paged
+from dashboard.rest.paging import PageQuery, newest, paged
 from dashboard.rest.schemas import Problem
 
 from .catalogue import entries, text_of
@@ -20,7 +20,11 @@ from .writes import cancel_lab, start_lab
 
 router = Router()
 
-RUNS_SHOWN = 50
+
+class LabRunsQuery(PageQuery):
+    """Which runs to return; the newest come first."""
+
+    limit: int = newest(50)
 
 
 class LabOut(Schema):
@@ -112,11 +116,12 @@ def play(
 
 
 @router.get("/clusters/{cluster}/labs/runs", response={200: list[LabRunOut]})
-@paged
-def runs(request: HttpRequest, cluster: str) -> list[dict[str, Any]]:
-    """List the newest runs of a cluster, the newest first."""
+def runs(
+    request: HttpRequest, cluster: str, query: Query[LabRunsQuery]
+) -> list[dict[str, Any]]:
+    """List the runs of a cluster, the newest first."""
     rows = LabRun.objects.filter(cluster__name=cluster).select_related("cluster")
-    return [_document(run) for run in rows[:RUNS_SHOWN]]
+    return [_document(run) for run in query.of(rows)]
 
 
 @router.get("/labs/runs/{pk}", response={200: LabRunOut})
@@ -135,11 +140,8 @@ def cancel(request: HttpRequest, pk: int) -> dict[str, Any]:
 
 
 def _known(request: HttpRequest, pk: int) -> LabRun:
-    runs = LabRun.objects.select_related("cluster").filter(pk=pk)
-    names = user_of(request).clusters_seen
-    if names is not None:
-        runs = runs.filter(cluster__name__in=names)
-    return the_first(runs, f"there is no run {pk} of a lab")
+    runs = LabRun.objects.seen_by(user_of(request)).select_related("cluster")
+    return the_first(runs.filter(pk=pk), f"there is no run {pk} of a lab")
 
 
 def _document(run: LabRun) -> dict[str, Any]:

@@ -96,10 +96,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _known(request: HttpRequest, pk: int) -> LabRun:
-    found = get_object_or_404(LabRun.objects.select_related("cluster"), pk=pk)
-    if not user_of(request).sees(found.cluster.name):
-        raise Http404(str(pk))
-    return found
+    runs = LabRun.objects.seen_by(user_of(request)).select_related("cluster")
+    return get_object_or_404(runs, pk=pk)
 
 
 def _shown(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:

@@ -17,8 +17,16 @@ from django.utils.translation import gettext_lazy as _
 
 from .cluster import Cluster
 from .fields import NameField, StorableJSONField, StorableTextField
+from .user import User
 
 LAB_LOST_AFTER: Final = timedelta(seconds=20)
+
+
+class LabRuns(models.QuerySet["LabRun"]):
+    def seen_by(self, user: User) -> LabRuns:
+        """Keep those on clusters that a user may look at."""
+        names = user.clusters_seen
+        return self if names is None else self.filter(cluster__name__in=names)
 
 
 class LabRun(models.Model):
@@ -59,6 +67,8 @@ class LabRun(models.Model):
     finding = models.CharField(max_length=64, blank=True)
     error = StorableTextField(blank=True)
     left_over = models.BooleanField(default=False)
+
+    objects = LabRuns.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]

@@ -55,7 +55,7 @@ class Token(models.Model):
     def role_at(self, place: Place) -> Role | None:
         """Return the highest role that it allows at a place; None for none.
 
-        Away from clusters, a token for some of them only looks.
+        Where the address names no cluster, a token for some clusters only reads.
         """
         if not self.clusters:
             return Role(self.role)

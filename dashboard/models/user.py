@@ -4,7 +4,8 @@ Theory. A user has a role everywhere, or none, and grants: roles on single clust
 on those groups of a cluster whose names match a pattern. What counts is the highest
 role for the place at hand: the cluster and the group of the address that is asked for.
 Whoever has a grant for some groups of a cluster also sees the rest of it, since groups
-share topics and brokers. Away from clusters a grant lets its user only look.
+share topics and brokers. Where the address names no
+cluster, a grant lets its user only read.
 
 A user object that acts for a request is bound to the request's place with `at`; an API
 token that it came with (`limit`) can only take rights away.
@@ -157,7 +158,8 @@ class Grant(models.Model):
     """A role on a cluster, or on those of its groups that match a pattern.
 
     `cluster` is a name, which keeps its meaning while the cluster is not configured.
-    `groups` is empty for the whole cluster; in it, `*` and `?` stand for any text.
+    `groups` is empty for the whole cluster; in it, `*` stands for any text and `?` for
+    any one character.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grants")
@@ -188,7 +190,9 @@ class Grant(models.Model):
             return Role.VIEWER
         if place.cluster != self.cluster:
             return None
-        named = place.group is not None and fnmatchcase(place.group, self.groups)
+        # A bracket is no special character, unlike in the names of files.
+        pattern = self.groups.replace("[", "[[]")
+        named = place.group is not None and fnmatchcase(place.group, pattern)
         return Role(self.role) if named or not self.groups else Role.VIEWER
 
 

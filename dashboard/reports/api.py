@@ -111,7 +111,7 @@ def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
         found = found.filter(group=query.group)
     if query.definition is not None:
         found = found.filter(definition_id=query.definition)
-    return found[query.offset : query.offset + query.limit]
+    return query.of(found)
 
 
 @router.post("/reports/runs", response=STARTED)

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field
 
 from dashboard.models import JobRun
 from dashboard.models.report import KEEP_DAYS
+from dashboard.rest.paging import PageQuery, newest
 
 from .definitions import DefinitionFields
 from .words import title_of
@@ -117,14 +118,13 @@ class RunOut(Schema):
         return list(run.files.all())
 
 
-class RunsQuery(Schema):
+class RunsQuery(PageQuery):
     """Selects the reports to list, newest first."""
 
     cluster: str = ""
     group: str = ""
     definition: int | None = None
-    limit: int = Field(100, ge=1, le=MOST_RUNS, description="how many to return")
-    offset: int = Field(0, ge=0, description="how many to leave out before them")
+    limit: int = newest(100, MOST_RUNS)
 
 
 class ViewQuery(Schema):

@@ -7,6 +7,7 @@ others follow from what an operation takes. Examples are made from the schemas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -49,8 +50,22 @@ class DocumentedAPI(NinjaAPI):
         name: str = operation.view_func.__name__
         return name if name == feature else f"{feature}_{name}"
 
-    def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
-        document = super().get_openapi_schema(**given)
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: Document | None = None
+    ) -> OpenAPISchema:
+        """Return the document, which is made once: that takes half a second."""
+        prefix = path_prefix or self.get_root_path(path_params or {})
+        if prefix not in self._documents:
+            self._documents[prefix] = self.made_document(prefix)
+        return self._documents[prefix]
+
+    @cached_property
+    def _documents(self) -> dict[str, OpenAPISchema]:
+        return {}
+
+    def made_document(self, path_prefix: str) -> OpenAPISchema:
+        """Return the document, made anew."""
+        document = super().get_openapi_schema(path_prefix=path_prefix)
         schemas = document["components"]["schemas"]
         for path, operation in operations_of(document):
             _complete(path, operation, schemas)

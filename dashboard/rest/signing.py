@@ -19,7 +19,7 @@ from dashboard.models import Role, Token, User
 
 
 class TokenAuth(HttpBearer):
-    """`Authorization: Bearer rs_…`; a token that is not good is not made up for."""
+    """`Authorization: Bearer rs_…`; a session beside a bad token does not help."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User:
         user = use_token(token, timezone.now())

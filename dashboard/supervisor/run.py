@@ -301,7 +301,8 @@ def _is_ready_or_late(child: Child, port: int) -> bool:
 async def _manage(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "dashboard", "manage"),
+        # Our own command would read .env, and so what this child must not inherit.
+        *("-m", "django"),
         *arguments,
         env=inherited("manage", os.environ),
         stdin=asyncio.subprocess.DEVNULL,

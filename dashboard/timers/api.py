@@ -12,6 +12,7 @@ from pydantic import Field
 from dashboard.clock.moments import as_ms
 from dashboard.clock.ticks import FALLBACK
 from dashboard.models import FleetWorker, TimerRun
+from dashboard.rest.paging import PageQuery, newest
 
 from .reads import PERIODS, find_runs, read_beat
 
@@ -62,14 +63,13 @@ class TimerRunOut(Schema):
     error: str | None
 
 
-class TimerRunsQuery(Schema):
+class TimerRunsQuery(PageQuery):
     """Which runs to return; the newest come first."""
 
     worker: str = Field("", max_length=255)
     timer: Literal["", *PERIODS] = ""  # type: ignore[valid-type]
     trouble: bool = Field(False, description="only failed, skipped and made-up runs")
-    limit: int = Field(200, ge=1, le=2000, description="how many to return")
-    offset: int = Field(0, ge=0, description="how many to leave out before them")
+    limit: int = newest(200)
 
 
 @router.get("/timers", response={200: TimersOut})
@@ -96,7 +96,7 @@ def timers(request: HttpRequest) -> dict[str, Any]:
 def runs(request: HttpRequest, query: Query[TimerRunsQuery]) -> list[dict[str, Any]]:
     """Return recorded runs of the last day, the newest first."""
     rows = find_runs(worker=query.worker, timer=query.timer, trouble=query.trouble)
-    return [_document(row) for row in rows[query.offset : query.offset + query.limit]]
+    return [_document(row) for row in query.of(rows)]
 
 
 def _document(row: TimerRun) -> dict[str, Any]:

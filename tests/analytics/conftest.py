@@ -21,8 +21,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     from analytics.session import SessionSettings, start_session
 
-    # It turns every handler to JSON that it is given, and pytest gives it the one that
-    # all later tests in this process read from: PySpark's logger does not propagate.
+    # It makes every handler that it is given write JSON. PySpark's logger does not
+    # propagate, so pytest gives it the handler from which all later tests read.
     PySparkLogger.addHandler = logging.Logger.addHandler  # type: ignore[method-assign]
     settings = SessionSettings(
         work_dir=Path(tmp_path_factory.mktemp("spark")) / "spark",

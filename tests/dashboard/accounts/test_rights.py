@@ -56,6 +56,14 @@ def test_a_grant_on_groups_lets_one_look_at_the_rest_of_the_cluster() -> None:
     assert made.at(WEST, "pay-eu").role_here is None
 
 
+def test_only_stars_and_question_marks_are_special_in_a_pattern() -> None:
+    made = user(NO_ROLE, (Role.OPERATOR, EAST, "[pq]ay-?"))
+    assert made.at(EAST, "[pq]ay-1").role_here is Role.OPERATOR
+    assert made.at(EAST, "pay-1").role_here is Role.VIEWER
+    assert made.at(EAST, "[pq]ay-12").role_here is Role.VIEWER
+    assert made.allows_somewhere(Role.OPERATOR)
+
+
 def test_the_highest_role_counts() -> None:
     made = user(Role.VIEWER, (Role.OPERATOR, EAST, "pay-*"), (Role.ADMIN, WEST, ""))
     assert made.at(EAST, "pay-eu").role_here is Role.OPERATOR
