@@ -1,3 +1,11 @@
+from .alert import (
+    Alert,
+    AlertMessage,
+    AlertRule,
+    AlertSubject,
+    Channel,
+    Silence,
+)
 from .audit import AuditEntry
 from .change import GroupChange, SavedScenario
 from .cluster import Cluster, KnownBroker
@@ -15,7 +23,12 @@ from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
 
 __all__ = [
     "NO_ROLE",
+    "Alert",
+    "AlertMessage",
+    "AlertRule",
+    "AlertSubject",
     "AuditEntry",
+    "Channel",
     "Cluster",
     "Epoch",
     "FleetWorker",
@@ -40,6 +53,7 @@ __all__ = [
     "SavedView",
     "Session",
     "SignInLink",
+    "Silence",
     "TimerRun",
     "Token",
     "User",
