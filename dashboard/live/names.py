@@ -97,6 +97,16 @@ def moments_key(cluster: str, place: int) -> str:
     return f"{PREFIX}moments:{cluster}:{place}"
 
 
+def alerting_key(cluster: str) -> str:
+    """Return the key of a cluster's AlertingDocument."""
+    return f"{PREFIX}alerting:{cluster}"
+
+
+def alert_memory_key(cluster: str) -> str:
+    """Return the key of what the rules of alerts remember from look to look."""
+    return f"{PREFIX}alert-memory:{cluster}"
+
+
 def metrics_key(worker: str) -> str:
     """Return the key of the figures a worker publishes for /metrics."""
     return f"{PREFIX}figures:{worker}"

@@ -21,10 +21,12 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
+from .alert_documents import AlertingDocument
 from .broker_documents import BrokersDocument, ClientsDocument
 from .documents import GroupState, LakeGap, Overview
 from .names import (
     PROBE_KEY,
+    alerting_key,
     brokers_key,
     clients_key,
     gone_key,
@@ -88,6 +90,11 @@ class LiveState:
         """Return what the brokers of a cluster last reported on themselves."""
         text = self.client.get(brokers_key(cluster))
         return cast("BrokersDocument | None", read_object(text))
+
+    def alerting(self, cluster: str) -> AlertingDocument | None:
+        """Return how the rules of alerts stood at the last sweep of all groups."""
+        text = self.client.get(alerting_key(cluster))
+        return cast("AlertingDocument | None", read_object(text))
 
     def clients(self, cluster: str) -> ClientsDocument | None:
         """Return the members of all groups of a cluster."""
