@@ -132,6 +132,7 @@ class ClusterCollector:
         wanted_strategies: Callable[[], Mapping[str, WantedStrategy]],
         now_ms: Callable[[], int],
         chance: Random,
+        wake_sender: Callable[[], None] = lambda: None,
     ) -> None:
         self.cluster = cluster
         self.figures = Figures()
@@ -143,6 +144,8 @@ class ClusterCollector:
         self._wanted_strategies = wanted_strategies
         self._now_ms = now_ms
         self._chance = chance
+        self._wake_sender = wake_sender
+        """Has the messages of alerts sent."""
         self._broker_watch = BrokerWatch(cluster, source, now_ms)
         self._lead: Lead | None = None
         self._token = ""
@@ -256,6 +259,7 @@ class ClusterCollector:
         except DatabaseError as error:
             # Those last read are kept; what the cluster shows does not depend on them.
             logger.warning("cluster=%s wishes not read: %s", self.cluster, error)
+        await lead.alerts.load_rules()
         await self._forget_gone()
         asked = self._broker_watch.begin(lead.store)
         try:
@@ -277,6 +281,7 @@ class ClusterCollector:
         # A fault in it must not hold up the list of groups.
         await self._guarded("topics", lead.publish_topics(snapshot))
         await lead.publish_overview(snapshot, with_skipped(late, skipped))
+        await self._guarded("alerts", lead.settle_alerts())
         await self.keeper.keep(lead.take_samples(snapshot), snapshot.taken_at_ms)
         await self.keeper.keep_brokers(self._source.known_brokers())
         self.figures.sweeps += 1
@@ -317,6 +322,7 @@ class ClusterCollector:
         snapshot = await self._source.groups(names)
         found = [name for name in names if name in snapshot.groups]
         changed = await lead.apply(snapshot, found, asked=True, watched=names)
+        await lead.alerts.write()
         # Watchers see the timeline move now, not after the next sweep of all. Not
         # waited for: a slow database must not hold up the next look.
         if self._keeping is None or self._keeping.done():
@@ -370,7 +376,8 @@ class ClusterCollector:
         watched = await self._state().watched(self._now_ms() / 1000)
         chosen, beyond = choose_watched(watched, known)
         self.figures.watched, self.figures.watched_beyond = len(chosen), beyond
-        return chosen
+        urgent = self._lead.alerts.urgent if self._lead is not None else frozenset()
+        return chosen | urgent.intersection(known)
 
     def _state(self) -> LeaderState:
         return LeaderState(self._client, self.cluster, self._token)
@@ -401,6 +408,7 @@ class ClusterCollector:
             books=await self.keeper.load_books(),
             keeper=self.keeper,
             now_ms=self._now_ms,
+            wake_sender=self._wake_sender,
         )
         self._source.remember_brokers(await self.keeper.load_brokers())
         await lead.load_holdings()

@@ -45,6 +45,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from rmqcore.model.topic import dead_letter_topic
 
 from .ages import Question
+from .alert_watch import AlertWatch
 from .changes import changes_between, update_message
 from .client_rows import ClientRows
 from .epochs import EpochBook, GoneBooks, WantedStrategy
@@ -106,6 +107,7 @@ class Lead:
         books: dict[str, EpochBook],
         keeper: Keeper,
         now_ms: Callable[[], int],
+        wake_sender: Callable[[], None],
     ) -> None:
         self.cluster = cluster
         self.groups: dict[str, GroupWatch] = {}
@@ -132,6 +134,7 @@ class Lead:
         self._names = NameBook(cluster)
         self.faults = Faults(cluster)
         """The groups that could not be judged."""
+        self.alerts = AlertWatch(cluster, keeper, now_ms, wake_sender)
         self._publishing = asyncio.Lock()
         self._inheritance: Inheritance | None = None
         self._overview: Overview | None = None
@@ -173,6 +176,7 @@ class Lead:
 
     async def load_earlier(self) -> None:
         """Continue from whatever an earlier leader published and left, if anything."""
+        await self.alerts.load_earlier(self._client)
         stored = read_object(await self._client.get(overview_key(self.cluster)))
         if stored is None:
             return
@@ -271,6 +275,7 @@ class Lead:
             return None
         trend = self._trends.setdefault(name, LagTrend())
         row = overview_row(seen.sight, trend)
+        self.alerts.look(seen.sight, row, _dead_letters(sweep.snapshot, name))
         update = None
         if self._has_document(name, watched):
             update = self._update(seen.sight, name in watched)
@@ -408,6 +413,11 @@ class Lead:
         topics = self._topics.take(snapshot, self.groups, self._rows)
         stored = {topics_key(self.cluster): orjson.dumps(topics)}
         _checked(await self._publisher.store(stored))
+
+    async def settle_alerts(self) -> None:
+        """End a sweep of all for the rules of alerts."""
+        names = self.groups.keys() | self._unmet
+        await self.alerts.settle(self._presence.now.brokers, names, self.store)
 
     async def store(self, documents: Mapping[str, bytes]) -> None:
         """Store encoded documents under their keys."""

@@ -27,6 +27,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import Error as DatabaseError
 
+from dashboard.alerting.delivery import Deliverer
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
 from dashboard.gateway.clusters import sync_clusters
@@ -100,6 +101,7 @@ class CollectorService:
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
         self._timing = Timing()
         self._renewals: Renewals | None = None
+        self._deliverer = Deliverer()
 
     def start(self) -> None:
         """Begin to collect; returns when the loop runs."""
@@ -121,6 +123,7 @@ class CollectorService:
         with suppress(TimeoutError):
             self._thread.call(self._close(), HAND_BACK_SECONDS)
         self._thread.stop(LOOP_SECONDS)
+        self._deliverer.stop()
         self._database.close()
 
     def receive(self, tick: Tick) -> None:
@@ -192,6 +195,7 @@ class CollectorService:
             wanted_strategies=_wanted_strategies_of(wanted.row),
             now_ms=lambda: round(time.time() * 1000),
             chance=self._chance,
+            wake_sender=self._deliverer.wake,
         )
         return Collected(connection, collector, self._client)
 

@@ -110,6 +110,9 @@ ROCKETSCOPE_TOKEN_CALLS = environment.integer(
     f"{PREFIX}TOKEN_CALLS", 600, low=1, high=1_000_000
 )
 ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
+ROCKETSCOPE_URL = environment.text(
+    f"{PREFIX}URL", "http://{}:{}".format(*ROCKETSCOPE_LISTEN)
+)
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 
 # Parts

@@ -6,6 +6,8 @@ the database; this says how each rule stood when it was last looked at.
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 
@@ -25,8 +27,13 @@ class RuleState(TypedDict):
 
 
 class AlertingDocument(TypedDict):
-    """The rules that are on for this cluster, by their number as text."""
+    """The rules that are on for this cluster, by their number as text.
+
+    `fault` is set while a fault of ours keeps some rules from being judged, or what was
+    found from being written.
+    """
 
     cluster: str
     taken_at: int
     rules: dict[str, RuleState]
+    fault: NotRequired[str]
