@@ -30,8 +30,9 @@ COMMAND: Final = (sys.executable, "-m", "django", "deliver_alerts")
 LOOK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 60.0
 SIDE_BY_SIDE: Final = 4
-STOP_SECONDS: Final = 20.0
-"""How long a process that is to end may finish what it is sending."""
+STOP_SECONDS: Final = 1.0
+"""How long its end is waited for. It is not killed: what it is sending would be sent
+again."""
 
 
 class Deliverer:
@@ -56,7 +57,7 @@ class Deliverer:
             logger.info("pid=%s sends alerts", self._process.pid)
 
     def stop(self) -> None:
-        """End the process, once it has finished what it is sending."""
+        """Ask the process to end; it finishes first what it is sending."""
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return
@@ -64,9 +65,7 @@ class Deliverer:
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            logger.warning("pid=%s does not end, killing it", process.pid)
-            process.kill()
-            process.wait()
+            logger.warning("pid=%s waits for a receiver and ends by itself", process.pid)
 
 
 def send_waiting(
