@@ -47,6 +47,7 @@ def claim_due(
     due = AlertMessage.objects.filter(
         free, ~Exists(earlier), state=State.WAITING, due_at__lte=now
     )
+    due = due.exclude(channel__in=[pk for pk in busy if pk is not None])
     claim = secrets.token_hex(8)
     for pk, before in due.order_by("due_at").values_list("pk", "claim")[:most]:
         # A claim that ran out was that of a sender which ended in the middle.
