@@ -65,7 +65,9 @@ class Deliverer:
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            logger.warning("pid=%s waits for a receiver and ends by itself", process.pid)
+            logger.warning(
+                "pid=%s waits for a receiver and ends by itself", process.pid
+            )
 
 
 def send_waiting(
@@ -110,8 +112,8 @@ def _send_all(messages: list[AlertMessage]) -> None:
     try:
         for message in messages:
             deliver(message, send)
-    except DatabaseError as error:
+    except Exception:
         # The claim runs out, and the message is sent again.
-        logger.warning("what became of a message was not noted: %s", error)
+        logger.exception("what became of a message was not noted")
     finally:
         connections.close_all()

@@ -18,24 +18,32 @@ MOST_POINTS: Final = 720
 """When there are more points of dead letters, every second old one is left out."""
 
 
+_Commit = tuple[int, int, bool]
+"""What is committed, since when, and whether the beginning of that time was seen."""
+
+
 class Movement:
     """The memory of one group."""
 
     __slots__ = (
         "_arrived",
         "_commits",
+        "_empty",
         "_letters",
         "_letters_known",
         "_loose",
         "_still",
+        "_unseen",
     )
 
     def __init__(self, dumped: Mapping[str, Any] | None = None) -> None:
         """Begin anew, or with what `dump` returned."""
         dumped = dumped or {}
-        self._commits: dict[QueueKey, tuple[int, int]] = {
-            (topic, broker, number): (committed, since_ms)
-            for topic, broker, number, committed, since_ms in dumped.get("commits", ())
+        self._commits: dict[QueueKey, _Commit] = {
+            (topic, broker, number): (committed, since_ms, moved)
+            for topic, broker, number, committed, since_ms, moved in dumped.get(
+                "commits", ()
+            )
         }
         arrived = dumped.get("arrived")
         self._arrived: tuple[int, int, bool] | None = (
@@ -46,7 +54,9 @@ class Movement:
         ]
         self._letters_known = False
         self._still: dict[QueueKey, int] = {}
+        self._empty: frozenset[QueueKey] = frozenset()
         self._loose = False
+        self._unseen = False
 
     def dump(self) -> dict[str, Any]:
         """Return the memory as plain values; only queues that wait are in it."""
@@ -58,8 +68,10 @@ class Movement:
 
     def take_commits(self, table: QueueTable, at_ms: int) -> None:
         """Note which queues have messages waiting, and since when nothing moved."""
-        commits, still = {}, {}
-        self._loose = False
+        commits: dict[QueueKey, _Commit] = {}
+        still: dict[QueueKey, int] = {}
+        empty: set[QueueKey] = set()
+        self._loose = self._unseen = False
         for row, key in enumerate(table.keys):
             waiting, committed = table.waiting(row), table.committed[row]
             if waiting is None or committed is None:
@@ -68,17 +80,28 @@ class Movement:
                     commits[key] = self._commits[key]
                 continue
             if not waiting:
+                empty.add(key)
                 continue
             before = self._commits.get(key)
-            since_ms = at_ms if before is None or before[0] != committed else before[1]
-            commits[key] = committed, since_ms
+            if before is not None and before[0] == committed:
+                _committed, since_ms, moved = before
+            else:
+                since_ms = at_ms
+                moved = before is not None or key in self._empty
+            commits[key] = committed, since_ms, moved
             still[key] = at_ms - since_ms
-        self._commits, self._still = commits, still
+            self._unseen = self._unseen or not moved
+        self._commits, self._still, self._empty = commits, still, frozenset(empty)
 
     @property
     def still(self) -> Mapping[QueueKey, int]:
         """By queue with messages waiting: for how long (ms) nothing was committed."""
         return self._still
+
+    @property
+    def unseen(self) -> bool:
+        """Whether some queue may have stood still before it was first looked at."""
+        return self._unseen
 
     @property
     def loose(self) -> bool:
@@ -88,7 +111,8 @@ class Movement:
     def take_arrivals(self, table: QueueTable, at_ms: int) -> int | None:
         """Return for how long (ms) no message has arrived; None if that is not known.
 
-        0 until one has been seen to arrive: a topic that nobody uses has not stopped.
+        0 until one has been seen to arrive (`arrived`): a topic that nobody uses has
+        not stopped.
         """
         if not table.max.complete:
             return None
@@ -99,6 +123,11 @@ class Movement:
             self._arrived = total, at_ms, True
         _total, since_ms, moved = self._arrived or (0, at_ms, False)
         return at_ms - since_ms if moved else 0
+
+    @property
+    def arrived(self) -> bool:
+        """Whether a message was ever seen to arrive."""
+        return self._arrived is not None and self._arrived[2]
 
     def take_letters(self, total: int | None, at_ms: int) -> None:
         """Note how many dead letters ever came, None if that is not known."""
@@ -114,6 +143,10 @@ class Movement:
             points.pop(0)
         if len(points) > MOST_POINTS:
             del points[1 : MOST_POINTS // 2 : 2]
+
+    def letters_seen(self, from_ms: int) -> bool:
+        """Return whether dead letters were counted from a time on."""
+        return bool(self._letters) and self._letters[0][0] <= from_ms
 
     def letters_since(self, from_ms: int) -> int | None:
         """Return how many dead letters came since a time; None if not known."""

@@ -31,8 +31,14 @@ class Read(NamedTuple):
 
 
 class _Value(NamedTuple):
+    """A figure; `seen` is False if the time that it is about was not watched in full.
+
+    Such a figure may begin an alert, and does not end one.
+    """
+
     value: float | None
     partial: bool = False
+    seen: bool = True
 
 
 def read_group(rule: Rule, look: GroupLook, movement: Movement) -> Read:
@@ -42,6 +48,8 @@ def read_group(rule: Rule, look: GroupLook, movement: Movement) -> Read:
     found = _VALUES[rule.kind](rule, look, movement)
     assert rule.threshold is not None  # noqa: S101 - checked when it is saved
     reading = rule.threshold.read(found.value, partial=found.partial)
+    if reading is Reading.CLEAR and not found.seen:
+        reading = Reading.BETWEEN
     return Read(reading, found.value, found.partial)
 
 
@@ -100,12 +108,14 @@ def _drain(_rule: Rule, look: GroupLook, _movement: Movement) -> _Value:
 
 
 def _in_stops(_rule: Rule, look: GroupLook, movement: Movement) -> _Value:
-    return _Value(movement.take_arrivals(look.table, look.at_ms))
+    value = movement.take_arrivals(look.table, look.at_ms)
+    return _Value(value, seen=movement.arrived)
 
 
 def _out_stops(_rule: Rule, look: GroupLook, movement: Movement) -> _Value:
     movement.take_commits(look.table, look.at_ms)
-    return _Value(max(movement.still.values(), default=0), movement.loose)
+    value = max(movement.still.values(), default=0)
+    return _Value(value, movement.loose, seen=not movement.unseen)
 
 
 def _members(_rule: Rule, look: GroupLook, _movement: Movement) -> _Value:
@@ -121,7 +131,9 @@ def _skew(_rule: Rule, look: GroupLook, _movement: Movement) -> _Value:
 
 def _dead_letters(rule: Rule, look: GroupLook, movement: Movement) -> _Value:
     movement.take_letters(look.dead_letters, look.at_ms)
-    return _Value(movement.letters_since(look.at_ms - rule.within_ms))
+    from_ms = look.at_ms - rule.within_ms
+    value = movement.letters_since(from_ms)
+    return _Value(value, seen=movement.letters_seen(from_ms))
 
 
 _VALUES: Final[Mapping[str, Callable[[Rule, GroupLook, Movement], _Value]]] = {

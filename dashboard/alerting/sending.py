@@ -41,11 +41,9 @@ def send(address: str, text: Text) -> str:
     import apprise
 
     with _log() as lines:
-        service = apprise.Apprise.instantiate(address)
-        if service is None:
-            return "; ".join(lines) or "no service has such an address"
         try:
-            accepted = service.notify(
+            service = apprise.Apprise.instantiate(address)
+            accepted = service is not None and service.notify(
                 title=text.title,
                 body=text.body,
                 notify_type=text.kind,

@@ -51,6 +51,10 @@ class JsonLines:
     ) -> None:
         self.kill()
 
+    def signal(self, number: int) -> None:
+        """Send the child a signal, such as SIGSTOP."""
+        self._process.signal(number)
+
     def kill(self) -> None:
         """End the child at once, as a crash would."""
         self._process.signal(signal.SIGKILL)

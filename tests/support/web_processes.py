@@ -60,7 +60,11 @@ class WebProcesses:
 
     def add_users(self, *names: str) -> None:
         """Add viewers, who all have `PASSWORD`."""
-        self._run("-c", _SET_UP + _ADD_USERS.format(password=PASSWORD), *names)
+        self.run(_ADD_USERS.format(password=PASSWORD), *names)
+
+    def run(self, code: str, *arguments: str) -> str:
+        """Run code with Django set up, on the same state; return what it printed."""
+        return self._run("-c", _SET_UP + code, *arguments)
 
     def _run(self, *arguments: str) -> str:
         done = subprocess.run(

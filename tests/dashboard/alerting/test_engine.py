@@ -242,7 +242,9 @@ def test_news_that_could_not_be_written_come_first_again() -> None:
     assert kinds_of(engine.take_news()) == ["Opening", "Closing"]
 
 
-def test_few_groups_are_urgent_and_many_only_when_something_is_about_to_happen() -> None:
+def test_few_groups_are_urgent_and_many_only_when_something_is_about_to_happen() -> (
+    None
+):
     few, many = rule_of(groups="pay-*", hold_ms=60_000), rule_of(pk=2, hold_ms=60_000)
     engine = engine_with(few, many)
     for number in range(URGENT_GROUPS):

@@ -13,7 +13,8 @@ from dashboard.alerting.readings import read_broker, read_group
 
 from .seen import broker_at, finding, look_at, rule_of, table_of
 
-HOLDS, CLEAR, UNKNOWN = Reading.HOLDS, Reading.CLEAR, Reading.UNKNOWN
+HOLDS, BETWEEN = Reading.HOLDS, Reading.BETWEEN
+CLEAR, UNKNOWN = Reading.CLEAR, Reading.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -68,14 +69,30 @@ def test_a_queue_that_stands_still() -> None:
         read_group(rule, look_at(at_s, table=still), movement).reading
         for at_s in (0, 8, 9)
     ]
-    assert readings == [CLEAR, CLEAR, HOLDS]
+    assert readings == [BETWEEN, BETWEEN, HOLDS]
     loose = table_of({0: (10, None), 1: (9, 9)})
     assert read_group(rule, look_at(12, table=loose), movement).reading is UNKNOWN
 
 
+def test_what_was_not_watched_from_its_beginning_ends_no_alert() -> None:
+    rule, movement = rule_of("out_stops", 8000), Movement()
+    for at_s, committed, expected in (
+        (0, 5, BETWEEN),
+        (1, 5, BETWEEN),
+        (2, 6, CLEAR),  # it was seen to move
+        (3, 6, CLEAR),
+    ):
+        look = look_at(at_s, table=table_of({0: (10, committed)}))
+        assert read_group(rule, look, movement).reading is expected, at_s
+    again = Movement()
+    for at_s, end, expected in ((0, 5, CLEAR), (1, 6, CLEAR)):
+        look = look_at(at_s, table=table_of({0: (end, 5)}))
+        assert read_group(rule, look, again).reading is expected, at_s
+
+
 def test_no_message_arrives() -> None:
     rule, movement = rule_of("in_stops", 8000), Movement()
-    for at_s, end, expected in ((0, 10, CLEAR), (1, 11, CLEAR), (10, 11, HOLDS)):
+    for at_s, end, expected in ((0, 10, BETWEEN), (1, 11, CLEAR), (10, 11, HOLDS)):
         look = look_at(at_s, table=table_of({0: (end, 0)}))
         assert read_group(rule, look, movement).reading is expected
 
@@ -83,8 +100,8 @@ def test_no_message_arrives() -> None:
 def test_dead_letters_that_come() -> None:
     rule, movement = rule_of("dead_letters", 2, within_ms=60_000), Movement()
     for at_s, total, expected in (
-        (0, 10, CLEAR),
-        (10, 12, CLEAR),
+        (0, 10, BETWEEN),
+        (10, 12, BETWEEN),
         (20, 13, HOLDS),
         (30, None, UNKNOWN),
         (90, 13, CLEAR),
