@@ -22,6 +22,8 @@ from dashboard.live.state import LiveState
 from dashboard.supervisor import plan
 from rmqcore.admin import Admin
 from rmqcore.model import MessageQueue
+from rmqcore.model.topic import SubscriptionGroupConfig
+from rmqcore.protocol.bodies import group_document
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S
@@ -174,11 +176,12 @@ async def commit_for_groups(apache: ApacheCluster, name: str) -> None:
     async with Admin(apache.nameserver, timeout=20) as admin:
         await admin.create_topic(name, 1)
         for first in range(0, GROUPS, 50):
+            names = [f"{name}-{number}" for number in range(first, first + 50)]
+            for each in names:
+                config = group_document(SubscriptionGroupConfig(each), {})
+                await admin.put_group_document(config, master)
             await asyncio.gather(
-                *(
-                    admin.commit_offset(f"{name}-{number}", queue, 0, master)
-                    for number in range(first, first + 50)
-                )
+                *(admin.commit_offset(each, queue, 0, master) for each in names)
             )
 
 
