@@ -22,7 +22,7 @@ from .facts import Facts, broker_facts, cause_of, group_facts
 from .kinds import Kind
 from .looks import BrokerLook, GroupLook
 from .movement import Movement
-from .readings import Read, read_broker, read_group
+from .readings import read_broker, read_group
 from .rules import Rule
 
 UNKNOWN_NAMED: Final = 5
@@ -186,11 +186,16 @@ class Engine:
         memory = self._groups.get(look.group)
         if memory is None:
             memory = self._meet(look.group)
+        standings, group = self._standings, look.group
         for rule in memory.rules:
             read = read_group(rule, look, memory.movement)
-            pair = (rule.pk, look.group)
-            before = self._standings.get(pair, QUIET)
-            now = self._step(rule, pair, read, look.at_ms)
+            pair = (rule.pk, group)
+            before = standings.get(pair)
+            if before is None:
+                if read.reading is Reading.CLEAR or read.reading is Reading.BETWEEN:
+                    continue  # by far the most
+                before = QUIET
+            now = self._step(rule, pair, before, read.reading, look.at_ms)
             if now.fires and not before.fires:
                 facts = group_facts(rule, look, read, memory.movement)
                 self._opened(rule, pair, now, facts)
@@ -208,7 +213,7 @@ class Engine:
             for rule in rules:
                 read, pair = read_broker(rule, look), (rule.pk, look.name)
                 before = self._standings.get(pair, QUIET)
-                now = self._step(rule, pair, read, look.at_ms)
+                now = self._step(rule, pair, before, read.reading, look.at_ms)
                 if now.fires and not before.fires:
                     self._opened(rule, pair, now, broker_facts(rule, look, read))
         self._brokers = frozenset(look.name for look in looks)
@@ -310,14 +315,12 @@ class Engine:
             return rule is not None
         return rule.covers(pair[1], self._teams.get(pair[1]))
 
-    def _step(self, rule: Rule, pair: Pair, read: Read, at_ms: int) -> Standing:
-        before = self._standings.get(pair)
-        if before is None and read.reading in {Reading.CLEAR, Reading.BETWEEN}:
-            return QUIET  # by far the most
-        before = before or QUIET
+    def _step(
+        self, rule: Rule, pair: Pair, before: Standing, reading: Reading, at_ms: int
+    ) -> Standing:
         now = step(
             before,
-            read.reading,
+            reading,
             at_ms,
             hold_ms=rule.hold_ms,
             clear_ms=rule.clear_ms,

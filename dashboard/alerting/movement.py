@@ -6,7 +6,7 @@ look that first showed its value, so that the time is never overstated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rmqcore.model.columns import QueueKey
@@ -54,7 +54,7 @@ class Movement:
         ]
         self._letters_known = False
         self._still: dict[QueueKey, int] = {}
-        self._empty: frozenset[QueueKey] = frozenset()
+        self._empty: Sequence[QueueKey] = ()
         self._loose = False
         self._unseen = False
 
@@ -68,9 +68,14 @@ class Movement:
 
     def take_commits(self, table: QueueTable, at_ms: int) -> None:
         """Note which queues have messages waiting, and since when nothing moved."""
+        if table.lag.complete and not any(table.lag.values):
+            self._commits, self._still, self._empty = {}, {}, table.keys
+            self._loose = self._unseen = False
+            return
+        was_empty = frozenset(self._empty)
         commits: dict[QueueKey, _Commit] = {}
         still: dict[QueueKey, int] = {}
-        empty: set[QueueKey] = set()
+        empty: list[QueueKey] = []
         self._loose = self._unseen = False
         for row, key in enumerate(table.keys):
             waiting, committed = table.waiting(row), table.committed[row]
@@ -80,18 +85,18 @@ class Movement:
                     commits[key] = self._commits[key]
                 continue
             if not waiting:
-                empty.add(key)
+                empty.append(key)
                 continue
             before = self._commits.get(key)
             if before is not None and before[0] == committed:
                 _committed, since_ms, moved = before
             else:
                 since_ms = at_ms
-                moved = before is not None or key in self._empty
+                moved = before is not None or key in was_empty
             commits[key] = committed, since_ms, moved
             still[key] = at_ms - since_ms
             self._unseen = self._unseen or not moved
-        self._commits, self._still, self._empty = commits, still, frozenset(empty)
+        self._commits, self._still, self._empty = commits, still, empty
 
     @property
     def still(self) -> Mapping[QueueKey, int]:

@@ -116,15 +116,15 @@ class AlertWatch:
             self._was_idle = True
         else:
             self._was_idle = False
-        self._fault, fault = "", self._fault
         engine.look_at_brokers([_broker_look(each, now_ms) for each in brokers], now_ms)
         engine.drop_all_but(names, now_ms)
         async with self._writing:
             await self._write()
             await self._keep_up()
         document = engine.document(now_ms)
-        if fault or self._fault:
-            document["fault"] = self._fault or fault
+        if self._fault:
+            document["fault"] = self._fault
+        self._fault = ""
         memory = {"version": _VERSION, **engine.dump()}
         packed = await asyncio.to_thread(lambda: zlib.compress(orjson.dumps(memory), 1))
         await store(

@@ -132,7 +132,7 @@ class ClusterCollector:
         wanted_strategies: Callable[[], Mapping[str, WantedStrategy]],
         now_ms: Callable[[], int],
         chance: Random,
-        wake_sender: Callable[[], None] = lambda: None,
+        wake_sender: Callable[[], None],
     ) -> None:
         self.cluster = cluster
         self.figures = Figures()

@@ -78,6 +78,7 @@ def make_collector(
     wanted_strategies: Callable[[], Mapping[str, WantedStrategy]] = dict,
     clock: Callable[[], int] = now_ms,
     seed: int = 1,
+    wake_sender: Callable[[], None] = lambda: None,
 ) -> ClusterCollector:
     """Return a collector that nothing ticks; the caller closes it and the client."""
     return ClusterCollector(
@@ -90,4 +91,5 @@ def make_collector(
         wanted_strategies=wanted_strategies,
         now_ms=clock,
         chance=Random(seed),
+        wake_sender=wake_sender,
     )

@@ -277,6 +277,7 @@ class _Driver:
             wanted_strategies=dict,
             now_ms=self._network.time_ms,
             chance=Random(number),
+            wake_sender=lambda: None,
         )
         self._collectors.append(collector)
         return collector
