@@ -25,6 +25,8 @@ TESTS: Final = (
     "tests/attacks/test_stored_names.py",
     "tests/attacks/test_audit.py",
     "tests/attacks/test_counted_at_once.py",
+    "tests/dashboard/alerting/test_outbox.py",
+    "tests/dashboard/alerting/test_records.py",
     "tests/dashboard/audit",
     "tests/dashboard/collector/test_records.py",
     "tests/dashboard/fleet/test_claims.py",

@@ -78,6 +78,7 @@ def shown_settings() -> Sequence[ShownSetting]:
             settings.LANGUAGE_CODE,
             _("for browsers that ask for no other language"),
         ),
+        ("URL", settings.ROCKETSCOPE_URL, _("address of the pages, for links")),
         ("TIME_ZONE", settings.TIME_ZONE, _("for users who have chosen none")),
         ("HTTPS", _on_off(settings.HTTPS), _("a proxy in front speaks TLS")),
         ("DEBUG", _on_off(settings.DEBUG), _("for work on RocketScope itself")),
