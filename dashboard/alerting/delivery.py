@@ -8,6 +8,7 @@ are served side by side, so that one that hangs delays only its own messages.
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from typing import Final
 from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
 
+from dashboard.jobs.environment import sender_environment
 from dashboard.models import AlertMessage
 
 from .outbox import claim_due, deliver, next_due
@@ -52,7 +54,9 @@ class Deliverer:
         """Start the process unless it runs; it finds by itself what is due."""
         if self.pid is None:
             self._process = subprocess.Popen(  # noqa: S603 - the command is ours
-                self._command, stdin=subprocess.DEVNULL
+                self._command,
+                stdin=subprocess.DEVNULL,
+                env=sender_environment(os.environ),
             )
             logger.info("pid=%s sends alerts", self._process.pid)
 

@@ -1,7 +1,7 @@
 """Which variables of the environment a child process is given.
 
-Patterns match whole names. None of these variables is a secret of RocketScope, except
-the keys of S3 and what the database's address contains.
+Patterns match whole names. Of RocketScope's secrets they name the keys of S3, what the
+database's address contains, and the key that signs.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ DATABASE: Final = r"ROCKETSCOPE_DATABASE_URL"
 POSTGRESQL: Final = r"PG[A-Z]+"
 """Where the database is, and what PostgreSQL's driver reads by itself."""
 
+SIGNING: Final = r"ROCKETSCOPE_SECRET_KEY"
+"""The key that signs sessions and links, and encrypts addresses of channels."""
+
+SENDING: Final = r"ROCKETSCOPE_(VAR_DIR|UMASK|URL|LISTEN|LANGUAGE|TIME_ZONE|DEBUG)"
+
 ANALYTICS: Final = (
     r"ROCKETSCOPE_(VAR_DIR|LAKE_URL|UMASK|SPARK_.+|ROLLUP_.+|TIME_ZONE|DEBUG)"
 )
@@ -47,3 +52,8 @@ def analytics_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def files_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what the process that makes files needs: the lake and the database."""
     return chosen(environ, SYSTEM, S3, ANALYTICS, DATABASE, POSTGRESQL)
+
+
+def sender_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what the process that sends alerts needs: the database, and the key."""
+    return chosen(environ, SYSTEM, SENDING, SIGNING, DATABASE, POSTGRESQL)

@@ -14,7 +14,8 @@ secret that belongs to another. There are three kinds of variables:
 | --- | --- | --- | --- |
 | state (Valkey), cluster, traffic | none, nor other settings | none | all is on their command line or in their file |
 | web | all | all | signs links, shows metrics, asks clusters, reads lake and database; loads listeners |
-| collector | clusters, S3, database, Redis, the key that signs | S3's, PostgreSQL's | asks clusters, writes samples and epochs, sends alerts to addresses that the key seals |
+| collector | clusters, S3, database, Redis, the key that signs | S3's, PostgreSQL's | asks clusters, writes samples and epochs; hands the key on to its sender |
+| its sender of alerts | database, the key that signs | PostgreSQL's | reads messages, and addresses that the key encrypts (`alerting.delivery`) |
 | fleet | clusters, database, Redis | all | joins groups; runs the user's listeners |
 | analytics | S3, database, Redis | S3's, PostgreSQL's, Java's | writes results to lake and database |
 | its Spark process | S3 | S3's, Java's | reads and writes the lake, knows nothing else (`jobs.child`) |
@@ -34,6 +35,7 @@ from dashboard.jobs.environment import (
     JAVA,
     POSTGRESQL,
     S3,
+    SIGNING,
     SYSTEM,
     chosen,
 )
@@ -47,7 +49,6 @@ _OURS: Final = "ROCKETSCOPE_"
 
 _REDIS: Final = r"ROCKETSCOPE_REDIS_URL"
 _CLUSTERS: Final = r"ROCKETSCOPE_CLUSTER_.+"
-_SIGNING: Final = r"ROCKETSCOPE_SECRET_KEY"
 _ANY: Final = r".*"
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -55,11 +56,11 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": (),
     "traffic": (),
     "web": (_ANY,),
-    "collector": (_CLUSTERS, DATABASE, _REDIS, POSTGRESQL, S3, _SIGNING),
+    "collector": (_CLUSTERS, DATABASE, _REDIS, POSTGRESQL, S3, SIGNING),
     "fleet": (_CLUSTERS, DATABASE, _REDIS, rf"(?!{_OURS}).*"),
     "analytics": (DATABASE, _REDIS, POSTGRESQL, S3, JAVA),
     "beat": (_REDIS,),
-    "manage": (DATABASE, _REDIS, POSTGRESQL, _SIGNING),
+    "manage": (DATABASE, _REDIS, POSTGRESQL, SIGNING),
 }
 _WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic"})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.alerting.delivery import Deliverer
 from dashboard.jobs.child import child_environment
 from dashboard.supervisor import plan
 from dashboard.supervisor.child import Child, ChildSpec
@@ -42,7 +43,7 @@ NEEDS = {
     "traffic-1": set(),
     "traffic-2": set(),
     "web": set(SECRETS.values()),
-    "collector": CLUSTERS | DATABASE | {"redis", "s3", "aws"},
+    "collector": CLUSTERS | DATABASE | {"redis", "s3", "aws", "signs"},
     "fleet-1": CLUSTERS | DATABASE | {"redis", "aws", "other"},
     "fleet-2": CLUSTERS | DATABASE | {"redis", "aws", "other"},
     "analytics": DATABASE | {"redis", "s3", "aws"},
@@ -112,6 +113,20 @@ def test_spark_knows_the_lake_and_no_database(monkeypatch: pytest.MonkeyPatch) -
     assert {SECRETS[key] for key in SECRETS if key in found} == {"s3", "aws"}
     assert found["ROCKETSCOPE_SPARK_MEMORY"] == "2g"
     assert "JAVA_HOME" in found
+
+
+def test_the_sender_of_alerts_knows_the_database_and_no_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ROCKETSCOPE_URL", "https://rocket.example")
+    deliverer = Deliverer(SLEEPER)
+    deliverer.wake()
+    assert deliverer.pid is not None
+    found = environment_of(deliverer.pid)
+    deliverer.stop()
+    held = {SECRETS[key] for key in SECRETS if key in found}
+    assert held == {"signs", "database", "pg"}
+    assert found["ROCKETSCOPE_URL"] == "https://rocket.example"
 
 
 def test_settings_that_are_no_secret_reach_all_processes_of_ours() -> None:
