@@ -13,6 +13,7 @@ import argparse
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -59,11 +60,16 @@ def main() -> None:
             look(f"group-{n}", at_ms, tables[bool(bad and n % bad == 0)], n, bad)
             for n in range(args.groups)
         ]
-        report(title, lambda looks=looks: [engine.look(each) for each in looks])  # type: ignore[misc]
+        report(title, partial(judge, engine, looks))
         print(f"{'':24}{len(engine.take_news()):,} began or ended")
     report("document", lambda: engine.document(START_MS))
     report("memory", lambda: zlib.compress(orjson.dumps(engine.dump()), 1))
     report("urgent", engine.urgent)
+
+
+def judge(engine: Engine, looks: list[GroupLook]) -> None:
+    for each in looks:
+        engine.look(each)
 
 
 def table(queues: int, lag: int) -> QueueTable:
