@@ -35,6 +35,7 @@ from tests.dashboard.conftest import (
     write,
 )
 from tests.dashboard.documents import overview, waiting_for_locks
+from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.support.valkey import valkey, valkey_server
 
@@ -88,6 +89,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
     owner = User.objects.create_user("one", pk=1)
     two_epochs()
     finished_run(tmp_path, pk=1)
+    finished_trial(pk=2)
     cluster = Cluster.objects.get(name="hangzhou")
     asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
     LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
