@@ -31,6 +31,7 @@ OF_RATES: Final = STOPS | {DRAIN}
 NOT_IN_LAKE: Final = ("finding", "dead_letters", "broker")
 """Kinds of rules about what samples do not tell."""
 
+MOST_LIMIT: Final = 1e15
 MOST_HOLD_MS: Final = 7 * 24 * 3_600_000
 BUCKETS: Final = 600
 """Points of a chart, at most."""
@@ -70,8 +71,8 @@ class Rule:
             )
         for name in ("limit", "clear_limit"):
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise JobError(f"{name} is {value:g}, and must be a number from 0 on")
+            if value is not None and not 0 <= value <= MOST_LIMIT:
+                raise JobError(f"{name} is {value:g}, and must be 0 to {MOST_LIMIT:g}")
         if self.kind == MEMBERS and self.limit < 1:
             raise JobError(
                 f"limit is {self.limit:g}: no group has fewer than 0 members"
@@ -194,6 +195,8 @@ def play(values: Values, rule: Rule, threshold: Threshold | None = None) -> Play
     count = open_ms = 0
     peak: float | None = None
     for at_ms, value, reading in zip(values.at_ms, values.value, readings, strict=True):
+        if standing.state == "quiet" and reading is not Reading.HOLDS:
+            continue  # it stays quiet: most steps are like this, and there are many
         before = standing
         standing = step(
             before,

@@ -8,11 +8,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analytics.trial import KINDS, LAG
-from dashboard.reports.request.periods import span_of
+from dashboard.reports.request.periods import LAST, span_of
 
 from .trials import MOST_PATTERN, TrialWish, last
 
-SPANS: Final = (("24h", _("24 h")), ("7d", _("7 d")), ("30d", _("30 d")))
+SPANS: Final = tuple((key, LAST[key][1]) for key in ("24h", "7d", "30d"))
 KIND_WORDS: Final = {
     "lag": _("lag of a group"),
     "oldest": _("age of the oldest message, in seconds"),

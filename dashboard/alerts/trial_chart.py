@@ -76,7 +76,7 @@ class _Across:
     def __init__(self, trial: Trial) -> None:
         series = trial.series
         self.since_ms: int = series["since_ms"]
-        self.until_ms = self.since_ms + series["bucket_ms"] * len(series["values"])
+        self.until_ms: int = self.since_ms + series["bucket_ms"] * len(series["values"])
 
     def __call__(self, ms: float) -> float:
         part = (ms - self.since_ms) / (self.until_ms - self.since_ms)
@@ -211,7 +211,7 @@ def _moments(across: _Across) -> Iterator[tuple[datetime, str]]:
     since = datetime.fromtimestamp(across.since_ms / 1000, UTC)
     local = timezone.localtime(since)
     at = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    end_ms = across.until_ms - (across.until_ms - across.since_ms) * 0.04
+    end_ms = across.until_ms - (across.until_ms - across.since_ms) * 0.12
     while as_ms(at) < end_ms:
         if as_ms(at) >= across.since_ms:
             form = "H:i" if at.hour or (step < 24 and hours <= 24) else "D j"

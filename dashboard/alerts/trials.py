@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.errors import JobError
-from analytics.trial import KINDS, NOT_IN_LAKE, Rule
+from analytics.trial import BELOW, KINDS, NOT_IN_LAKE, STOPS, Rule
 from dashboard.models import JobRun, Role, User
 from dashboard.models.counting import count_alone
 from dashboard.models.report import TRIAL
@@ -68,12 +68,24 @@ class TrialWish:
                 % {"kind": self.kind, "known": ", ".join(KINDS)},
                 "kind",
             )
+        self._check_sides()
         try:
             return Rule(
                 self.kind, self.limit, self.clear_limit, self.hold_ms, self.clear_ms
             )
         except JobError as error:
             raise ReportRefusedError(str(error), "limit") from error
+
+    def _check_sides(self) -> None:
+        clear, limit = self.clear_limit, f"{self.limit:g}"
+        if clear is None or self.kind in STOPS:
+            return
+        if self.kind in BELOW and clear < self.limit:
+            text = _("The limit for closing must be at least %(limit)s.")
+            raise ReportRefusedError(text % {"limit": limit}, "clear_limit")
+        if self.kind not in BELOW and clear > self.limit:
+            text = _("The limit for closing must be at most %(limit)s.")
+            raise ReportRefusedError(text % {"limit": limit}, "clear_limit")
 
     def check(self) -> None:
         """Raise ReportRefusedError for the first value that is not valid."""
@@ -90,11 +102,12 @@ class TrialWish:
                 _("Give a pattern of group names, such as *, or a list of names."),
                 "pattern",
             )
-        if len(self.pattern) > MOST_PATTERN or len(self.groups) > MOST_GROUPS:
+        longest = max(map(len, (self.pattern, *self.groups)))
+        if longest > MOST_PATTERN or len(self.groups) > MOST_GROUPS:
             raise ReportRefusedError(
                 _(
-                    "A pattern has at most %(signs)s characters, and a list at most "
-                    "%(names)s names."
+                    "A pattern or a name has at most %(signs)s characters, and a list "
+                    "at most %(names)s names."
                 )
                 % {"signs": MOST_PATTERN, "names": MOST_GROUPS},
                 "pattern",

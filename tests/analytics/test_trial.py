@@ -133,6 +133,7 @@ def test_what_the_lake_cannot_answer_is_said(kind: str) -> None:
         ({"kind": "weather"}, "unknown kind of rule 'weather'"),
         ({"kind": "lag", "limit": -1}, "limit is -1"),
         ({"kind": "lag", "limit": math.nan}, "limit is nan"),
+        ({"kind": "lag", "limit": 1e300}, "must be 0 to 1e\\+15"),
         ({"kind": "lag", "limit": 1, "clear_limit": 2}, "limit for closing is 2"),
         ({"kind": "lag", "hold_ms": -1}, "hold_ms is -1"),
         ({"kind": "lag", "clear_ms": 10**10}, "clear_ms is 10000000000"),

@@ -26,6 +26,7 @@ from dashboard.models import (
     User,
 )
 from tests.attacks.routes import SAMPLES
+from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.conftest import (
     Write,
     files_are_made_here,
@@ -35,7 +36,6 @@ from tests.dashboard.conftest import (
     write,
 )
 from tests.dashboard.documents import overview, waiting_for_locks
-from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.support.valkey import valkey, valkey_server
 

@@ -116,12 +116,14 @@ def test_trials_do_not_stand_in_the_way_of_each_other_or_of_reports(
         ({"kind": "dead_letters"}, "kind"),
         ({"kind": "broker"}, "kind"),
         ({"kind": "weather"}, "limit"),
-        ({"clear_limit": 50_000.0}, "limit"),
+        ({"clear_limit": 50_000.0}, "clear_limit"),
         ({"since": UNTIL, "until": SINCE}, "until"),
         ({"since": UNTIL - LONGEST - timedelta(seconds=1)}, "since"),
         ({"pattern": ""}, "pattern"),
         ({"groups": ["a"]}, "pattern"),
         ({"pattern": "p" * 256}, "pattern"),
+        ({"pattern": "", "groups": ["g" * 256]}, "pattern"),
+        ({"limit": float("inf")}, "limit"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -309,7 +311,9 @@ def test_the_sentence_of_other_times() -> None:
 @pytest.mark.django_db
 def test_the_sentence_in_chinese() -> None:
     with translation.override("zh-hans"):
-        assert headline(read_trial(finished_trial())) == "在最近 7 天内，它会触发 3 次。"
+        assert (
+            headline(read_trial(finished_trial())) == "在最近 7 天内，它会触发 3 次。"
+        )
 
 
 @pytest.mark.django_db
