@@ -65,22 +65,24 @@ def _request(given: argparse.Namespace) -> JobRequest:
         clusters=tuple(given.cluster),
         groups=tuple(given.group),
         step_seconds=given.step,
-        options=_options(given.options),
+        options=_document("--options", given.options),
         added_members=tuple(given.members),
         strategies=tuple(given.strategy),
+        rule=_document("--rule", given.rule),
+        group_pattern=given.group_pattern,
     )
 
 
-def _options(path: Path | None) -> dict[str, Any]:
+def _document(option: str, path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        options = json.loads(path.read_text())
+        document = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise JobError(f"--options {path}: {error}") from error
-    if not isinstance(options, dict):
-        raise JobError(f"--options {path}: must be an object, strategy to options")
-    return options
+        raise JobError(f"{option} {path}: {error}") from error
+    if not isinstance(document, dict):
+        raise JobError(f"{option} {path}: must be an object")
+    return document
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,6 +101,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--group", action="append", default=[], help="only this one; repeatable"
+    )
+    parser.add_argument(
+        "--group-pattern", default="", metavar="PATTERN", help="with * and ?: pay-*"
+    )
+    parser.add_argument(
+        "--rule", type=Path, metavar="FILE", help="trial: JSON, the rule to try"
     )
     parser.add_argument("--step", type=int, metavar="SECONDS", help="length of a step")
     parser.add_argument(

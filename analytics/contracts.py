@@ -79,6 +79,9 @@ JOB_REPORT: Final = "report"
 JOB_BACKTEST: Final = "backtest"
 """Skew, and what each member would have had in each step."""
 
+JOB_TRIAL: Final = "trial"
+"""How often a rule for alerts would have fired; its result is the summary alone."""
+
 JOB_ROLLUP: Final = "rollup"
 """Read the files that have landed since the last run into the ladder of roll-ups."""
 ROLLUP_LEVELS: Final = (60, 600, 3600)

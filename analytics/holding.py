@@ -102,17 +102,24 @@ QUIET: Final = Standing()
 
 
 def step(
-    standing: Standing, reading: Reading, at_ms: int, *, hold_ms: int, clear_ms: int
+    standing: Standing,
+    reading: Reading,
+    at_ms: int,
+    *,
+    hold_ms: int,
+    clear_ms: int,
+    gap_ms: int = GAP_MS,
 ) -> Standing:
     """Return how a condition stands after one more reading.
 
-    A reading that is not newer than the last changes nothing.
+    A reading that is not newer than the last changes nothing. `gap_ms` is for readings
+    that are further apart by nature, as steps of an hour are.
     """
     if standing.read_ms and at_ms <= standing.read_ms:
         return standing
     if reading is Reading.UNKNOWN:
         return _not_known(standing, at_ms)
-    standing = _resumed(standing, at_ms)
+    standing = _resumed(standing, at_ms, gap_ms)
     if standing.fires:
         return _while_firing(standing, reading, at_ms, clear_ms)
     if reading is not Reading.HOLDS:
@@ -143,10 +150,10 @@ def _not_known(standing: Standing, at_ms: int) -> Standing:
     return replace(standing, read_ms=at_ms, unknown_ms=since_ms)
 
 
-def _resumed(standing: Standing, at_ms: int) -> Standing:
+def _resumed(standing: Standing, at_ms: int, gap_ms: int) -> Standing:
     """Leave out the time in which nothing was known, or nothing was read."""
     known_ms = standing.read_ms if standing.unknown_ms is None else standing.unknown_ms
     lost_ms = at_ms - known_ms
-    if standing.unknown_ms is None and lost_ms <= GAP_MS:
+    if standing.unknown_ms is None and lost_ms <= gap_ms:
         return standing
     return replace(standing, unknown_ms=None, since_ms=standing.since_ms + lost_ms)

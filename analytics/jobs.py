@@ -44,6 +44,7 @@ from analytics.transforms.lag import (
 )
 from analytics.transforms.ranking import moves_between_epochs, strategy_totals
 from analytics.transforms.spread import epoch_names, write_spread
+from analytics.trials import run_trial, with_step
 from rmqcore.allocation import BALANCED
 
 logger = logging.getLogger(__name__)
@@ -84,6 +85,8 @@ def run_job(
         check_address(spark, lake.url)
         return _rolled_up(spark, lake, progress)
     chosen = choose_source(lake, request)
+    if request.job == c.JOB_TRIAL:
+        request = with_step(request, chosen)
     progress(0.05, "starting")
     spark = start()
     output = open_storage(request.output)
@@ -91,10 +94,13 @@ def run_job(
         check_address(spark, each.url)
     _tune(spark, chosen)
     source = read_input(spark, lake, request, chosen)
-    work = _Work(source, request, output, progress)
-    tables = work.run()
+    if request.job == c.JOB_TRIAL:
+        told = run_trial(source, request, _pieces_of(source), progress)
+        summary = _summary(request, source, {}) | told
+    else:
+        tables = _Work(source, request, output, progress).run()
+        summary = _summary(request, source, tables)
     progress(0.95, "summary")
-    summary = _summary(request, source, tables)
     output.write_new(c.SUMMARY, json.dumps(summary, indent=1).encode())
     progress(1.0, "done")
     return summary
@@ -136,7 +142,7 @@ class _Work:
         candidates = candidates_of(
             request.options, request.added_members, request.strategies
         )
-        pieces = 1 + source.source.rows // _ROWS_A_TASK
+        pieces = _pieces_of(source)
         epochs = self._keep(newest_epochs(source.epochs, source.period.since_ms))
         numbered = self._keep(numbers(epochs))
         is_balancing = any(each.strategy == BALANCED for each in candidates)
@@ -213,6 +219,10 @@ class _Work:
         frame.write.mode("overwrite").parquet(self._output.uri(dataset))
         self._rows[dataset] = count_rows(self._output, dataset)
         self._progress(done, dataset)
+
+
+def _pieces_of(source: Input) -> int:
+    return 1 + source.source.rows // _ROWS_A_TASK
 
 
 def _tune(spark: SparkSession, source: Chosen | None) -> None:

@@ -14,12 +14,14 @@ from typing import Any, Final
 
 from analytics import contracts as c
 from analytics.errors import JobError
+from analytics.trial import Rule
 
 JOBS: Final = (
     c.JOB_LAG,
     c.JOB_SKEW,
     c.JOB_REPORT,
     c.JOB_BACKTEST,
+    c.JOB_TRIAL,
     c.JOB_ROLLUP,
 )
 
@@ -40,7 +42,9 @@ class JobRequest:
     `clusters` and `groups` empty mean all. `options` gives strategies the options of
     `rmqcore.allocation`, by name; `added_members` are numbers of members to compare
     with, more or (negative) fewer than there were; `strategies` limits the comparison
-    to these. Raises `JobError` for values that make no sense.
+    to these. `rule` is what a trial tries, as `analytics.trial.Rule` reads it, and
+    `group_pattern` an alternative to `groups`, where `*` stands for any text and `?`
+    for any one character. Raises `JobError` for values that make no sense.
     """
 
     job: str
@@ -54,6 +58,8 @@ class JobRequest:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     added_members: tuple[int, ...] = ()
     strategies: tuple[str, ...] = ()
+    rule: Mapping[str, Any] = field(default_factory=dict)
+    group_pattern: str = ""
 
     def __post_init__(self) -> None:
         if self.job not in JOBS:
@@ -69,6 +75,8 @@ class JobRequest:
             )
         if self.step_seconds is not None and self.step_seconds < 1:
             raise JobError(f"a step of {self.step_seconds} s, at least 1 is needed")
+        if self.job == c.JOB_TRIAL:
+            Rule.of(self.rule)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -10,6 +10,7 @@ than that of the source.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -223,6 +224,8 @@ class _Reader:
             frame = frame.where(F.col(c.CLUSTER).isin(*request.clusters))
         if request.groups:
             frame = frame.where(F.col(c.GROUP).isin(*request.groups))
+        if request.group_pattern:
+            frame = frame.where(F.col(c.GROUP).rlike(matching(request.group_pattern)))
         return frame
 
     def since(self, frame: DataFrame, since_ms: int) -> DataFrame:
@@ -231,6 +234,21 @@ class _Reader:
     def _within(self, frame: DataFrame) -> DataFrame:
         begun = self.since(self.only(frame), self._from_ms)
         return begun.where(F.col(c.TIME) < moment(self._until_ms))
+
+
+def matching(pattern: str) -> str:
+    """Return Java's regular expression for a pattern of names with `*` and `?`.
+
+    No name takes long to compare: what stood for a `*` is never tried again.
+    """
+    first, *others = (
+        "".join("." if sign == "?" else re.escape(sign) for sign in part)
+        for part in re.split(r"\*+", pattern)
+    )
+    if not others:
+        return rf"(?s)\A{first}\z"
+    *between, last = others
+    return rf"(?s)\A{first}{''.join(f'(?>.*?{part})' for part in between)}.*{last}\z"
 
 
 def moment(ms: int) -> Any:

@@ -63,6 +63,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "report.cancel": _("Cancel a report: {target}"),
     "report.delete": _("Delete a report: {target}"),
     "report.expire": _("Delete reports that were kept long enough"),
+    "trial.start": _("Try a rule on the past: {target}"),
     "report.define": _("Define the report {target}"),
     "report.change": _("Change the report {target}"),
     "report.forget": _("Delete the report definition {target}"),

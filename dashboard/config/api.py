@@ -24,6 +24,7 @@ from dashboard.administration.refusals import (
     SilentClusterError,
     UnknownThingError,
 )
+from dashboard.alerts.api import router as alerts
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.clients.api import router as clients
@@ -135,6 +136,7 @@ for feature, router in {
     "messages": messages,
     "offsets": offsets,
     "dead_letters": dead_letters,
+    "alerts": alerts,
     "timers": timers,
     "labs": labs,
     "reports": reports,

@@ -166,6 +166,7 @@ TEMPLATES = [
                 "dashboard.saved_views.tags",
             ],
             "libraries": {
+                "alerts": "dashboard.alerts.tags",
                 "audit": "dashboard.audit.tags",
                 "brokers": "dashboard.brokers.tags",
                 "dead_letters": "dashboard.dead_letters.tags",

@@ -27,6 +27,7 @@ cluster_urls: list[URLPattern | URLResolver] = [
         "messages",
         "offsets",
         "dead_letters",
+        "alerts",
     )
 ]
 

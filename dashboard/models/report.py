@@ -131,8 +131,24 @@ class ReportDefinition(ReportContent):
         return self.name
 
 
+TRIAL: Final = "trial"
+"""The `JobRun.job` of a rule for alerts that is tried on the past, not a report."""
+
+
+class Runs(Reports[_Row]):
+    def reports(self) -> Self:
+        """Leave out what is no report."""
+        return self.exclude(job=TRIAL)
+
+    def trials(self) -> Self:
+        """Keep the trials of rules for alerts."""
+        return self.filter(job=TRIAL)
+
+
 class JobRun(ReportContent):
     """One run of a job over [since, until) of a cluster; no group means all of them.
+
+    Most are reports. That of a trial has its rule and its groups in `options`.
 
     `part` is the share that is done, 0 to 1. `summary` is the job's own, set once the
     state is done. `due_at` is set if a schedule asked; `missed` counts the earlier
@@ -175,14 +191,14 @@ class JobRun(ReportContent):
     folder = models.CharField(max_length=32, default=new_folder, editable=False)
     keep_until = models.DateTimeField(null=True)
 
-    objects = Reports.as_manager()
+    objects = Runs.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-asked_at", "-pk"]
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["cluster", "group"],
-                condition=Q(state__in=["queued", "running"]),
+                condition=Q(state__in=["queued", "running"]) & ~Q(job="trial"),
                 name="one_active_run_a_group",
             )
         ]

@@ -104,7 +104,7 @@ def run_now(request: HttpRequest, pk: int) -> Any:
 @router.get("/reports/runs", response={200: list[RunOut]})
 def runs(request: HttpRequest, query: Query[RunsQuery]) -> Any:
     """List the reports that were made or are being made, newest first."""
-    found = JobRun.objects.seen_by(user_of(request)).prefetch_related("files")
+    found = JobRun.objects.reports().seen_by(user_of(request)).prefetch_related("files")
     if query.cluster:
         found = found.filter(cluster=query.cluster)
     if query.group:
@@ -249,7 +249,7 @@ def _definition(request: HttpRequest, pk: int) -> ReportDefinition:
 
 
 def _run(request: HttpRequest, pk: int) -> JobRun:
-    found = JobRun.objects.seen_by(user_of(request)).filter(pk=pk)
+    found = JobRun.objects.reports().seen_by(user_of(request)).filter(pk=pk)
     return the_first(found, f"no report {pk}")
 
 

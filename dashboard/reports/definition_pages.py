@@ -100,7 +100,7 @@ def _definition(request: HttpRequest, pk: int) -> ReportDefinition:
 
 def _begun(request: HttpRequest) -> ReportDefinition:
     """Return a new form's initial values: those of a run, or a cluster and group."""
-    asked, runs = request.GET, JobRun.objects.seen_by(user_of(request))
+    asked, runs = request.GET, JobRun.objects.reports().seen_by(user_of(request))
     begun = ReportDefinition(period="24h")
     pk = asked.get("from", "")
     run = runs.filter(pk=pk).first() if pk.isdecimal() else None

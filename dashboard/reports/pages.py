@@ -110,7 +110,7 @@ def _listed(request: HttpRequest, form: RunForm) -> HttpResponse:
     wanted = form["cluster"].value()
     chosen = wanted if wanted in names else next(iter(names), "")
     user = user_of(request)
-    runs = JobRun.objects.seen_by(user).prefetch_related("files")
+    runs = JobRun.objects.reports().seen_by(user).prefetch_related("files")
     page = Paginator(runs, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(
         request,
@@ -170,9 +170,9 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         "cluster": next(
             (c for c in shown_clusters(request.user) if c.name == run.cluster), None
         ),
-        "past": JobRun.objects.filter(cluster=run.cluster, group=run.group).exclude(
-            pk=run.pk
-        )[:_BESIDE],
+        "past": JobRun.objects.reports()
+        .filter(cluster=run.cluster, group=run.group)
+        .exclude(pk=run.pk)[:_BESIDE],
         "may_run": may_report(user_of(request), run.cluster, run.group),
     }
     if run.is_ready:
@@ -307,7 +307,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
 
 
 def _run(request: HttpRequest, pk: int) -> JobRun:
-    return get_object_or_404(JobRun.objects.seen_by(user_of(request)), pk=pk)
+    return get_object_or_404(JobRun.objects.reports().seen_by(user_of(request)), pk=pk)
 
 
 def _ready_run(request: HttpRequest, pk: int) -> JobRun:

@@ -21,6 +21,7 @@ from analytics.requests import JobRequest
 from dashboard.clock.moments import as_ms
 from dashboard.jobs.child import AnalyticsChild, ChildEndedError, Event
 from dashboard.models import JobRun
+from dashboard.models.report import TRIAL
 from dashboard.reports.data.output import output_of
 
 logger = logging.getLogger(__name__)
@@ -58,13 +59,23 @@ def claim(pk: int) -> JobRun | None:
 
 def request_of(run: JobRun) -> JobRequest:
     """Return the request to the analytics process for a run."""
+    common: dict[str, Any] = {
+        "job": run.job,
+        "lake": settings.ROCKETSCOPE_LAKE_URL,
+        "output": output_of(run),
+        "since_ms": as_ms(run.since),
+        "until_ms": as_ms(run.until),
+        "clusters": (run.cluster,),
+    }
+    if run.job == TRIAL:
+        return JobRequest(
+            **common,
+            groups=tuple(run.options["groups"]),
+            group_pattern=run.options["pattern"],
+            rule=run.options["rule"],
+        )
     return JobRequest(
-        job=run.job,
-        lake=settings.ROCKETSCOPE_LAKE_URL,
-        output=output_of(run),
-        since_ms=as_ms(run.since),
-        until_ms=as_ms(run.until),
-        clusters=(run.cluster,),
+        **common,
         groups=(run.group,) if run.group else (),
         options=run.options,
         added_members=tuple(run.added_members),

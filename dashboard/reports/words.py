@@ -25,6 +25,7 @@ _PHASES: Final[dict[str, Promise]] = {
     "member_by_time": gettext_lazy("members over time"),
     "skew_by_time": gettext_lazy("skew over time"),
     "strategies": gettext_lazy("comparing strategies"),
+    "openings": gettext_lazy("counting openings"),
     "files": gettext_lazy("making files"),
     "summary": gettext_lazy("summing up"),
     "done": gettext_lazy("done"),

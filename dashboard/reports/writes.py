@@ -148,36 +148,49 @@ def queue_run(run: JobRun, *, by: User | None, keep_days: int) -> JobRun:
     Without a user, the request is the program's own. Raises ReportRefusedError when a
     report of the same group is active, or as many as may be at once.
     """
-    run.job, run.asked_at = REPORT, timezone.now()
-    run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
-    run.keep_until = run.asked_at + timedelta(days=keep_days)
-    run.options = with_known_options(run)
+    run.job, run.options = REPORT, with_known_options(run)
+    details: dict[str, Any] = {}
+    if run.due_at:
+        details |= {"due": _iso(run.due_at), "missed": run.missed}
+    if run.definition_id:
+        details["definition"] = run.definition_id
     try:
-        with transaction.atomic():
-            _check_room(by)
-            run.save(force_insert=True)
-            details = {
-                "run": run.pk,
-                "since": _iso(run.since),
-                "until": _iso(run.until),
-            }
-            if run.due_at:
-                details |= {"due": _iso(run.due_at), "missed": run.missed}
-            if run.definition_id:
-                details["definition"] = run.definition_id
-            record(
-                by,
-                "report.start",
-                cluster=run.cluster,
-                target=run.name or run.group or "*",
-                details=details,
-            )
+        return queue_job(run, "report.start", details, by=by, keep_days=keep_days)
     except IntegrityError:
         raise ReportRefusedError(
             _("A report of “%(group)s” is already being made.")
             % {"group": run.group or run.cluster},
             "group",
         ) from None
+
+
+def queue_job(
+    run: JobRun,
+    action: str,
+    details: Mapping[str, Any],
+    *,
+    by: User | None,
+    keep_days: int,
+) -> JobRun:
+    """Save a run of any job as waiting, with its audit entry, and hand it over.
+
+    Raises TooManyReportsError when as many as may be are active, and IntegrityError
+    when another run stands in its way.
+    """
+    run.asked_at = timezone.now()
+    run.asked_by, run.asked_by_name = by, by.get_username() if by else SYSTEM
+    run.keep_until = run.asked_at + timedelta(days=keep_days)
+    with transaction.atomic():
+        _check_room(by)
+        run.save(force_insert=True)
+        span = {"since": _iso(run.since), "until": _iso(run.until)}
+        record(
+            by,
+            action,
+            cluster=run.cluster,
+            target=run.name or run.group or "*",
+            details={"run": run.pk, **span, **details},
+        )
     send(run)
     return run
 

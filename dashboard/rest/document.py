@@ -35,6 +35,7 @@ NAMED: Final[Mapping[str, str]] = {
     "lab": "the name of a lab, such as F5",
     "name": "the name of what is asked for",
     "pk": "the id, as lists have it",
+    "trial_id": "the id that asking for the trial gave",
     "query": "the query of the page's address that shows the same",
     "topic": "the name of a topic",
 }

@@ -33,6 +33,7 @@ VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "paper": ("a4",),
     "period": ("24h",),
     "pk": (7,),
+    "trial_id": (7,),
     "query": ("v=1&s=AVG_BY_CIRCLE",),
     "reason": ("two members too many at night",),
     "show": ("AVG_BY_CIRCLE",),

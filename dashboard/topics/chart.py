@@ -14,12 +14,11 @@ from .history import Bar, History
 
 WIDTH: Final = 10
 HEIGHT: Final = 160
-_STEPS: Final = (1, 2, 5, 10)
 
 
 def history_chart(history: History) -> SafeString:
     """Draw the bars of a span; steps that are not known are hatched."""
-    top = nice_top(max(history.known, default=0))
+    top = numbers.nice_top(max(history.known, default=0))
     bars = format_html_join(
         "",
         '<rect class="{}" x="{}" width="{}" y="{}" height="{}"><title>{}</title>'
@@ -54,14 +53,6 @@ def summary(history: History) -> str:
         "rate": least + numbers.rate(peak.rate or 0),
         "time": numbers.day_and_time(peak.since_ms),
     }
-
-
-def nice_top(most: float) -> float:
-    """Return the end of a scale that holds a rate: 1, 2 or 5 of its power of ten."""
-    power = 1.0
-    while power * 10 <= most:
-        power *= 10
-    return next(step * power for step in _STEPS if step * power >= most)
 
 
 def _drawn(bar: Bar, at: int, top: float) -> tuple[str, int, int, str, str, str]:

@@ -67,6 +67,14 @@ def duration(milliseconds: float) -> str:
     }
 
 
+def nice_top(most: float) -> float:
+    """Return the end of a scale that holds a value: 1, 2 or 5 of its power of ten."""
+    power = 1.0
+    while power * 10 <= most:
+        power *= 10
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= most)
+
+
 def ratio(value: float) -> str:
     """Write a skew: 3.0×."""
     return f"{value:.1f}×"

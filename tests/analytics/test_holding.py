@@ -81,6 +81,17 @@ def test_a_pause_without_readings_is_time_that_is_not_known() -> None:
     assert near.state == "firing"
 
 
+def test_readings_of_long_steps_have_a_gap_of_their_own() -> None:
+    hour_ms = 3_600_000
+    before = step(QUIET, HOLDS, START_MS, hold_ms=hour_ms, clear_ms=0, gap_ms=hour_ms)
+    times = {"hold_ms": hour_ms, "clear_ms": 0}
+    at_ms = START_MS + hour_ms
+    assert step(before, HOLDS, at_ms, **times).state == "pending"
+    assert step(before, HOLDS, at_ms, **times, gap_ms=hour_ms).state == "firing"
+    later = step(before, HOLDS, at_ms + 1, **times, gap_ms=hour_ms)
+    assert later.state == "pending"
+
+
 def test_an_older_reading_changes_nothing() -> None:
     now = step(QUIET, HOLDS, START_MS, hold_ms=0, clear_ms=0)
     assert step(now, CLEAR, START_MS, hold_ms=0, clear_ms=0) is now

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics import contracts as c
 from analytics.errors import JobError
@@ -11,7 +16,7 @@ from analytics.lake.manifest import FileEntry, Manifest, update_manifest
 from analytics.lake.storage import Storage
 from analytics.presence import Period
 from analytics.requests import JobRequest
-from analytics.sources import Chosen, choose_source, period_of
+from analytics.sources import Chosen, choose_source, matching, period_of
 from tests.analytics.memory import MemoryStorage
 from tests.analytics.rows import HOUR, MINUTE, START_MS
 
@@ -143,3 +148,19 @@ def test_a_period_begins_on_a_whole_step_where_its_source_is_whole() -> None:
     # The last step that there is begins then.
     ended_ms = START_MS + 5 * HOUR + MINUTE
     assert period_of(whole, request) == Period(START_MS, ended_ms, MINUTE)
+
+
+@given(st.text("ab[.*?", max_size=8), st.text("ab[.", max_size=8))
+def test_a_pattern_matches_what_a_grant_of_it_does(pattern: str, name: str) -> None:
+    granted = fnmatchcase(name, pattern.replace("[", "[[]"))
+    assert bool(re.search(_in_python(pattern), name)) is granted
+
+
+def test_no_pattern_takes_long() -> None:
+    """With what stood for a `*` tried again, this would take years."""
+    assert not re.search(_in_python("*a" * 100 + "b"), "a" * 255)
+
+
+def _in_python(pattern: str) -> str:
+    """The end of a text is \\z in Java, and \\Z in Python."""
+    return matching(pattern).removesuffix(r"\z") + r"\Z"

@@ -97,6 +97,9 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "group_dead_letters_run": _READ,
     "group_dead_letters_stop": _OPERATE,
     "group_retries": _READ,
+    "new_alert_trial": _READ,
+    "start_alert_trial": {"POST": VIEWER},
+    "alert_trial": _READ,
     "group_hosted_add": {"GET": OPERATOR, "POST": OPERATOR},
     "group_hosted_change": {"GET": OPERATOR, "POST": OPERATOR},
     "group_hosted_remove": _OPERATE,
@@ -186,6 +189,7 @@ REST: Final[Mapping[tuple[str, str], str]] = {
         "POST",
         "/clusters/{cluster}/groups/{group}/dead-letters/runs/{pk}/stop",
     ): OPERATOR,
+    ("POST", "/clusters/{cluster}/alert-trials"): VIEWER,
     ("POST", "/clusters/{cluster}/scenarios"): OPERATOR,
     ("DELETE", "/clusters/{cluster}/scenarios/{pk}"): OPERATOR,
     ("GET", "/openapi.json"): ANYONE,
@@ -205,6 +209,7 @@ SAMPLES: Final = {
     "form": "csv",
     "token": "x",
     "pk": "1",
+    "trial_id": "2",
 }
 
 

@@ -23,7 +23,7 @@ from dashboard.models.audit import SIGN_INS
 
 SOURCE = Path(dashboard.__file__).parent
 ACTION = re.compile(r"[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*")
-KEEPERS = {"record", "_audit", "_record", "_Wanted"}
+KEEPERS = {"record", "_audit", "_record", "_Wanted", "queue_job"}
 
 
 def recorded() -> set[str]:

@@ -240,6 +240,7 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     rooms += ("/hosted", "/switch", "/changes", "/scenarios", "/brokers")
     rooms += ("/configuration", "/topics", "/clients", "/messages", "/offsets")
     rooms += ("/name-servers", "/search", "/views", "/dead-letters", "/retries")
+    rooms += ("/alert-trials",)
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}
     assert paths == {
         f"/api/v1/clusters{rest}"

@@ -44,6 +44,7 @@ PAGES = [
     f"{GROUP}offsets/",
     f"{GROUP}dead-letters/",
     f"{GROUP}retries/",
+    "/clusters/hangzhou/alerts/trial/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
     *FORMS,

@@ -15,9 +15,10 @@ from analytics.lake.ladder import QUEUES, dataset_of
 from analytics.lake.storage import open_storage
 from analytics.schemas import schema_of
 from dashboard.models import Role
-from dashboard.topics.chart import history_chart, nice_top, summary
+from dashboard.topics.chart import history_chart, summary
 from dashboard.topics.export import traffic_csv
 from dashboard.topics.history import SPANS, Bar, History, read_history, span_named
+from dashboard.wording import numbers
 from dashboard.wording.numbers import DAY, HOUR, MINUTE
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.documents import NOW_MS, now_ms, overview
@@ -103,7 +104,7 @@ def test_the_line_below_names_the_peak() -> None:
     ("most", "top"), [(0, 1), (1, 1), (1.2, 2), (4, 5), (60, 100), (2_300, 5_000)]
 )
 def test_a_scale_ends_with_a_round_number(most: float, top: float) -> None:
-    assert nice_top(most) == top
+    assert numbers.nice_top(most) == top
 
 
 @pytest.mark.django_db
