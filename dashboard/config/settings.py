@@ -132,6 +132,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "dashboard.config.compression.TextGZipMiddleware",
     "dashboard.config.assets.StaticFilesMiddleware",
     "dashboard.accounts.middleware.PrivateMiddleware",
     "dashboard.frame.charsets.Utf8Middleware",

@@ -1,8 +1,7 @@
 """The words of scripts: one file per language, whose address changes with them.
 
 Pages name it as their first script. Browsers keep it for a year, like static files, and
-no page carries words for its scripts. It holds no secret and requires no sign-in, so it
-may be compressed.
+no page carries words for its scripts. It holds no secret and requires no sign-in.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.cache import cache_control
-from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from dashboard.wording.words import SCRIPT_ROOMS, WORDS, Counted, Word
@@ -26,7 +24,6 @@ _SAMPLES = {"one": 1, "other": 2}
 
 
 @require_safe
-@gzip_page
 @cache_control(public=True, max_age=settings.WHITENOISE_MAX_AGE, immutable=True)
 def catalogue(_request: HttpRequest, language: str, digest: str) -> HttpResponse:
     """Answer with the script; 404 if the words have changed since."""
