@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0024_rights_and_tokens'),
+        ('dashboard', '0025_alerts'),
     ]
 
     operations = [
