@@ -22,6 +22,7 @@ from . import environment
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
+from .sign_in_settings import check_ways_in, group_rights, provider
 
 ROOT: Final = places.ROOT
 FILES: Final = places.FILES
@@ -111,6 +112,17 @@ ROCKETSCOPE_TOKEN_CALLS = environment.integer(
 )
 ROCKETSCOPE_METRICS_TOKEN = environment.text(f"{PREFIX}METRICS_TOKEN")
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
+# Who may sign in: with a password, or whom somebody else signs in, by their groups.
+ROCKETSCOPE_OIDC = provider()
+ROCKETSCOPE_SIGN_IN_GROUPS = group_rights(f"{PREFIX}SIGN_IN_GROUPS")
+ROCKETSCOPE_SIGN_IN_PASSWORDS = environment.flag(
+    f"{PREFIX}SIGN_IN_PASSWORDS", default=True
+)
+check_ways_in(
+    passwords=(f"{PREFIX}SIGN_IN_PASSWORDS", ROCKETSCOPE_SIGN_IN_PASSWORDS),
+    rights=(f"{PREFIX}SIGN_IN_GROUPS", bool(ROCKETSCOPE_SIGN_IN_GROUPS)),
+    others={f"{PREFIX}OIDC_ISSUER": ROCKETSCOPE_OIDC is not None},
+)
 
 # Parts
 ROCKETSCOPE_EXPORTER = environment.flag(f"{PREFIX}EXPORTER")

@@ -11,7 +11,7 @@ from .saved_view import SavedView
 from .session import Session
 from .timer import TimerRun
 from .token import Token
-from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
+from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
 
 __all__ = [
     "NO_ROLE",
@@ -22,6 +22,7 @@ __all__ = [
     "Grant",
     "GroupChange",
     "Grouping",
+    "Identity",
     "JobRun",
     "KnownBroker",
     "LabRun",
