@@ -38,6 +38,16 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
+class ProxyHeaders:
+    """In which headers a trusted proxy says who somebody is, and of which groups."""
+
+    user: str
+    groups: str
+    secret: str = field(default="", repr=False)
+    """What else only that proxy knows; empty where its address is enough."""
+
+
+@dataclass(frozen=True, slots=True)
 class Person:
     """Somebody whom others have signed in: who says so, and what they said."""
 

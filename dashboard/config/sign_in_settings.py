@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
+from collections.abc import Sequence
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.accounts.outside import GroupRight, Provider
+from dashboard.accounts.outside import GroupRight, Provider, ProxyHeaders
 
 from .environment import text
 
@@ -23,6 +24,13 @@ _KEYS: Final = (
     "ROCKETSCOPE_OIDC_GROUPS_CLAIM",
     "ROCKETSCOPE_OIDC_CA",
 )
+_HEADER_KEYS: Final = (
+    "ROCKETSCOPE_SIGN_IN_HEADER",
+    "ROCKETSCOPE_SIGN_IN_HEADER_GROUPS",
+    "ROCKETSCOPE_SIGN_IN_HEADER_SECRET",
+)
+_SHORTEST_SECRET: Final = 16
+_LOOPBACK: Final = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _ROLES: Final = ("viewer", "operator", "admin")
 _CLUSTER: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _RIGHT: Final = re.compile(
@@ -110,6 +118,45 @@ def group_rights(key: str) -> tuple[GroupRight, ...]:
     return tuple(found)
 
 
+def proxy_headers(proxies: Sequence[str]) -> ProxyHeaders | None:
+    """Read which headers of trusted proxies say who somebody is; None for none.
+
+    A proxy on loopback needs a secret: whoever has an account on the machine can
+    connect from there, too.
+    """
+    user, groups, secret = (text(key) for key in _HEADER_KEYS)
+    if not user:
+        unused = [key for key in _HEADER_KEYS[1:] if text(key)]
+        if unused:
+            raise ImproperlyConfigured(
+                f"{unused[0]} is not used without {_HEADER_KEYS[0]}"
+            )
+        return None
+    groups = groups or "Remote-Groups"
+    for key, name in zip(_HEADER_KEYS, (user, groups), strict=False):
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+            raise ImproperlyConfigured(
+                f"{key}={name!r} is not a header of 1 to 64 letters, digits and dashes"
+            )
+    if not proxies:
+        raise ImproperlyConfigured(
+            f"{_HEADER_KEYS[0]} is not used without ROCKETSCOPE_TRUSTED_PROXIES, from "
+            "which it is believed"
+        )
+    near = [each for each in proxies if _is_near(each)]
+    if near and not secret:
+        raise ImproperlyConfigured(
+            f"{_HEADER_KEYS[2]} is needed, since all programs of the machine can "
+            f"connect from the trusted proxy {near[0]}"
+        )
+    if secret and len(secret) < _SHORTEST_SECRET:
+        raise ImproperlyConfigured(
+            f"{_HEADER_KEYS[2]} has {len(secret)} characters, at least "
+            f"{_SHORTEST_SECRET} are needed"
+        )
+    return ProxyHeaders(user, groups, secret)
+
+
 def check_ways_in(
     *, passwords: tuple[str, bool], rights: tuple[str, bool], others: dict[str, bool]
 ) -> None:
@@ -155,6 +202,13 @@ def _checked(key: str, issuer: str) -> str:
             "needs"
         )
     return host
+
+
+def _is_near(proxy: str) -> bool:
+    network = ip_network(proxy)
+    return any(
+        each.version == network.version and each.overlaps(network) for each in _LOOPBACK
+    )
 
 
 def _is_loopback(host: str) -> bool:

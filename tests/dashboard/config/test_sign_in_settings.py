@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.accounts.outside import GroupRight
-from dashboard.config.sign_in_settings import check_ways_in, group_rights, provider
+from dashboard.accounts.outside import GroupRight, ProxyHeaders
+from dashboard.config.sign_in_settings import (
+    check_ways_in,
+    group_rights,
+    provider,
+    proxy_headers,
+)
 
 PREFIX = "ROCKETSCOPE_OIDC_"
 WHOLE = {
@@ -80,6 +85,52 @@ def test_a_wrong_provider_is_named(
     for part in [PREFIX, *parts]:
         assert part in str(refused.value)
     assert "hush" not in str(refused.value).replace("me:hush@", "")
+
+
+HEADER = "ROCKETSCOPE_SIGN_IN_HEADER"
+
+
+def test_without_a_header_no_proxy_signs_anybody_in() -> None:
+    assert proxy_headers(["10.0.0.5"]) is None
+
+
+def test_a_header_has_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HEADER, "Remote-User")
+    assert proxy_headers(["10.0.0.5"]) == ProxyHeaders("Remote-User", "Remote-Groups")
+    monkeypatch.setenv(f"{HEADER}_GROUPS", "X-Groups")
+    monkeypatch.setenv(f"{HEADER}_SECRET", "x" * 16)
+    found = proxy_headers(["127.0.0.1"])
+    assert found == ProxyHeaders("Remote-User", "X-Groups", "x" * 16)
+    assert "x" * 16 not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("values", "proxies", "parts"),
+    [
+        ({"": "Remote_User"}, ["10.0.0.5"], ["'Remote_User'", "dashes"]),
+        ({"": "A", "_GROUPS": "B C"}, ["10.0.0.5"], ["_GROUPS='B C'"]),
+        ({"": "A"}, [], ["ROCKETSCOPE_TRUSTED_PROXIES"]),
+        ({"": "A"}, ["10.0.0.5", "127.0.0.1"], ["_SECRET", "127.0.0.1"]),
+        ({"": "A"}, ["::1"], ["_SECRET", "::1"]),
+        ({"": "A"}, ["0.0.0.0/0"], ["_SECRET", "0.0.0.0/0"]),
+        ({"": "A", "_SECRET": "hush"}, ["10.0.0.5"], ["4", "16"]),
+        ({"_GROUPS": "B"}, ["10.0.0.5"], ["_GROUPS is not used without"]),
+        ({"_SECRET": "B"}, ["10.0.0.5"], ["_SECRET is not used without"]),
+    ],
+)
+def test_a_wrong_header_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    values: dict[str, str],
+    proxies: list[str],
+    parts: list[str],
+) -> None:
+    for name, value in values.items():
+        monkeypatch.setenv(HEADER + name, value)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        proxy_headers(proxies)
+    for part in [HEADER, *parts]:
+        assert part in str(refused.value)
+    assert "hush" not in str(refused.value)
 
 
 KEY = "ROCKETSCOPE_SIGN_IN_GROUPS"
