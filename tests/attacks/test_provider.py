@@ -58,6 +58,7 @@ BAD: dict[str, Spoil] = {
     "an audience beside ours, for another party": claims(
         aud=[CLIENT_ID, "other"], azp="other"
     ),
+    "another audience, although we are the party": claims(aud="other", azp=CLIENT_ID),
     "no audience": claims(aud=None),
     "another nonce": claims(nonce="x"),
     "no nonce": claims(nonce=None),
