@@ -24,6 +24,8 @@ from asgiref.typing import (
 )
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from dashboard.accounts.proxy import PEER
+
 MOST_HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 20.0
 MOST_BODY_BYTES: Final = 1024 * 1024
@@ -45,6 +47,9 @@ class GuardedProtocol(HttpToolsProtocol):
         self, transport: asyncio.Transport
     ) -> None:
         super().connection_made(transport)
+        if self.client is not None:
+            # Before a forwarded address takes its place; sockets get the same state.
+            self.app_state = {**self.app_state, PEER: self.client[0]}
         self._await_head()
 
     def data_received(self, data: bytes) -> None:

@@ -19,7 +19,7 @@ from .saved_view import SavedView
 from .session import Session
 from .timer import TimerRun
 from .token import Token
-from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
+from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
 
 __all__ = [
     "NO_ROLE",
@@ -35,6 +35,7 @@ __all__ = [
     "Grant",
     "GroupChange",
     "Grouping",
+    "Identity",
     "JobRun",
     "KnownBroker",
     "LabRun",

@@ -151,6 +151,8 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "preferences": {"POST": ANYONE},
     "language": {"POST": ANYONE},
     "sign_in": {"GET": ANYONE, "POST": ANYONE},
+    "provider_start": {"GET": ANYONE},
+    "provider_return": {"GET": ANYONE},
     "sign_in_link": {"GET": ANYONE, "POST": ANYONE},
     "sign_out": {"POST": ANYONE},
     "healthz": {"GET": ANYONE},

@@ -70,7 +70,15 @@ ADMIN_PAGES = [
 ]
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.
-OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}
+OPEN = {
+    "sign_in",
+    "sign_in_link",
+    "provider_start",
+    "provider_return",
+    "sign_out",
+    "language",
+    "preferences",
+}
 MACHINES = {
     "healthz",
     "readyz",
