@@ -9,6 +9,7 @@ from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
 from .resend import ResendRun, ResentLetter
 from .saved_view import SavedView
 from .session import Session
+from .team import GroupNote, Ownership, Team
 from .timer import TimerRun
 from .token import Token
 from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
@@ -21,6 +22,7 @@ __all__ = [
     "FleetWorker",
     "Grant",
     "GroupChange",
+    "GroupNote",
     "Grouping",
     "JobRun",
     "KnownBroker",
@@ -28,6 +30,7 @@ __all__ = [
     "ManagedGroup",
     "ManagedMember",
     "OffsetChange",
+    "Ownership",
     "OwnershipEvent",
     "Paper",
     "Place",
@@ -40,6 +43,7 @@ __all__ = [
     "SavedView",
     "Session",
     "SignInLink",
+    "Team",
     "TimerRun",
     "Token",
     "User",
