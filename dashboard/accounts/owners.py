@@ -75,6 +75,11 @@ class Owners:
         self._lengths = sorted({len(each) for each in self._patterns})
         self._known: dict[str, Owner | None] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody owns anything."""
+        return not self._exact and not self._patterns
+
     def of(self, group: str) -> Owner | None:
         """Return who owns a group; None for nobody."""
         try:

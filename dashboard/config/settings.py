@@ -168,6 +168,7 @@ TEMPLATES = [
                 "dead_letters": "dashboard.dead_letters.tags",
                 "messages": "dashboard.messages.tags",
                 "reports": "dashboard.reports.tags",
+                "teams": "dashboard.teams.tags",
                 "timeline": "dashboard.timeline.tags",
                 "topics": "dashboard.topics.tags",
             },

@@ -50,6 +50,7 @@ PAGES = [
     "/clusters/hangzhou/messages/",
     "/search/",
     "/views/",
+    "/teams/",
     "/clusters/hangzhou/messages/tail/",
     "/settings/",
     "/account/",
@@ -64,6 +65,7 @@ ADMIN_PAGES = [
     f"{ACCESS}user/",
     f"{ACCESS}user/delete/",
     f"{ACCESS}rules/",
+    "/teams/new/",
     "/attach/",
     "/clusters/hangzhou/remove/",
 ]
