@@ -129,6 +129,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "dashboard.frame.answers.ApiMiddleware",
     "dashboard.config.assets.StaticFilesMiddleware",
     "dashboard.accounts.middleware.PrivateMiddleware",
     "dashboard.frame.charsets.Utf8Middleware",

@@ -1,10 +1,13 @@
-"""Where a contact that somebody typed leads, if it is an address."""
+"""Addresses: where programs call, and where a contact that somebody typed leads."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 from urllib.parse import quote, urlsplit
+
+API_PREFIX: Final = "/api/"
+"""How the paths begin that programs call; their answers are JSON."""
 
 _MAIL: Final = re.compile(r"[^\s@:/?#<>\"]+@[^\s@:/?#<>\"]+\.[^\s@:/?#<>\"]+")
 _UNFIT: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]")
