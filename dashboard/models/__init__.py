@@ -17,6 +17,7 @@ from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
 from .resend import ResendRun, ResentLetter
 from .saved_view import SavedView
 from .session import Session
+from .team import GroupNote, Ownership, Team
 from .timer import TimerRun
 from .token import Token
 from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
@@ -34,6 +35,7 @@ __all__ = [
     "FleetWorker",
     "Grant",
     "GroupChange",
+    "GroupNote",
     "Grouping",
     "Identity",
     "JobRun",
@@ -42,6 +44,7 @@ __all__ = [
     "ManagedGroup",
     "ManagedMember",
     "OffsetChange",
+    "Ownership",
     "OwnershipEvent",
     "Paper",
     "Place",
@@ -55,6 +58,7 @@ __all__ = [
     "Session",
     "SignInLink",
     "Silence",
+    "Team",
     "TimerRun",
     "Token",
     "User",

@@ -23,6 +23,7 @@ from dashboard.models import (
     ReportDefinition,
     ResendRun,
     SavedScenario,
+    Team,
     User,
 )
 from tests.attacks.routes import SAMPLES
@@ -105,6 +106,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
         at=timezone.now(),
     )
     ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
+    Team.objects.create(pk=1, name="Payments").members.add(owner)
     name = {"cluster": cluster, "group": SAMPLES["group"]}
     SavedScenario.objects.create(pk=1, name="x", shared=True, owner=owner, **name)
     group = ManagedGroup.objects.create(pk=1, cluster=cluster, name=SAMPLES["group"])

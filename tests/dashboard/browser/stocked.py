@@ -112,6 +112,12 @@ def _rows(lake: Path) -> dict[str, int]:
     models.ReportDefinition.objects.create(
         pk=1, name="Daily", cluster=CLUSTER, period="day"
     )
+    team = models.Team.objects.create(
+        pk=1, name="Orders", contact="https://chat.example.org/orders", note="9 to 18"
+    )
+    team.members.add(owner)
+    models.Ownership.objects.create(team=team, groups="order-*")
+    models.GroupNote.objects.create(cluster=CLUSTER, group=GROUP, text="Pays sellers.")
     name = {"cluster": cluster, "group": GROUP}
     models.SavedScenario.objects.create(
         pk=1, name="x", shared=True, owner=owner, **name

@@ -25,7 +25,12 @@ PAGES += [
 PAGES += ["/labs/", "/timers/"]
 PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]
 PAGES += ["/clusters/hangzhou/whatif/?v=1&q=t:b:8&a=x", "/clusters/hangzhou/hosted/"]
-PAGES += ["/clusters/hangzhou/hosted/new/", "/search/?q=order"]
+PAGES += [
+    "/clusters/hangzhou/hosted/new/",
+    "/search/?q=order",
+    "/teams/",
+    "/teams/new/",
+]
 
 
 @pytest.mark.parametrize("width", [1440, 390])

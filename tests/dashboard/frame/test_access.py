@@ -51,6 +51,7 @@ PAGES = [
     "/clusters/hangzhou/messages/",
     "/search/",
     "/views/",
+    "/teams/",
     "/clusters/hangzhou/messages/tail/",
     "/settings/",
     "/account/",
@@ -65,6 +66,7 @@ ADMIN_PAGES = [
     f"{ACCESS}user/",
     f"{ACCESS}user/delete/",
     f"{ACCESS}rules/",
+    "/teams/new/",
     "/attach/",
     "/clusters/hangzhou/remove/",
 ]
