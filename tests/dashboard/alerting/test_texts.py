@@ -11,7 +11,7 @@ from dashboard.alerting.kinds import ABOUT, Kind
 from dashboard.alerting.records import write_news
 from dashboard.alerting.said import link_of
 from dashboard.alerting.texts import text_of
-from dashboard.models import Alert, AlertMessage
+from dashboard.models import Alert, AlertMessage, Ownership, Team
 
 from .seen import finding
 from .written import NOW, closing, later, make_channel, make_rule, opening
@@ -39,6 +39,13 @@ def test_what_is_said_when_an_alert_opens() -> None:
         f"/clusters/east/alerts/{Alert.objects.get().pk}/",
     ):
         assert part in text.body
+
+
+def test_the_team_that_owns_the_group_is_named_with_its_contact() -> None:
+    team = Team.objects.create(name="Money", contact="money@example.org")
+    Ownership.objects.create(team=team, groups="bill*")
+    write_news("east", [opening(make_rule(make_channel()))], NOW)
+    assert "Team: Money (money@example.org)" in text_of(the_message(), "en").body
 
 
 def test_the_reason_without_a_finding() -> None:
