@@ -126,6 +126,6 @@ def test_every_kind_has_its_words(kind: str, language: str) -> None:
 def test_the_link_is_that_of_the_page(settings: Any) -> None:
     settings.ROCKETSCOPE_URL = "https://rocket.example/"
     alert = Alert(pk=7, cluster="east 1/2")
-    path = reverse("alert", kwargs={"cluster": "east", "number": 7})
+    path = reverse("alert", kwargs={"cluster": "east", "pk": 7})
     assert link_of(Alert(pk=7, cluster="east")) == f"https://rocket.example{path}"
     assert link_of(alert).startswith("https://rocket.example/clusters/east%201%2F2/")
