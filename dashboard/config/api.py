@@ -25,6 +25,7 @@ from dashboard.administration.refusals import (
     UnknownThingError,
 )
 from dashboard.alerts.api import router as alerts
+from dashboard.alerts.refusals import AlertRefusedError
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.clients.api import router as clients
@@ -91,6 +92,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     OffsetsError: 409,
     ResendRefusedError: 409,
     ScenarioError: 409,
+    AlertRefusedError: 422,
     ArgumentError: 422,
     ClusterError: 422,
     LabRefusedError: 422,
