@@ -47,9 +47,10 @@ _ABOVE_NOTHING: Final = math.ulp(0.0)
 class Rule:
     """A condition, and for how long it has to hold, or be clear for closing.
 
-    The limit counts messages for `lag`, seconds for `oldest` and `drain`, members for
-    `members`, and is a ratio for `skew`. The rates of `in_stops` and `out_stops` are
-    compared with 0. Raises `JobError` for what cannot be tried, and says why.
+    The limit counts messages for `lag`, milliseconds for `oldest` and `drain`, members
+    for `members`, and is a ratio for `skew`. For `in_stops` and `out_stops` it is how
+    long (ms) the rate has to be 0, before the time to hold begins. Raises `JobError`
+    for what cannot be tried, and says why.
     """
 
     kind: str
@@ -101,6 +102,11 @@ class Rule:
     def below(self) -> bool:
         """Whether it holds while the value is below the limit."""
         return self.kind in BELOW
+
+    @property
+    def held_ms(self) -> int:
+        """For how long it has to be seen to hold."""
+        return self.hold_ms + (round(self.limit) if self.kind in STOPS else 0)
 
     @property
     def threshold(self) -> Threshold:
@@ -202,7 +208,7 @@ def play(values: Values, rule: Rule, threshold: Threshold | None = None) -> Play
             before,
             reading,
             at_ms,
-            hold_ms=rule.hold_ms,
+            hold_ms=rule.held_ms,
             clear_ms=rule.clear_ms,
             gap_ms=values.gap_ms,
         )

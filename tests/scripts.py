@@ -21,16 +21,16 @@ CHECKS = (
 )
 
 
-def install() -> int:
-    """Install what the lock names, unless that has been done; one at a time."""
-    done = MODULES / ".package-lock.json"
-    lock = HERE / "package-lock.json"
+def install(folder: Path = HERE) -> int:
+    """Install what a folder's lock names, unless that has been done; one at a time."""
+    done = folder / "node_modules" / ".package-lock.json"
+    lock = folder / "package-lock.json"
     with lock.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         if done.exists() and done.stat().st_mtime >= lock.stat().st_mtime:
             return 0
         command = ("npm", "ci", "--no-audit", "--no-fund", "--silent")
-        return subprocess.call(command, cwd=HERE)
+        return subprocess.call(command, cwd=folder)
 
 
 def main() -> int:

@@ -102,7 +102,7 @@ def _lag(measured: Measured) -> DataFrame:
 
 
 def _oldest(measured: Measured) -> DataFrame:
-    value = F.col(_AGE) / 1000
+    value = F.col(_AGE).cast("double")
     return _groups(measured).select(
         *_STEP, value.alias(VALUE), _some(_AGE_KNOWN).alias(PARTIAL)
     )
@@ -114,7 +114,7 @@ def _drain(measured: Measured) -> DataFrame:
     lag = F.col(_LAG)
     takes = (
         F.when(lag == 0, 0.0)
-        .when(shrinks > 0, lag / F.nullif(shrinks, F.lit(0.0)))
+        .when(shrinks > 0, lag / F.nullif(shrinks, F.lit(0.0)) * 1000)
         .otherwise(F.lit(float("inf")))
     )
     rates = ~(_some(_IN_KNOWN) | _some(_OUT_KNOWN))

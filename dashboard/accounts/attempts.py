@@ -7,6 +7,7 @@ one pause of the throttle there is one entry for each name and address, and at m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -32,10 +33,18 @@ def address_of(request: HttpRequest) -> str:
     return str(request.META.get("REMOTE_ADDR", ""))
 
 
-def record_sign(action: str, request: HttpRequest) -> None:
+def record_sign(
+    action: str, request: HttpRequest, details: Mapping[str, str] | None = None
+) -> None:
     """Record that the user of a request has just signed in or is signing out."""
     user = user_of(request)
-    record(user, action, target=user.get_username(), address=address_of(request))
+    record(
+        user,
+        action,
+        target=user.get_username(),
+        details=details,
+        address=address_of(request),
+    )
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from django.db import transaction
@@ -51,14 +52,34 @@ def give(user: User, *, role: Role, cluster: str, groups: str = "", by: User) ->
 
 
 @transaction.atomic
-def take(grant: Grant, *, by: User) -> None:
+def take(grant: Grant, *, by: User | None) -> None:
     """Take a role away."""
     gone, _rows = Grant.objects.filter(pk=grant.pk).delete()
     if gone:
         _record(by, "grant.take", grant)
 
 
-def _record(by: User, action: str, grant: Grant) -> None:
+def replace_all(user: User, wanted: Mapping[tuple[str, str], Role]) -> None:
+    """Give a user exactly these roles, by cluster and pattern, and take all others.
+
+    They come from the settings, which may name clusters that are attached later.
+    """
+    for grant in user.grants.all():
+        place = grant.cluster, grant.groups
+        if place not in wanted:
+            take(grant, by=None)
+        elif grant.role != wanted[place]:
+            grant.role = wanted[place]
+            grant.save(update_fields=["role"])
+            _record(None, "grant.give", grant)
+    held = set(user.grants.values_list("cluster", "groups"))
+    for (cluster, groups), role in wanted.items():
+        if (cluster, groups) not in held:
+            grant = user.grants.create(role=role, cluster=cluster, groups=groups)
+            _record(None, "grant.give", grant)
+
+
+def _record(by: User | None, action: str, grant: Grant) -> None:
     record(
         by,
         action,

@@ -103,9 +103,12 @@ def _usable_links(token: str, now: datetime) -> QuerySet[SignInLink]:
 
 
 def first_user() -> User:
-    """Return the first admin, making one when there is no user at all."""
-    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
-    if admin := admins.first():
+    """Return the first admin of our own, making one where there is none.
+
+    Whoever signs in elsewhere may lose their rights there.
+    """
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True, identity=None)
+    if admin := admins.order_by("pk").first():
         return admin
     with transaction.atomic():
         user, made = User.objects.get_or_create(

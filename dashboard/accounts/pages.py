@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
 from django.conf import settings
@@ -14,10 +15,8 @@ from django.contrib.auth.forms import (
     SetPasswordForm,
 )
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import (
-    HttpRequest,
-    HttpResponse,
-)
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -41,6 +40,7 @@ from .links import (
 from .middleware import ZONE_COOKIE
 from .permissions import requires
 from .preferences import THEME_COOKIE, THEMES
+from .provider_pages import ending_at_provider
 from .redirects import back_to_next
 from .users import (
     LastAdminError,
@@ -57,6 +57,21 @@ class SignIn(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.ROCKETSCOPE_SIGN_IN_PASSWORDS:
+            raise PermissionDenied(_("Signing in with a password is switched off."))
+        return super().post(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        wanted = self.get_redirect_url()
+        query = f"?{urlencode({'next': wanted})}" if wanted else ""
+        return {
+            **super().get_context_data(**kwargs),
+            "passwords": settings.ROCKETSCOPE_SIGN_IN_PASSWORDS,
+            "provider": settings.ROCKETSCOPE_OIDC,
+            "provider_address": reverse("provider_start") + query,
+        }
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_valid(form)
         record_sign(SIGN_IN, self.request)
@@ -65,9 +80,16 @@ class SignIn(LoginView):
 
 class SignOut(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        ending: str | None = ""
         if request.user.is_authenticated:
             record_sign(SIGN_OUT, request)
-        return super().post(request, *args, **kwargs)
+            ending = ending_at_provider(request)
+        answer = super().post(request, *args, **kwargs)
+        if ending == "":
+            return answer
+        # A page and not a redirect: the policy lets forms lead nowhere but to us.
+        context = {"ending": ending, "provider": settings.ROCKETSCOPE_OIDC}
+        return render(request, "accounts/signed_out.html", context)
 
 
 @never_cache
@@ -98,6 +120,10 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def account(request: HttpRequest) -> HttpResponse:
     """Show one's own account; a user without a password may set one unasked."""
     user = user_of(request)
+    if not _signs_in_here(user):
+        if request.method == "POST":
+            raise PermissionDenied(_("You have no password here."))
+        return render(request, "accounts/account.html", {})
     form_class = PasswordChangeForm if user.has_usable_password() else SetPasswordForm
     form = form_class(user, request.POST or None)
     for field in form.fields.values():
@@ -122,13 +148,14 @@ def users(request: HttpRequest) -> HttpResponse:
             form.cleaned_data["role"],
             by=user_of(request),
         )
-        link = _link(request, added)
+        link = _link(request, added) if _signs_in_here(added) else ""
         form = AddUserForm()
     return render(
         request,
         "accounts/users.html",
         {
-            "users": User.objects.order_by("username"),
+            "users": User.objects.select_related("identity").order_by("username"),
+            "passwords": settings.ROCKETSCOPE_SIGN_IN_PASSWORDS,
             "roles": ROLES,
             "form": form,
             "link": link,
@@ -167,6 +194,11 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 def make_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Make a sign-in link for a user and show it once."""
     user = get_object_or_404(User, pk=pk, is_active=True)
+    if not _signs_in_here(user):
+        raise PermissionDenied(
+            _("%(name)s does not sign in here, so that a link is of no use.")
+            % {"name": user}
+        )
     return render(
         request,
         "accounts/link_made.html",
@@ -199,6 +231,11 @@ def _keep(response: HttpResponse, name: str, value: str) -> None:
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )
+
+
+def _signs_in_here(user: User) -> bool:
+    """Whether a user may sign in with a password, or with a link to set one."""
+    return settings.ROCKETSCOPE_SIGN_IN_PASSWORDS and not user.is_from_outside
 
 
 def _minutes() -> int:

@@ -6,7 +6,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
 from django.views.i18n import set_language
 
-from . import pages, right_pages, session_pages, token_pages
+from . import pages, provider_pages, right_pages, session_pages, token_pages
 
 reads_and_posts = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -27,6 +27,8 @@ urlpatterns = [
     path("preferences/", pages.preferences, name="preferences"),
     path("language/", require_POST(set_language), name="language"),
     path("sign-in/", reads_and_posts(pages.SignIn.as_view()), name="sign_in"),
+    path("sign-in/provider/", provider_pages.start, name="provider_start"),
+    path("sign-in/provider/return/", provider_pages.finish, name="provider_return"),
     path("sign-in/<str:token>/", pages.sign_in_link, name="sign_in_link"),
     path("sign-out/", pages.SignOut.as_view(), name="sign_out"),
 ]

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from analytics.holding import QUIET, Reading, Standing, step
+from dashboard.accounts.owners import Owners
 from dashboard.live.alert_documents import AlertingDocument, RuleState
 from dashboard.live.documents import FindingState
 from dashboard.models import Alert
@@ -28,6 +29,9 @@ from .rules import Rule
 UNKNOWN_NAMED: Final = 5
 URGENT_GROUPS: Final = 20
 """More groups than this are not looked at each second for the sake of alerts."""
+
+NOBODY: Final = Owners(())
+"""Owners where no team owns anything."""
 
 MOVING: Final = frozenset({Kind.IN_STOPS, Kind.OUT_STOPS, Kind.DEAD_LETTERS})
 
@@ -102,7 +106,7 @@ class Engine:
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
         self._rules: dict[int, Rule] = {}
-        self._teams: Mapping[str, str] = {}
+        self._owners = NOBODY
         self._groups: dict[str, _Memory] = {}
         self._standings: dict[Pair, Standing] = {}
         self._unexplained: set[Pair] = set()
@@ -117,16 +121,16 @@ class Engine:
         return not (self._rules or self._standings or self._news)
 
     def set_rules(
-        self, rules: Iterable[Rule], at_ms: int, teams: Mapping[str, str] | None = None
+        self, rules: Iterable[Rule], at_ms: int, owners: Owners = NOBODY
     ) -> None:
         """Take the rules that are on now; what fires by others ends.
 
         A rule that was changed goes on from where it stood, under its new limits.
-        `teams` are the names of the teams that own groups, by group.
+        `owners` is the same object for as long as ownership is the same.
         """
-        wanted, teams = {rule.pk: rule for rule in rules}, teams or {}
-        same = wanted == self._rules and teams == self._teams
-        self._rules, self._teams = wanted, teams
+        wanted = {rule.pk: rule for rule in rules}
+        same = wanted == self._rules and owners is self._owners
+        self._rules, self._owners = wanted, owners
         if same:
             return
         self._coverage = None
@@ -306,14 +310,18 @@ class Engine:
     def _covering(self, group: str) -> tuple[Rule, ...]:
         if not self._rules:
             return ()
-        team = self._teams.get(group)
+        team = self._team_of(group)
         return tuple(rule for rule in self._rules.values() if rule.covers(group, team))
+
+    def _team_of(self, group: str) -> str | None:
+        owner = self._owners.of(group)
+        return None if owner is None else owner.team
 
     def _is_covered(self, pair: Pair) -> bool:
         rule = self._rules.get(pair[0])
         if rule is None or rule.kind == Kind.BROKER:
             return rule is not None
-        return rule.covers(pair[1], self._teams.get(pair[1]))
+        return rule.covers(pair[1], self._team_of(pair[1]))
 
     def _step(
         self, rule: Rule, pair: Pair, before: Standing, reading: Reading, at_ms: int

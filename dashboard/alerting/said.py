@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.accounts.owners import owners
 from dashboard.clock.moments import as_ms
 from dashboard.findings.said import say_finding
 from dashboard.models import Alert, AlertSubject
@@ -30,7 +31,8 @@ NAMED: Final = 3
 class SaidSubject:
     """One group or broker of an alert. Texts are empty where there is nothing to say.
 
-    `queues` are topic, broker and queue id, with what waits there and who owns it.
+    `queues` are topic, broker and queue id; `owners` the members that hold them. `team`
+    owns the group and is reached under `contact`.
     """
 
     name: str
@@ -42,6 +44,8 @@ class SaidSubject:
     finding: str
     since: str
     open: bool
+    team: str = ""
+    contact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +81,21 @@ def say_subject(alert: Alert, subject: AlertSubject) -> SaidSubject:
     facts = subject.facts
     finding = facts.get("finding")
     said = say_finding(finding) if finding else None
+    team = None if alert.kind == Kind.BROKER else owners(alert.cluster).of(subject.name)
     queues = facts.get("queues", [])
-    owners = list(dict.fromkeys(o for queue in queues for o in queue["owners"]))
+    holders = list(dict.fromkeys(o for queue in queues for o in queue["owners"]))
     return SaidSubject(
         name=subject.name,
         what=_what(alert, subject),
         queues=[_queue(each) for each in queues],
-        owners=owners,
-        why=said.text if said else _why(alert, facts, owners),
+        owners=holders,
+        why=said.text if said else _why(alert, facts, holders),
         advice=said.advice if said else "",
         finding=said.title if said else "",
         since=_time(as_ms(subject.began_at)),
         open=subject.closed_at is None,
+        team="" if team is None else team.team,
+        contact="" if team is None else team.contact,
     )
 
 
@@ -170,7 +177,7 @@ _SENTENCES: Final = {
 }
 
 
-def _why(alert: Alert, facts: dict[str, Any], owners: Sequence[str]) -> str:
+def _why(alert: Alert, facts: dict[str, Any], holders: Sequence[str]) -> str:
     """Return what is known of the reason where no finding explains it."""
     if alert.kind == Kind.BROKER:
         condition = word("broker", str(facts.get("condition", "")))
@@ -184,10 +191,10 @@ def _why(alert: Alert, facts: dict[str, Any], owners: Sequence[str]) -> str:
             len(silent),
         )
         return form % {"names": ", ".join(silent)}
-    if alert.kind == Kind.OUT_STOPS and owners:
+    if alert.kind == Kind.OUT_STOPS and holders:
         still = max(each["still_ms"] or 0 for each in facts["queues"])
         return _("%(owners)s holds it and has committed nothing for %(still)s.") % {
-            "owners": ", ".join(owners[:NAMED]),
+            "owners": ", ".join(holders[:NAMED]),
             "still": duration(still),
         }
     if alert.kind == Kind.OUT_STOPS:

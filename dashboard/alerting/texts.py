@@ -122,6 +122,11 @@ def _described(subject: SaidSubject) -> list[str]:
         lines.append(_("Queues: %(names)s") % {"names": queues})
     if subject.owners:
         lines.append(_("Owner: %(names)s") % {"names": ", ".join(subject.owners)})
+    if subject.team:
+        team = (
+            f"{subject.team} ({subject.contact})" if subject.contact else subject.team
+        )
+        lines.append(_("Team: %(name)s") % {"name": team})
     if subject.why:
         lines.append(_("Why: %(text)s") % {"text": subject.why})
     if subject.advice:

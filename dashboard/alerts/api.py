@@ -38,7 +38,7 @@ class TrialIn(Schema):
     kind: str = Field(max_length=32, description=", ".join(KINDS))
     limit: float = Field(
         0.0,
-        description="messages (lag), seconds (oldest, drain), members, a ratio (skew)",
+        description="messages (lag), members, a ratio (skew), otherwise milliseconds",
     )
     clear_limit: float | None = Field(None, description="to be over; else the limit")
     hold_ms: int = Field(0, ge=0, le=MOST_HOLD_MS)

@@ -184,7 +184,7 @@ class RuleIn(Schema):
     severity: str = Field("warn", max_length=8, description="crit or warn")
     every_cluster: bool = False
     groups: str = Field("", max_length=255)
-    team: str = Field("", max_length=80)
+    team: str = Field("", max_length=60, description="the name of a team")
     channels: list[str] = Field([], max_length=MOST_CHANNELS_OF_RULE)
     escalate_after_s: Seconds | None = None
     escalation: list[str] = Field([], max_length=MOST_CHANNELS_OF_RULE)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analytics.trial import KINDS, LAG
+from analytics.trial import DRAIN, KINDS, LAG, OLDEST, STOPS
 from dashboard.reports.request.periods import LAST, span_of
 
 from .trials import MOST_PATTERN, TrialWish, last
@@ -22,6 +22,7 @@ KIND_WORDS: Final = {
     "skew": _("skew: largest lag of a member over the mean"),
     "members": _("fewer members than"),
 }
+_SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 _MOST_MINUTES: Final = 7 * 24 * 60
 
@@ -83,14 +84,16 @@ class TrialForm(forms.Form):
     def wish(self, cluster: str) -> TrialWish:
         """Return what a valid form asks for."""
         given = self.cleaned_data
+        unit = _SECOND_MS if given["kind"] in {DRAIN, OLDEST} else 1
+        clear = given["clear_limit"]
         since, until = last(span_of(given["span"]))
         return TrialWish(
             cluster=cluster,
             since=since,
             until=until,
             kind=given["kind"],
-            limit=given["limit"] or 0.0,
-            clear_limit=given["clear_limit"],
+            limit=0.0 if given["kind"] in STOPS else (given["limit"] or 0.0) * unit,
+            clear_limit=None if clear is None else clear * unit,
             hold_ms=round((given["hold"] or 0) * _MINUTE_MS),
             clear_ms=round((given["clear"] or 0) * _MINUTE_MS),
             pattern=given["pattern"],

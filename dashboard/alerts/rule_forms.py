@@ -78,7 +78,10 @@ class RuleForm(forms.Form):
         widget=_text(spellcheck="false", placeholder="*"),
     )
     team = forms.CharField(
-        label=_("Team"), required=False, max_length=80, widget=_text()
+        label=_("Team"),
+        required=False,
+        max_length=60,
+        widget=_text(list="known-teams"),
     )
     channels = forms.MultipleChoiceField(
         label=_("Tells"), required=False, widget=forms.CheckboxSelectMultiple()

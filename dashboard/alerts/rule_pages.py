@@ -15,12 +15,13 @@ from django.views.decorators.http import (
     require_safe,
 )
 
+from dashboard.accounts.owners import owners
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.alerting.kinds import ABOUT, Kind
 from dashboard.alerting.scope import matches
 from dashboard.frame.clusters import find_cluster
 from dashboard.live.reading import read_overview
-from dashboard.models import AlertRule, Cluster, Role
+from dashboard.models import AlertRule, Cluster, Role, Team
 from dashboard.wording.numbers import count
 
 from .channel_writes import send_rule_test
@@ -108,24 +109,29 @@ def delete(request: HttpRequest, cluster: str, pk: int) -> HttpResponse:
 def matching(request: HttpRequest, cluster: str) -> HttpResponse:
     """Say which groups of the cluster match a pattern now."""
     found = find_cluster(cluster)
-    text = matching_text(found.name, request.GET.get("groups", "")[:255].strip())
+    given = {n: request.GET.get(n, "")[:255].strip() for n in ("groups", "team")}
+    text = matching_text(found.name, given["groups"], given["team"])
     return render(request, "alerts/matching.html", {"text": text})
 
 
-def matching_text(cluster: str, pattern: str) -> str:
+def matching_text(cluster: str, pattern: str, team: str = "") -> str:
     """Return how many groups of a cluster match a pattern now, with the first names."""
     document = read_overview(cluster).document
     if document is None:
         return _("The groups of this cluster are not known now.")
     names = [row["group"] for row in document["groups"]]
     found = sorted(name for name in names if matches(pattern, name))
+    if team:
+        of = owners(cluster).of
+        owned = [(name, of(name)) for name in found]
+        found = [name for name, owner in owned if owner and owner.team == team]
     words = {"n": count(len(found)), "all": count(len(names))}
     form = ngettext(
         "%(n)s of %(all)s groups matches now",
         "%(n)s of %(all)s groups match now",
         len(found),
     )
-    if not found or not pattern:
+    if not found or not (pattern or team):
         return form % words
     more = ", …" if len(found) > NAMED else ""
     return f"{form % words}: {', '.join(found[:NAMED])}{more}"
@@ -150,12 +156,13 @@ def _form(
         else:
             messages.success(request, _("“%(name)s” is saved.") % {"name": saved.name})
             return redirect("alerts", cluster.name)
-    pattern = str(form["groups"].value() or "").strip()
+    wanted = [str(form[name].value() or "").strip() for name in ("groups", "team")]
     context = {
         "cluster": cluster,
         "rule": rule,
         "form": form,
-        "matching": matching_text(cluster.name, pattern),
+        "teams": Team.objects.seen_by(user_of(request)),
+        "matching": matching_text(cluster.name, *wanted),
         "kinds": {
             "limited": LIMITED,
             "groups": OF_GROUPS,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dashboard.alerting.kinds import ABOUT, LEVELS, Kind
 from dashboard.alerting.said import shown_value
 from dashboard.findings.rules import RULES
-from dashboard.models import AlertRule, Channel, Cluster, Role, User
+from dashboard.models import AlertRule, Channel, Cluster, Role, Team, User
 from dashboard.models.audit import record
 from dashboard.models.counting import count_alone
 
@@ -158,8 +158,13 @@ class RuleFields:
 
 
 def checked_team(name: str) -> str:
-    """Return the name of a team that owns groups, as it is kept."""
-    return name.strip()
+    """Return the name of a team that owns groups, as it is kept; empty for any."""
+    name = name.strip()
+    if name and not Team.objects.filter(name=name).exists():
+        raise AlertRefusedError(
+            _("There is no team “%(name)s”.") % {"name": name[:60]}, "team"
+        )
+    return name
 
 
 def save_rule(

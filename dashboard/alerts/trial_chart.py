@@ -60,7 +60,7 @@ def told(trial: Trial, value: float | None) -> str:
         return _("never")
     kind = trial.rule.kind
     if kind in {OLDEST, DRAIN}:
-        return numbers.duration(value * 1000)
+        return numbers.duration(value)
     if kind == SKEW:
         return numbers.ratio(value)
     if kind in STOPS:

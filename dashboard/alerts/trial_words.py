@@ -60,7 +60,7 @@ def _when(trial: Trial) -> str:
 
 def rule_text(trial: Trial) -> str:
     """Say the condition, and for how long it has to hold."""
-    hold_ms = trial.rule.hold_ms
+    hold_ms = trial.rule.held_ms
     if not hold_ms:
         return limit_word(trial)
     return _("%(condition)s for %(span)s") % {

@@ -18,7 +18,8 @@ import orjson
 import redis.asyncio
 from django.db import DatabaseError
 
-from dashboard.alerting.engine import Engine
+from dashboard.accounts.owners import owners
+from dashboard.alerting.engine import NOBODY, Engine
 from dashboard.alerting.looks import BrokerLook, GroupLook
 from dashboard.alerting.records import keep_up, load_open, write_news
 from dashboard.alerting.rules import Rule, active_rules
@@ -54,6 +55,7 @@ class AlertWatch:
         self._wake_sender = wake_sender
         self._engine = Engine(cluster)
         self._rules: list[Rule] = []
+        self._owners = NOBODY
         self._writing = asyncio.Lock()
         self._fault = ""
         self._was_idle = False
@@ -81,9 +83,11 @@ class AlertWatch:
         """Take the rules as they are now; those last read stay if that fails."""
         try:
             self._rules = await self._keeper.call(lambda: active_rules(self._cluster))
+            if any(rule.team for rule in self._rules):
+                self._owners = await self._keeper.call(lambda: owners(self._cluster))
         except DatabaseError as error:
             logger.warning("cluster=%s rules not read: %s", self._cluster, error)
-        self._engine.set_rules(self._rules, self._now_ms())
+        self._engine.set_rules(self._rules, self._now_ms(), self._owners)
 
     def look(self, sight: Sight, row: OverviewRow, dead_letters: int | None) -> None:
         """Judge the rules that are about a group."""

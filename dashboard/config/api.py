@@ -67,6 +67,8 @@ from dashboard.rest.signing import BrowserAuth, TokenAuth
 from dashboard.saved_views.api import router as saved_views
 from dashboard.search.api import router as search
 from dashboard.switching.api import router as switching
+from dashboard.teams.api import router as teams
+from dashboard.teams.writes import TakenError, TeamError
 from dashboard.timeline.api import router as timeline
 from dashboard.timers.api import router as timers
 from dashboard.topics.api import router as topics
@@ -92,11 +94,13 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     OffsetsError: 409,
     ResendRefusedError: 409,
     ScenarioError: 409,
+    TakenError: 409,
     AlertRefusedError: 422,
     ArgumentError: 422,
     ClusterError: 422,
     LabRefusedError: 422,
     ReportRefusedError: 422,
+    TeamError: 422,
     RmqError: 424,
     SilentClusterError: 424,
     BusyTestingError: 429,
@@ -125,6 +129,7 @@ for feature, router in {
     "clusters": clusters,
     "search": search,
     "saved_views": saved_views,
+    "teams": teams,
     "brokers": brokers,
     "administration": administration,
     "topics": topics,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+import orjson
 from asgiref.typing import (
     ASGI3Application,
     ASGIReceiveCallable,
@@ -24,10 +25,14 @@ from asgiref.typing import (
 )
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from dashboard.accounts.proxy import PEER
+from dashboard.wording.links import API_PREFIX
+
 MOST_HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 20.0
 MOST_BODY_BYTES: Final = 1024 * 1024
 """The largest form, a scenario of 200 members, takes some 100 KB."""
+_TOO_LARGE: Final = f"a body has {MOST_BODY_BYTES} bytes at most"
 BODY_SECONDS: Final = 30.0
 """For a whole body, which is short: nobody's connection needs longer."""
 
@@ -45,6 +50,9 @@ class GuardedProtocol(HttpToolsProtocol):
         self, transport: asyncio.Transport
     ) -> None:
         super().connection_made(transport)
+        if self.client is not None:
+            # Before a forwarded address takes its place; sockets get the same state.
+            self.app_state = {**self.app_state, PEER: self.client[0]}
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
@@ -118,18 +126,22 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
+        json = scope["path"].startswith(API_PREFIX)
         if _announced(scope) > MOST_BODY_BYTES:
-            await _answer(send, 413, f"a body has {MOST_BODY_BYTES} bytes at most")
+            await _answer(send, 413, _TOO_LARGE, json=json)
             return
-        body = _Body(receive, send)
+        body = _Body(receive, send, json=json)
         await self._application(scope, body.receive, body.send)
 
 
 class _Body:
     """One request's body as it is read; after our own answer no other is sent."""
 
-    def __init__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    def __init__(
+        self, receive: ASGIReceiveCallable, send: ASGISendCallable, *, json: bool
+    ) -> None:
         self._receive = receive
+        self._json = json
         self._send = send
         self._bytes = 0
         self._is_whole = False
@@ -151,9 +163,7 @@ class _Body:
             self._bytes += len(event.get("body", b""))
             self._is_whole = not event.get("more_body", False)
         if self._bytes > MOST_BODY_BYTES:
-            return await self._refuse(
-                413, f"a body has {MOST_BODY_BYTES} bytes at most"
-            )
+            return await self._refuse(413, _TOO_LARGE)
         return event
 
     async def send(self, event: Any) -> None:
@@ -163,7 +173,7 @@ class _Body:
 
     async def _refuse(self, status: int, reason: str) -> HTTPDisconnectEvent:
         self._is_refused = True
-        await _answer(self._send, status, reason)
+        await _answer(self._send, status, reason, json=self._json)
         return {"type": "http.disconnect"}
 
 
@@ -175,14 +185,17 @@ def _announced(scope: HTTPScope) -> int:
     return 0
 
 
-async def _answer(send: ASGISendCallable, status: int, reason: str) -> None:
-    body = f"{reason}\n".encode()
+async def _answer(
+    send: ASGISendCallable, status: int, reason: str, *, json: bool
+) -> None:
+    body = orjson.dumps({"detail": reason}) if json else f"{reason}\n".encode()
+    media_type = b"application/json" if json else b"text/plain"
     await send(
         {
             "type": "http.response.start",
             "status": status,
             "headers": [
-                (b"content-type", b"text/plain"),
+                (b"content-type", media_type),
                 (b"content-length", str(len(body)).encode()),
                 (b"connection", b"close"),
             ],

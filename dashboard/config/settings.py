@@ -22,6 +22,7 @@ from . import environment
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
+from .sign_in_settings import check_ways_in, group_rights, provider, proxy_headers
 
 ROOT: Final = places.ROOT
 FILES: Final = places.FILES
@@ -114,6 +115,21 @@ ROCKETSCOPE_URL = environment.text(
     f"{PREFIX}URL", "http://{}:{}".format(*ROCKETSCOPE_LISTEN)
 )
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
+# Who may sign in: with a password, or whom somebody else signs in, by their groups.
+ROCKETSCOPE_OIDC = provider()
+ROCKETSCOPE_SIGN_IN_HEADER = proxy_headers(ROCKETSCOPE_TRUSTED_PROXIES)
+ROCKETSCOPE_SIGN_IN_GROUPS = group_rights(f"{PREFIX}SIGN_IN_GROUPS")
+ROCKETSCOPE_SIGN_IN_PASSWORDS = environment.flag(
+    f"{PREFIX}SIGN_IN_PASSWORDS", default=True
+)
+check_ways_in(
+    passwords=(f"{PREFIX}SIGN_IN_PASSWORDS", ROCKETSCOPE_SIGN_IN_PASSWORDS),
+    rights=(f"{PREFIX}SIGN_IN_GROUPS", bool(ROCKETSCOPE_SIGN_IN_GROUPS)),
+    others={
+        f"{PREFIX}OIDC_ISSUER": ROCKETSCOPE_OIDC is not None,
+        f"{PREFIX}SIGN_IN_HEADER": ROCKETSCOPE_SIGN_IN_HEADER is not None,
+    },
+)
 
 # Parts
 ROCKETSCOPE_EXPORTER = environment.flag(f"{PREFIX}EXPORTER")
@@ -133,6 +149,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "dashboard.config.compression.TextGZipMiddleware",
+    "dashboard.frame.answers.ApiMiddleware",
     "dashboard.config.assets.StaticFilesMiddleware",
     "dashboard.accounts.middleware.PrivateMiddleware",
     "dashboard.frame.charsets.Utf8Middleware",
@@ -141,6 +158,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dashboard.accounts.proxy_middleware.ProxyMiddleware",
     "dashboard.accounts.middleware.PlaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -173,6 +191,7 @@ TEMPLATES = [
                 "dead_letters": "dashboard.dead_letters.tags",
                 "messages": "dashboard.messages.tags",
                 "reports": "dashboard.reports.tags",
+                "teams": "dashboard.teams.tags",
                 "timeline": "dashboard.timeline.tags",
                 "topics": "dashboard.topics.tags",
             },

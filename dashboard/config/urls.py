@@ -36,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<str:cluster>/", include(cluster_urls)),
     path("words/<str:language>.<str:digest>.js", catalogue, name="catalogue"),
     path("", include("dashboard.search.urls")),
+    path("", include("dashboard.teams.urls")),
     path("views/", include("dashboard.saved_views.urls")),
     path("timers/", include("dashboard.timers.urls")),
     path("labs/", include("dashboard.labs.urls")),

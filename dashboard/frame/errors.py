@@ -14,13 +14,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from dashboard.accounts.hashing import TooManyAtOnceError
+from dashboard.wording.links import API_PREFIX
 
 from .not_there import NotThereError
 from .outages import outage_of
 
 logger = logging.getLogger(__name__)
 
-API_PREFIX: Final = "/api/"
 RETRY_SECONDS: Final = 5
 
 
@@ -98,6 +98,10 @@ def failed(request: HttpRequest) -> HttpResponse:
     outage = outage_of(error) if isinstance(error, Exception) else None
     if outage is not None:
         return _away(request, outage)
+    if request.path.startswith(API_PREFIX):
+        # What failed is in the log of the web process: it may name what is secret.
+        told = f"RocketScope failed at {request.path}; its log says why"
+        return JsonResponse({"detail": told}, status=500)
     return render(None, "frame/errors/500.html", status=500)
 
 

@@ -36,6 +36,14 @@ def toggled_url(query: TableQuery, key: str) -> str:
 
 
 @register.simple_tag
+def turned_url(query: TableQuery, key: str) -> str:
+    """Return the address with a chip that leaves only its rows turned on or off."""
+    on = query.only
+    kept = tuple(each for each in on if each != key) if key in on else (*on, key)
+    return query.url(only=kept)
+
+
+@register.simple_tag
 def table_head(page: TablePage[Any], column: Column[Any]) -> SafeString:
     """Draw a column's heading; a second click on it reverses the order."""
     title = _sorting_link(page.query, column) if column.sorts else column.title

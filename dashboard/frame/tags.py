@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.models import Alert
 from dashboard.wording import numbers
+from dashboard.wording.links import contact_link
 from dashboard.wording.terms import TERMS
 from dashboard.wording.words import word
 
@@ -60,6 +61,15 @@ def _copying(attribute: str, value: str, name: str) -> SafeString:
         *(attribute, value, label, label),
         icon("copy", "icon-small"),
     )
+
+
+@register.filter
+def contact(text: str) -> str:
+    """Draw what somebody typed as a contact, as a link where it leads somewhere."""
+    address = contact_link(text)
+    if not address:
+        return text
+    return format_html('<a href="{}" rel="noopener noreferrer">{}</a>', address, text)
 
 
 @register.simple_tag

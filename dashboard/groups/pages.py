@@ -17,7 +17,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from dashboard.accounts.permissions import allows, requires
+from dashboard.accounts.owners import note_on, owners
+from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.findings.leads import LEADS
 from dashboard.frame.clusters import find_cluster
 from dashboard.frame.not_there import NotThereError
@@ -25,7 +26,7 @@ from dashboard.frame.outages import refusal_behind
 from dashboard.live.documents import GroupState, NameServerState, Overview
 from dashboard.live.finding_names import is_missing
 from dashboard.live.reading import Problem, read_group, read_overview
-from dashboard.models import Cluster, ManagedGroup, Role
+from dashboard.models import Cluster, ManagedGroup, Ownership, Role, Team
 
 from .mixed import mixed_since_ms, recent_change
 
@@ -36,6 +37,7 @@ _LIVE_PAGES = ("allocation", "queues", "members", "timeline", "findings")
 @requires(Role.VIEWER)
 def allocation(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     context = group_context(request, cluster, group, "allocation")
+    context |= _who_answers(request, context["cluster"], group)
     if state := context["state"]:
         context["mixed_since"] = mixed_since_ms(state)
         context["page"]["change"] = recent_change(state)
@@ -62,6 +64,21 @@ def findings(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @requires(Role.VIEWER)
 def members(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     return _page(request, cluster, group, "members")
+
+
+def _who_answers(request: HttpRequest, cluster: Cluster, group: str) -> dict[str, Any]:
+    """Return what the panel of a group's team and note shows besides the team."""
+    may_own = allows(request.user, Role.ADMIN)
+    exact = Ownership.objects.filter(cluster=cluster.name, groups=group)
+    return {
+        "note": note_on(cluster.name, group),
+        "may_note": allows(request.user, Role.OPERATOR),
+        "may_own": may_own,
+        "teams": Team.objects.seen_by(user_of(request)) if may_own else (),
+        "exact_team": exact.values_list("team_id", flat=True).first()
+        if may_own
+        else None,
+    }
 
 
 def _page(request: HttpRequest, cluster: str, group: str, tab: str) -> HttpResponse:
@@ -95,6 +112,7 @@ def group_context(
         "state": reading.document,
         "problem": reading.problem,
         "live": live,
+        "owner": owners(found.name).of(group),
         "page": {
             "cluster": found.name,
             "group": group,

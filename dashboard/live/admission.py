@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from channels.db import database_sync_to_async
 from django.db import DatabaseError
 from django.utils import timezone
 
+from dashboard.accounts.proxy_middleware import counts
 from dashboard.accounts.sessions import SessionStore, digest_of, note_use
 from dashboard.models import Session, User
 
@@ -54,10 +55,14 @@ class Admission:
         return cls(session, user.pk, user.role, grants, auth_hash)
 
 
-def admission_of(user: object, session: SessionStore | None) -> Admission | None:
+def admission_of(
+    user: object, session: SessionStore | None, scope: Mapping[str, Any]
+) -> Admission | None:
     """Return what lets a socket in, or None for strangers and disabled users."""
     key = session.session_key if session is not None else None
     if not isinstance(user, User) or not user.is_active or not key:
+        return None
+    if session is None or not counts(scope, session):
         return None
     return Admission.of(digest_of(key), user)
 

@@ -288,6 +288,14 @@ class FindingMark(TypedDict):
     level: FindingLevel
 
 
+class TeamMark(TypedDict):
+    """The team that owns a group, which the API adds to what was collected."""
+
+    pk: int
+    name: str
+    contact: str
+
+
 class GroupState(TypedDict):
     """Everything shown about one consumer group, from one set of facts.
 
@@ -295,7 +303,8 @@ class GroupState(TypedDict):
     says that every broker of the group is named and answered everything; values
     computed from less are marked. `fault` is set when this program failed to judge the
     group: the rest is then as old as `taken_at` says. `nameservers` is set while one of
-    them does not answer or does not list every broker.
+    them does not answer or does not list every broker. Only the API adds `team` and
+    `note`, what people keep of the group here.
     """
 
     run: str
@@ -324,6 +333,8 @@ class GroupState(TypedDict):
     held: NotRequired[Held | None]
     fault: NotRequired[str | None]
     nameservers: NotRequired[list[NameServerState]]
+    team: NotRequired[TeamMark | None]
+    note: NotRequired[str]
 
 
 class OverviewBroker(TypedDict):
@@ -347,7 +358,8 @@ class OverviewRow(TypedDict):
     `lag_trend` holds the peak lag of each two minutes of the last hour, oldest first.
     `complete` is as in the group's document; `as_of` is the time of a held status.
     `fault` says that this program failed to judge the group. `brokers` have its queues;
-    `versions` are those of its members.
+    `versions` are those of its members. The API adds `team` where any team owns groups
+    of the cluster.
     """
 
     group: str
@@ -378,6 +390,7 @@ class OverviewRow(TypedDict):
     fault: NotRequired[str | None]
     brokers: NotRequired[list[str]]
     versions: NotRequired[list[str]]
+    team: NotRequired[TeamMark | None]
 
 
 class OverviewTotals(TypedDict):

@@ -77,7 +77,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """
         session = self.scope.get("session")
         admit = database_sync_to_async(admission_of)
-        admission = await admit(self.scope.get("user"), session)
+        admission = await admit(self.scope.get("user"), session, self.scope)
         if admission is None:
             await self.close()
             return

@@ -17,9 +17,10 @@ from .report import Grouping, JobRun, Paper, ReportDefinition, ReportFile
 from .resend import ResendRun, ResentLetter
 from .saved_view import SavedView
 from .session import Session
+from .team import GroupNote, Ownership, Team
 from .timer import TimerRun
 from .token import Token
-from .user import NO_ROLE, Grant, Place, Role, SignInLink, User
+from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
 
 __all__ = [
     "NO_ROLE",
@@ -34,13 +35,16 @@ __all__ = [
     "FleetWorker",
     "Grant",
     "GroupChange",
+    "GroupNote",
     "Grouping",
+    "Identity",
     "JobRun",
     "KnownBroker",
     "LabRun",
     "ManagedGroup",
     "ManagedMember",
     "OffsetChange",
+    "Ownership",
     "OwnershipEvent",
     "Paper",
     "Place",
@@ -54,6 +58,7 @@ __all__ = [
     "Session",
     "SignInLink",
     "Silence",
+    "Team",
     "TimerRun",
     "Token",
     "User",

@@ -116,6 +116,11 @@ class User(AbstractUser):
             return by_role
         return self.sees_bodies and self.allows(Role.VIEWER)
 
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether somebody else signs this user in, who then has no password here."""
+        return hasattr(self, "identity")
+
     def allows(self, role: Role) -> bool:
         """Tell whether this user may do what `role` may, at the place at hand."""
         here = self.role_here if self.is_active else None
@@ -194,6 +199,28 @@ class Grant(models.Model):
         pattern = self.groups.replace("[", "[[]")
         named = place.group is not None and fnmatchcase(place.group, pattern)
         return Role(self.role) if named or not self.groups else Role.VIEWER
+
+
+class Identity(models.Model):
+    """Whom somebody else signs in as a user: a subject of an issuer, and no one else.
+
+    Neither a name nor an e-mail address binds anybody to a user. Such a user has no
+    password, and their rights are those of their groups at the last sign-in.
+    """
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE)
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["issuer", "subject"], name="one_user_a_subject"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"
 
 
 class SignInLink(models.Model):

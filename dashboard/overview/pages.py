@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from dashboard.accounts.owners import owners, teams_of
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.brokers.reach import reach_of
 from dashboard.brokers.said import BROKERS_NAMED, say_broker
@@ -47,12 +48,17 @@ def groups(request: HttpRequest, cluster: str) -> HttpResponseBase:
 def _list(
     request: HttpRequest, cluster: str, overview: Overview
 ) -> TablePage[OverviewRow]:
-    table = groups_table(cluster, partial(_owners, cluster))
+    table = groups_table(
+        cluster,
+        partial(_holders, cluster),
+        owners(cluster),
+        teams_of(user_of(request)),
+    )
     query = TableQuery.from_params(request.GET.dict(), table)
     return page_of(table, overview["groups"], query)
 
 
-def _owners(cluster: str) -> Mapping[str, Sequence[str]]:
+def _holders(cluster: str) -> Mapping[str, Sequence[str]]:
     """Return the client ids that own queues of each group, as far as is known."""
     document = read_clients(cluster).document
     return {

@@ -8,7 +8,7 @@ unless something about them needs a look.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import Final
 
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.accounts.owners import Owner, Owners
 from dashboard.brokers.reach import is_partial
 from dashboard.findings.tags import finding_title
 from dashboard.frame import tags
@@ -30,22 +31,38 @@ from .tags import trend
 LEVELS: Final = ("crit", "warn", "unk", "ok")
 _TOPICS_NAMED: Final = 2
 
+NOBODY: Final = Owners([])
 
-Owners = Callable[[], Mapping[str, Sequence[str]]]
+Holders = Callable[[], Mapping[str, Sequence[str]]]
 """Reads the client ids that own queues, by group."""
 
 
-def groups_table(cluster: str, owners: Owners = dict) -> Table[OverviewRow]:
+def groups_table(
+    cluster: str,
+    holders: Holders = dict,
+    owners: Owners = NOBODY,
+    mine: Collection[int] = (),
+) -> Table[OverviewRow]:
     """Return the table of a cluster's groups; words are in the reader's language.
 
-    `owners` is only called, once, where groups are picked by an owner.
+    `holders` is only called, once, where groups are picked by an owner of queues.
+    `owners` are the teams that own groups, `mine` the keys of the reader's own.
     """
-    owners = cache(owners)
+    holders = cache(holders)
+
+    def owner(row: OverviewRow) -> Owner | None:
+        return owners.of(row["group"])
+
+    def is_mine(row: OverviewRow) -> bool:
+        found = owner(row)
+        return found is not None and found.key in mine
+
     return Table(
         title=_("Groups, worst first"),
         filter_title=_("Filter groups"),
         columns=[
             *_what_it_is(cluster),
+            *_who_answers(owner, shown=not owners.is_empty),
             *_what_waits(),
             *_how_it_is_divided(),
         ],
@@ -61,7 +78,9 @@ def groups_table(cluster: str, owners: Owners = dict) -> Table[OverviewRow]:
             )
         ],
         hidden=[Chip("offline", _("Offline"), is_resting)],
+        only=[Chip("mine", _("My groups"), is_mine)] if mine else [],
         facets=[
+            Facet("team", _("Team"), lambda row: _named(owner(row))),
             Facet("kind", _("Kind"), lambda row: [word("kind", row["kind"])]),
             Facet("strategy", _("Strategy"), _strategies),
             Facet("topic", _("Topic"), lambda row: row["topics"]),
@@ -70,7 +89,7 @@ def groups_table(cluster: str, owners: Owners = dict) -> Table[OverviewRow]:
             Facet(
                 "owner",
                 _("Owner"),
-                lambda row: owners().get(row["group"], ()),
+                lambda row: holders().get(row["group"], ()),
                 typed=True,
             ),
         ],
@@ -142,6 +161,48 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
             lambda row: None,
             partial(what, cluster),
             css="cut dim",
+            sorts=False,
+        ),
+    ]
+
+
+def _named(owner: Owner | None) -> list[str]:
+    return [owner.team] if owner else []
+
+
+def _who_answers(
+    owner: Callable[[OverviewRow], Owner | None], *, shown: bool
+) -> Sequence[Column[OverviewRow]]:
+    def team(row: OverviewRow) -> str:
+        found = owner(row)
+        if found is None:
+            return ""
+        return format_html(
+            '<a href="{}" title="{}">{}</a>',
+            *(reverse("team", args=[found.key]), found.team, found.team),
+        )
+
+    def contact(row: OverviewRow) -> str:
+        found = owner(row)
+        return found.contact if found else ""
+
+    return [
+        Column(
+            "team",
+            _("Team"),
+            lambda row: found.team if (found := owner(row)) else None,
+            team,
+            css="cut",
+            shown=shown,
+            unknown=lambda row: _("No team owns this group"),
+        ),
+        Column(
+            "contact",
+            _("Contact"),
+            contact,
+            lambda row: tags.contact(contact(row)),
+            css="cut",
+            shown=False,
             sorts=False,
         ),
     ]

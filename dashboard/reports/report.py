@@ -13,6 +13,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+from dashboard.accounts.owners import Owner, owners
 from dashboard.models import Grouping, JobRun
 
 from .request.axis import Axis
@@ -66,6 +67,11 @@ class Report:
     def group(self) -> str:
         """The group that it is about; empty for all of the cluster."""
         return self.run.group
+
+    @cached_property
+    def owner(self) -> Owner | None:
+        """The team that owns its group now; None for nobody, or for all groups."""
+        return owners(self.cluster).of(self.group) if self.group else None
 
     @property
     def grouping(self) -> Grouping:

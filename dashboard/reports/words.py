@@ -132,6 +132,15 @@ def subject_of(about: JobRun | Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def owner_facts(report: Report) -> list[tuple[str, str]]:
+    """Return who owns the group of a report and how to reach them, each by its name."""
+    if report.owner is None:
+        return []
+    contact = report.owner.contact
+    facts = [(_("Team"), report.owner.team)]
+    return [*facts, (_("Contact"), contact)] if contact else facts
+
+
 def step_word(seconds: int) -> str:
     """Write the length of a step in its largest whole unit."""
     if seconds % 3600 == 0:

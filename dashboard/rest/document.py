@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from ninja import NinjaAPI
-from ninja.errors import ValidationError
+from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
@@ -25,6 +25,9 @@ ALWAYS: Final = (401, 403, 429, 503)
 """Not signed in; not allowed; too many calls of a token; a store does not answer."""
 WITH_BODY: Final = (400, 413, 422)
 LATER: Final = frozenset({429, 503})
+MOST_SHOWN: Final = 80
+"""Characters of a value that a refusal repeats."""
+SECRET: Final = ("secret", "password", "token", "body")
 FILE: Final = "application/octet-stream"
 NAMED: Final[Mapping[str, str]] = {
     "broker": "the name of a broker",
@@ -44,6 +47,19 @@ NAMED: Final[Mapping[str, str]] = {
 
 class DocumentedAPI(NinjaAPI):
     """An API whose document is complete, and which refuses values in one form."""
+
+    def validation_error_from_error_contexts(
+        self, error_contexts: list[ValidationErrorContext[Any]]
+    ) -> ValidationError:
+        """Keep what was given beside what would fit, which ninja leaves out."""
+        given = [
+            _value(dict(each))
+            for context in error_contexts
+            for each in context.pydantic_validation_error.errors(include_url=False)
+        ]
+        errors = super().validation_error_from_error_contexts(error_contexts).errors
+        both = zip(errors, given, strict=True)
+        return ValidationError([{**error, **value} for error, value in both])
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Return the feature and the name of the function: `reports_start`."""
@@ -84,8 +100,21 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Document]]
 def refusal_of(error: ValidationError) -> Document:
     """Return the refusal of values that do not fit: a sentence, and each by itself."""
     errors = error.errors
-    said = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in errors]
-    return {"detail": "; ".join(said), "errors": errors}
+    return {"detail": "; ".join(map(_said, errors)), "errors": errors}
+
+
+def _said(error: Document) -> str:
+    text = f"{'.'.join(map(str, error['loc'][1:]))}: {error['msg']}"
+    return f"{text}, not {error['value']!r}" if "value" in error else text
+
+
+def _value(error: Document) -> Document:
+    """Return what was given, if it is one value and no secret."""
+    value, names = error["input"], " ".join(map(str, error["loc"])).casefold()
+    if not isinstance(value, str | int | float) or any(s in names for s in SECRET):
+        return {}
+    text = value if isinstance(value, str) else str(value)
+    return {"value": text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"}
 
 
 def _complete(path: str, operation: Document, schemas: Document) -> None:

@@ -16,6 +16,9 @@ class FieldError(Schema):
         description="query, path or body, and the names down to the value"
     )
     msg: str
+    value: str | None = Field(
+        None, description="what was given; at most 80 characters, and no secret"
+    )
     ctx: dict[str, Any] | None = Field(None, description="the limit, by its name")
 
 

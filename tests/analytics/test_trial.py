@@ -210,3 +210,9 @@ def test_it_does_what_the_live_state_machine_does(
     assert ends == closed
     assert played.still_open is standing.fires
     assert played.unknown_ms == sum(end - begin for begin, end in played.unknown)
+
+
+def test_a_standstill_is_as_long_as_its_limit_and_then_holds() -> None:
+    rule = Rule("out_stops", 30_000, hold_ms=20_000)
+    assert rule.held_ms == 50_000
+    assert Rule("lag", 30_000, hold_ms=20_000).held_ms == 20_000

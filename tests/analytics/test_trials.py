@@ -173,9 +173,9 @@ def test_sweeps_that_were_lost_are_not_measured(trials: Trials) -> None:
 def test_the_oldest_message_of_all_queues(trials: Trials) -> None:
     ages = {0: [0, 0], 1: [0, 5_000], 2: [9_000, 61_000], 3: [9_000, None], 4: [0, 0]}
     write_lake(trials.lake, lags([1] * 5, [1] * 5), ages=ages)
-    found = trials.run({"kind": "oldest", "limit": 60})
+    found = trials.run({"kind": "oldest", "limit": 60_000})
     assert opened(found) == [("settlement", at(2), at(4))]
-    assert found["openings"][0]["peak"] == 61
+    assert found["openings"][0]["peak"] == 61_000
     assert found["unknown_ms"] == 10_000
 
 
@@ -196,14 +196,14 @@ def minute(number: int) -> int:
 
 def test_how_long_a_group_takes_to_drain(trials: Trials) -> None:
     write_lake(trials.lake, rates((10, 10), (10, 4), (0, 2), (0, 10), (0, 10)))
-    found = trials.run({"kind": "drain", "limit": 60})
+    found = trials.run({"kind": "drain", "limit": 60_000})
     assert found["step_seconds"] == 60
     opening = found["openings"][0]
     # In the third minute, 360 to 240 wait, 300 on the mean of 2 a second.
     assert opened(found) == [("settlement", minute(2), minute(4))]
     assert (opening["peak"], opening["endless"]) == (None, True)
     assert found["series"]["marks"] == ".^..."
-    assert found["series"]["values"][2] == pytest.approx(290 / 2, abs=10)
+    assert found["series"]["values"][2] == pytest.approx(290 / 2 * 1000, abs=10_000)
 
 
 def test_nothing_comes_in_and_nothing_goes_out(trials: Trials) -> None:

@@ -23,9 +23,11 @@ from dashboard.models import (
     ReportDefinition,
     ResendRun,
     SavedScenario,
+    Team,
     User,
 )
 from tests.attacks.routes import SAMPLES
+from tests.dashboard.alerts.made import one_of_each_alert
 from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.conftest import (
     Write,
@@ -61,9 +63,11 @@ async def served(proxies: list[str]) -> AsyncIterator[int]:
     serving = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    await serving
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
 
 
 @pytest.fixture
@@ -90,6 +94,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
     two_epochs()
     finished_run(tmp_path, pk=1)
     finished_trial(pk=2)
+    one_of_each_alert()
     cluster = Cluster.objects.get(name="hangzhou")
     asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
     LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)
@@ -103,6 +108,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
         at=timezone.now(),
     )
     ReportDefinition.objects.create(pk=1, cluster="hangzhou", period="day")
+    Team.objects.create(pk=1, name="Payments").members.add(owner)
     name = {"cluster": cluster, "group": SAMPLES["group"]}
     SavedScenario.objects.create(pk=1, name="x", shared=True, owner=owner, **name)
     group = ManagedGroup.objects.create(pk=1, cluster=cluster, name=SAMPLES["group"])

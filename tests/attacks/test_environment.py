@@ -31,6 +31,11 @@ SECRETS = {
     "ROCKETSCOPE_S3_SECRET_KEY": "s3",
     "ROCKETSCOPE_CLUSTER_PROD_SECRET_KEY": "cluster",
     "ROCKETSCOPE_CLUSTER_PROD_TLS_KEY": "tls",
+    "ROCKETSCOPE_OIDC_CLIENT_SECRET": "provider",
+    # No secret, but refused without the one above.
+    "ROCKETSCOPE_OIDC_ISSUER": "issuer",
+    "ROCKETSCOPE_SIGN_IN_GROUPS": "groups",
+    "ROCKETSCOPE_SIGN_IN_PASSWORDS": "passwords",
     "AWS_SECRET_ACCESS_KEY": "aws",
     "PGPASSWORD": "pg",
     "OTHER_PROGRAMS_TOKEN": "other",

@@ -38,7 +38,7 @@ def east(settings: Any, valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def connected(user: User) -> SocketTalk:
-    session = SimpleNamespace(session_key="x" * 32)
+    session = SimpleNamespace(session_key="x" * 32, get={}.get)
     socket = SocketTalk(LiveSocket.as_asgi(), "/ws/live/", user=user, session=session)
     assert await socket.connect()
     return socket

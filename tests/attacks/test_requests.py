@@ -69,6 +69,22 @@ async def test_an_announced_flood_is_refused_before_it_is_read(port: int) -> Non
     assert await status_of(port, post("/sign-in/", length)) == 413
 
 
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_flood_of_a_program_is_refused_in_json(
+    port: int, announced: bool
+) -> None:
+    head, body = f"Content-Length: {MOST_BODY_BYTES + 1}", b""
+    if not announced:
+        head = "Transfer-Encoding: chunked"
+        body = b"%x\r\n%s\r\n" % (MOST_BODY_BYTES + 1, b"x" * (MOST_BODY_BYTES + 1))
+    talk = await Talk.to(port)
+    await talk.say(post("/api/v1/teams", head, body=body))
+    answer = await talk.hear()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"application/json" in answer
+    assert b'{"detail":"a body has 1048576 bytes at most"}' in answer
+
+
 async def test_an_unannounced_flood_is_cut_off(port: int) -> None:
     piece = b"x" * 65536
     chunk = b"%x\r\n%s\r\n" % (len(piece), piece)

@@ -54,7 +54,8 @@ class TablePage(Generic[Row]):
     """One page of a table. `chosen` are all rows that match, in order.
 
     `found` counts them, `counted` those before the segment is picked; `total` counts
-    all rows there are. `hidden` tells how many rows each hidden chip leaves out.
+    all rows there are. `hidden` tells how many rows each hidden chip leaves out, `only`
+    how many each chip that leaves out others leaves.
     """
 
     table: Table[Row]
@@ -64,6 +65,7 @@ class TablePage(Generic[Row]):
     columns: Sequence[Column[Row]]
     segments: Sequence[Counted[Row]]
     hidden: Sequence[Counted[Row]]
+    only: Sequence[Counted[Row]]
     facets: Sequence[Choice[Row]]
     settings: Sequence[Offered[Row]]
     counted: int
@@ -83,7 +85,7 @@ class TablePage(Generic[Row]):
     def filtered(self) -> bool:
         """Whether the reader's choice may be why no row is shown."""
         query = self.query
-        return bool(query.text or query.segment or query.facets)
+        return bool(query.text or query.segment or query.facets or query.only)
 
 
 def page_of(
@@ -95,6 +97,12 @@ def page_of(
     for facet in table.facets:
         if picked := query.facets.get(facet.key):
             matching = _picked(facet, matching, picked, all_rows)
+    only = [
+        Counted(chip, sum(chip.test(row) for row in matching), chip.key in query.only)
+        for chip in table.only
+    ]
+    kept = [each.chip for each in only if each.on]
+    matching = [row for row in matching if all(chip.test(row) for chip in kept)]
     hidden = [
         Counted(
             chip,
@@ -122,6 +130,7 @@ def page_of(
         columns=_columns(table, query),
         segments=segments,
         hidden=[each for each in hidden if each.count],
+        only=only,
         facets=[
             choice
             for facet in table.facets

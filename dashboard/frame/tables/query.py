@@ -5,6 +5,7 @@
 | `q` | text to search for |
 | `show` | the segment; some tables call it otherwise |
 | `with` | hidden chips that are shown, separated by commas |
+| `only` | chips whose rows alone are shown, separated by commas |
 | `sort` | a column's key, with a minus in front for the largest first |
 | `page` | from 1 |
 | `columns` | the columns' keys, separated by commas |
@@ -36,6 +37,7 @@ class TableQuery:
     text: str = ""
     segment: str = ""
     unhidden: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
     sort: str = ""
     page: int = 1
     columns: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ class TableQuery:
             text=params.get("q", "").strip()[:LONGEST_FILTER],
             segment=segment if _known(segment, table.segments) else "",
             unhidden=_listed(params.get("with", ""), table.hidden),
+            only=_listed(params.get("only", ""), table.only),
             sort=sort if column is not None and column.sorts else "",
             page=int(page)
             if page.isascii() and page.isdigit() and len(page) < 9 and int(page)
@@ -88,6 +91,7 @@ class TableQuery:
             ("q", changed.text),
             (changed.segment_name, changed.segment),
             ("with", ",".join(changed.unhidden)),
+            ("only", ",".join(changed.only)),
             ("sort", changed.sort),
             ("page", str(changed.page) if changed.page != 1 else ""),
             ("columns", ",".join(changed.columns)),

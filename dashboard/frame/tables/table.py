@@ -102,7 +102,8 @@ class Table(Generic[Row]):
     """A whole table.
 
     `rank` orders the rows where no column does, worst first. `segments` exclude each
-    other; rows of a chip in `hidden` are left out until the reader asks for them.
+    other; rows of a chip in `hidden` are left out until the reader asks for them. A
+    chip in `only` leaves out all other rows while it is on.
     `texts` are the words of a row that the filter searches in.
     """
 
@@ -114,6 +115,7 @@ class Table(Generic[Row]):
     texts: Callable[[Row], Iterable[str]]
     segments: Sequence[Chip[Row]] = ()
     hidden: Sequence[Chip[Row]] = ()
+    only: Sequence[Chip[Row]] = ()
     facets: Sequence[Facet[Row]] = ()
     settings: Sequence[Setting[Row]] = ()
     css: Callable[[Row], str] = field(default=lambda row: "")

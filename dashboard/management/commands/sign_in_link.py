@@ -34,9 +34,15 @@ def _user(name: str) -> User:
     if not name:
         return first_user()
     try:
-        return User.objects.get(username=name, is_active=True)
+        user = User.objects.get(username=name, is_active=True)
     except User.DoesNotExist:
         raise CommandError(f"there is no active user called {name!r}") from None
+    if user.is_from_outside:
+        raise CommandError(
+            f"{name!r} signs in at {user.identity.issuer}; without --user the link "
+            "is for an admin of RocketScope's own"
+        )
+    return user
 
 
 def _base_url() -> str:

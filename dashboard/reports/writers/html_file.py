@@ -80,6 +80,7 @@ def html_text(report: Report) -> str:
             "version": settings.VERSION,
             "title": title_of(report),
             "subject": subject_of(report),
+            "owner": report.owner,
             "since": _local(report.since, report.zone),
             "until": _local(report.until, report.zone),
             "made": _local(report.run.finished_at, report.zone),

@@ -29,7 +29,7 @@ from dashboard.reports.data.tables import (
 from dashboard.reports.data.values import strategy_title
 from dashboard.reports.data.verdict import verdict_of
 from dashboard.reports.report import Report
-from dashboard.reports.words import title_of
+from dashboard.reports.words import owner_facts, title_of
 from dashboard.wording.cells import in_zone
 
 from .palette import palette
@@ -169,6 +169,7 @@ def _about(book: Any, report: Report) -> None:
         (_("Report"), title_of(report)),
         (_("Cluster"), report.cluster),
         (_("Group"), report.group or _("all groups")),
+        *owner_facts(report),
         *([(_("Topic"), report.topic)] if report.topic else []),
         *([(_("Consumer"), report.consumer)] if report.consumer else []),
         (_("From"), local(report.since)),

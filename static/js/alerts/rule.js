@@ -21,7 +21,7 @@ if (kind) {
 }
 
 const matching = find("[data-matching]");
-const pattern = find("[name=groups]");
+const fields = ["groups", "team"].map((name) => find(`[name=${name}]`));
 let timer = 0;
 let asked = 0;
 
@@ -30,10 +30,10 @@ function askSoon() {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     const number = ++asked;
-    const query = new URLSearchParams({ groups: pattern.value });
+    const query = new URLSearchParams(fields.map((field) => [field.name, field.value]));
     const said = await fragment(`${matching.dataset.matching}?${query}`).catch(() => null);
     if (said && number === asked) matching.replaceChildren(said);
   }, PAUSE_MS);
 }
 
-if (matching && pattern) pattern.addEventListener("input", askSoon);
+if (matching) fields.forEach((field) => field.addEventListener("input", askSoon));

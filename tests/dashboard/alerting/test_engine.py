@@ -9,6 +9,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dashboard.accounts.owners import Owned, Owner, Owners
 from dashboard.alerting.engine import (
     URGENT_GROUPS,
     Closing,
@@ -86,7 +87,9 @@ def test_rules_are_about_the_groups_of_their_pattern_and_team() -> None:
         rule_of(pk=4, team="Money", groups="pay-*"),
     ]
     engine = Engine("east")
-    engine.set_rules(rules, START_MS, {"pay-a": "Money", "other": "Money"})
+    money = Owner(1, "Money", "", "")
+    owned = [Owned("", name, money) for name in ("pay-a", "other")]
+    engine.set_rules(rules, START_MS, Owners(owned))
     for name in ("pay-a", "pay-b", "other", "none"):
         engine.look(look_at(0, group=name, lag=500))
     found = {(each.rule.pk, each.subject) for each in engine.take_news()}  # type: ignore[union-attr]

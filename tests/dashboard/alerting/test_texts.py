@@ -11,7 +11,7 @@ from dashboard.alerting.kinds import ABOUT, Kind
 from dashboard.alerting.records import write_news
 from dashboard.alerting.said import link_of
 from dashboard.alerting.texts import text_of
-from dashboard.models import Alert, AlertMessage
+from dashboard.models import Alert, AlertMessage, Ownership, Team
 
 from .seen import finding
 from .written import NOW, closing, later, make_channel, make_rule, opening
@@ -39,6 +39,13 @@ def test_what_is_said_when_an_alert_opens() -> None:
         f"/clusters/east/alerts/{Alert.objects.get().pk}/",
     ):
         assert part in text.body
+
+
+def test_the_team_that_owns_the_group_is_named_with_its_contact() -> None:
+    team = Team.objects.create(name="Money", contact="money@example.org")
+    Ownership.objects.create(team=team, groups="bill*")
+    write_news("east", [opening(make_rule(make_channel()))], NOW)
+    assert "Team: Money (money@example.org)" in text_of(the_message(), "en").body
 
 
 def test_the_reason_without_a_finding() -> None:
@@ -119,6 +126,6 @@ def test_every_kind_has_its_words(kind: str, language: str) -> None:
 def test_the_link_is_that_of_the_page(settings: Any) -> None:
     settings.ROCKETSCOPE_URL = "https://rocket.example/"
     alert = Alert(pk=7, cluster="east 1/2")
-    path = reverse("alert", kwargs={"cluster": "east", "number": 7})
+    path = reverse("alert", kwargs={"cluster": "east", "pk": 7})
     assert link_of(Alert(pk=7, cluster="east")) == f"https://rocket.example{path}"
     assert link_of(alert).startswith("https://rocket.example/clusters/east%201%2F2/")

@@ -57,7 +57,7 @@ def test_an_address_is_kept_sealed_and_shown_nowhere(
     told = [client.get(path).content.decode() for path in paths]
     told += [
         client.get("/api/v1/alert-channels").content.decode(),
-        capfd.readouterr().err,
+        *logged,
     ]
     told += [str(entry.details) for entry in AuditEntry.objects.all()]
     assert "dingtalk://" in told[0]

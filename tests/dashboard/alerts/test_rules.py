@@ -16,7 +16,16 @@ from dashboard.alerts.rule_forms import begun, initial_of
 from dashboard.alerts.rule_writes import FINDING_KEYS, RuleFields
 from dashboard.alerts.words import closing, condition, finding_choices, subjects_of
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.models import AlertMessage, AlertRule, AuditEntry, Grant, Role, User
+from dashboard.models import (
+    AlertMessage,
+    AlertRule,
+    AuditEntry,
+    Grant,
+    Ownership,
+    Role,
+    Team,
+    User,
+)
 from dashboard.models.user import NO_ROLE
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import overview
@@ -108,6 +117,7 @@ def test_the_usual_values_of_each_kind_are_valid(sign_in: SignIn, kind: str) -> 
         ({"escalate_after": "5 min"}, "Choose whom to tell"),
         ({"channels": ["nobody"]}, "not one of the available choices"),
         ({"kind": "finding", "finding": ""}, "is none of"),
+        ({"team": "nobody"}, "There is no team “nobody”"),
     ],
 )
 def test_what_makes_no_sense_is_refused_beside_its_field(
@@ -201,6 +211,11 @@ def test_it_says_how_many_groups_match_now(sign_in: SignIn, write: Write) -> Non
     names = [row["group"] for row in overview()["groups"]]
     told = client.get(f"{address}?groups={names[0]}").content.decode()
     assert f"1 of {len(names)} groups matches now: {names[0]}" in told
+    team = Team.objects.create(name="settlement")
+    Ownership.objects.create(team=team, cluster="hangzhou", groups=names[0])
+    owned = client.get(f"{address}?team=settlement").content.decode()
+    assert f"1 of {len(names)} groups matches now: {names[0]}" in owned
+    assert "0 of" in client.get(f"{address}?team=other").content.decode()
     everyone = client.get(address).content.decode()
     assert f"{len(names)} of {len(names)} groups match now" in everyone
 

@@ -334,10 +334,10 @@ def test_what_never_drains_is_drawn_to_the_top() -> None:
         "group": "payments-settle",
         "since_ms": at(0),
         "bucket_ms": 3_600_000,
-        "values": [10.0, None, None, 30.0],
+        "values": [10_000.0, None, None, 30_000.0],
         "marks": ".^?.",
     }
-    drain = {"kind": "drain", "limit": 60.0}
+    drain = {"kind": "drain", "limit": 60_000.0}
     run = finished_trial(rule=drain, openings=openings, series=series)
     chart = str(trial_chart(read_trial(run)))
     assert chart.count('class="line"') == 2, "interrupted where nothing is known"

@@ -23,9 +23,16 @@ PAGES += [
     "/account/",
 ]
 PAGES += ["/labs/", "/timers/"]
+PAGES += ["/clusters/hangzhou/alerts/", "/clusters/hangzhou/alerts/rules/new/"]
+PAGES += ["/clusters/hangzhou/alerts/silences/new/", "/alerts/channels/new/"]
 PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]
 PAGES += ["/clusters/hangzhou/whatif/?v=1&q=t:b:8&a=x", "/clusters/hangzhou/hosted/"]
-PAGES += ["/clusters/hangzhou/hosted/new/", "/search/?q=order"]
+PAGES += [
+    "/clusters/hangzhou/hosted/new/",
+    "/search/?q=order",
+    "/teams/",
+    "/teams/new/",
+]
 
 
 @pytest.mark.parametrize("width", [1440, 390])

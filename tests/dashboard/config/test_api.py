@@ -88,7 +88,7 @@ def test_gives_a_group_as_collected(sign_in: SignIn, write: Write) -> None:
     document = some_group()
     write(document)
     answer = sign_in(Role.VIEWER).get(f"{BASE}/hangzhou/groups/{document['group']}")
-    assert answer.json() == document
+    assert answer.json() == {**document, "team": None, "note": ""}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_known_group_without_document_is_watched_and_waited_for(
     late.start()
     answer = client.get(f"{BASE}/hangzhou/groups/{document['group']}")
     late.join()
-    assert answer.json() == document
+    assert answer.json() == {**document, "team": None, "note": ""}
 
 
 def test_compares_strategies(sign_in: SignIn, write: Write) -> None:
@@ -239,6 +239,7 @@ def test_describes_itself(sign_in: SignIn, hangzhou: object) -> None:
     rooms = ("/labs", "/reports", "/timers", "/timeline")
     rooms += ("/hosted", "/switch", "/changes", "/scenarios", "/brokers")
     rooms += ("/configuration", "/topics", "/clients", "/messages", "/offsets")
+    rooms += ("/teams", "/note")
     rooms += ("/name-servers", "/search", "/views", "/dead-letters", "/retries")
     rooms += ("/alert-trials",)
     paths = {p for p in document["paths"] if not any(room in p for room in rooms)}

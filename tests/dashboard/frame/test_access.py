@@ -44,6 +44,9 @@ PAGES = [
     f"{GROUP}offsets/",
     f"{GROUP}dead-letters/",
     f"{GROUP}retries/",
+    "/clusters/hangzhou/alerts/",
+    "/clusters/hangzhou/alerts/history/",
+    "/clusters/hangzhou/alerts/silences/",
     "/clusters/hangzhou/alerts/trial/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
@@ -51,6 +54,7 @@ PAGES = [
     "/clusters/hangzhou/messages/",
     "/search/",
     "/views/",
+    "/teams/",
     "/clusters/hangzhou/messages/tail/",
     "/settings/",
     "/account/",
@@ -65,12 +69,23 @@ ADMIN_PAGES = [
     f"{ACCESS}user/",
     f"{ACCESS}user/delete/",
     f"{ACCESS}rules/",
+    "/teams/new/",
+    "/alerts/channels/",
+    "/alerts/channels/new/",
     "/attach/",
     "/clusters/hangzhou/remove/",
 ]
 # Open to strangers: signing in and out, language and theme, the words of
 # scripts, and what machines ask for.
-OPEN = {"sign_in", "sign_in_link", "sign_out", "language", "preferences"}
+OPEN = {
+    "sign_in",
+    "sign_in_link",
+    "provider_start",
+    "provider_return",
+    "sign_out",
+    "language",
+    "preferences",
+}
 MACHINES = {
     "healthz",
     "readyz",

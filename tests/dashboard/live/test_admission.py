@@ -64,7 +64,7 @@ def admitted() -> Admission:
     client = Client()
     client.force_login(User.objects.create_user("vera"))
     store = SessionStore(client.cookies["rocketscope_session"].value)
-    found = admission.admission_of(User.objects.get(), store)
+    found = admission.admission_of(User.objects.get(), store, {"headers": []})
     assert found is not None
     return found
 

@@ -46,7 +46,7 @@ def nothing_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def socket_of(user: object) -> SocketTalk:
-    session = SimpleNamespace(session_key="x" * 32)
+    session = SimpleNamespace(session_key="x" * 32, get={}.get)
     return SocketTalk(LiveSocket.as_asgi(), "/ws/live/", user=user, session=session)
 
 

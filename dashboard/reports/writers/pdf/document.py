@@ -28,7 +28,7 @@ from dashboard.reports.data.strategies import strategy_rows
 from dashboard.reports.data.twins import Twin, clock
 from dashboard.reports.data.verdict import Verdict, verdict_of
 from dashboard.reports.report import Report
-from dashboard.reports.words import step_word, subject_of, title_of
+from dashboard.reports.words import owner_facts, step_word, subject_of, title_of
 from dashboard.reports.writers.html_file import charts_of
 from dashboard.wording import numbers
 
@@ -145,6 +145,9 @@ def _head(sheet: Any, report: Report) -> None:
         % {"when": when, "who": report.run.asked_by_name},
     ]
     sheet.line_of(" · ".join(words), "ink-3", SMALL)
+    if owner := owner_facts(report):
+        said = " · ".join(f"{name}: {value}" for name, value in owner)
+        sheet.line_of(said, "ink-3", SMALL)
     sheet.gap(3)
 
 
