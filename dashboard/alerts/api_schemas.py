@@ -45,7 +45,7 @@ class SubjectOut(Schema):
     facts: dict[str, Any]
 
 
-class MessageOut(Schema):
+class AlertMessageOut(Schema):
     """A message to a channel: waiting, sent (accepted) or given_up."""
 
     channel: str
@@ -81,7 +81,7 @@ class AlertOut(Schema):
     silenced_until: datetime | None
     subject_count: int
     subjects: list[SubjectOut]
-    messages: list[MessageOut]
+    messages: list[AlertMessageOut]
 
     @classmethod
     def of(cls, shown: ShownAlert) -> AlertOut:
@@ -101,7 +101,7 @@ class AlertOut(Schema):
             for subject, said in zip(shown.named, shown.said.subjects, strict=True)
         ]
         messages = [
-            MessageOut(
+            AlertMessageOut(
                 channel=each.channel_name,
                 what=each.what,
                 state=each.state,

@@ -34,7 +34,7 @@ from .words import RULE_STATES
 WEEK: Final = timedelta(days=7)
 MOST_CARDS: Final = 30
 """Open alerts that are shown in full; the list of all has the others."""
-MOST_SUBJECTS: Final = 5
+MOST_SUBJECTS: Final = 3
 STALE_MS: Final = 60_000
 """When a look at the rules is old: six sweeps."""
 
@@ -85,6 +85,10 @@ class ShownAlert:
             Described(row.facts, said, _owners_seen(row.facts.get("finding")))
             for row, said in pairs
         ]
+
+    @property
+    def is_many(self) -> bool:
+        return len(self.subjects) > 1
 
     @property
     def log(self) -> list[LogLine]:

@@ -163,7 +163,7 @@ def _form(
         "form": form,
         "teams": Team.objects.seen_by(user_of(request)),
         "matching": matching_text(cluster.name, *wanted),
-        "kinds": {
+        "shown_for": {
             "limited": LIMITED,
             "groups": OF_GROUPS,
             "closing": CLOSING,
