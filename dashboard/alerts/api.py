@@ -1,4 +1,4 @@
-"""REST routes of alerts: rules tried on the past."""
+"""REST routes of alerts; those of this module try rules on the past."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from dashboard.models import JobRun
 from dashboard.rest.asking import cluster_named, the_first
 from dashboard.rest.schemas import Problem
 
+from .alert_api import router as alert_routes
+from .rule_api import router as rule_routes
 from .trials import MOST_GROUPS, MOST_PATTERN, TrialWish, start_trial, trials_seen_by
 
 REFUSED: Final[dict[int, Any]] = {422: Problem, 429: Problem}
 
 router = Router()
+router.add_router("", alert_routes)
+router.add_router("", rule_routes)
 
 
 class TrialIn(Schema):

@@ -25,6 +25,7 @@ from dashboard.administration.refusals import (
     UnknownThingError,
 )
 from dashboard.alerts.api import router as alerts
+from dashboard.alerts.refusals import AlertRefusedError
 from dashboard.brokers.api import router as brokers
 from dashboard.brokers.writes import BrokerError, NoStateError, UnknownBrokerError
 from dashboard.clients.api import router as clients
@@ -94,6 +95,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     ResendRefusedError: 409,
     ScenarioError: 409,
     TakenError: 409,
+    AlertRefusedError: 422,
     ArgumentError: 422,
     ClusterError: 422,
     LabRefusedError: 422,

@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("timers/", include("dashboard.timers.urls")),
     path("labs/", include("dashboard.labs.urls")),
     path("reports/", include("dashboard.reports.urls")),
+    path("alerts/", include("dashboard.alerts.channel_urls")),
     path("audit/", include("dashboard.audit.urls")),
     path("settings/", include("dashboard.settings_page.urls")),
     path("", include("dashboard.accounts.urls")),

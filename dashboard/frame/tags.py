@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from dashboard.models import Alert
 from dashboard.wording import numbers
 from dashboard.wording.links import contact_link
 from dashboard.wording.terms import TERMS
@@ -219,6 +220,12 @@ def begins(place: str | None, start: str) -> bool:
 @register.filter
 def lookup(values: Mapping[str, Any], key: str) -> Any:
     return values.get(key)
+
+
+@register.simple_tag
+def open_alerts(cluster: str) -> int:
+    """Count the open alerts of a cluster; none for an empty name."""
+    return Alert.objects.open().filter(cluster=cluster).count() if cluster else 0
 
 
 @register.simple_tag

@@ -27,6 +27,7 @@ from dashboard.models import (
     User,
 )
 from tests.attacks.routes import SAMPLES
+from tests.dashboard.alerts.made import one_of_each_alert
 from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.conftest import (
     Write,
@@ -93,6 +94,7 @@ def one_of_each(write: Write, settings: Any, tmp_path: Path) -> Iterator[None]:
     two_epochs()
     finished_run(tmp_path, pk=1)
     finished_trial(pk=2)
+    one_of_each_alert()
     cluster = Cluster.objects.get(name="hangzhou")
     asked = {"asked_at": timezone.now(), "asked_by_name": "olga"}
     LabRun.objects.create(pk=1, cluster=cluster, lab="F5", **asked)

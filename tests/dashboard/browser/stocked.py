@@ -22,6 +22,7 @@ from dashboard.models.audit import record
 from rmqcore.client import Producer
 from rmqcore.cluster import LocalCluster
 from rmqcore.model import Message
+from tests.dashboard.alerts.made import one_of_each_alert
 from tests.dashboard.alerts.tried import finished_trial
 from tests.dashboard.reports.finished import finished_run, two_epochs
 from tests.support.cluster import TOPIC, join, local_cluster
@@ -93,6 +94,7 @@ def _rows(lake: Path) -> dict[str, int]:
     two_epochs()
     finished_run(lake, pk=1)
     finished_trial(pk=2)
+    one_of_each_alert()
     cluster = models.Cluster.objects.get(name=CLUSTER)
     now = timezone.now()
     asked = {"asked_at": now, "asked_by_name": "olga"}

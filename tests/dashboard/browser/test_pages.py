@@ -23,6 +23,8 @@ PAGES += [
     "/account/",
 ]
 PAGES += ["/labs/", "/timers/"]
+PAGES += ["/clusters/hangzhou/alerts/", "/clusters/hangzhou/alerts/rules/new/"]
+PAGES += ["/clusters/hangzhou/alerts/silences/new/", "/alerts/channels/new/"]
 PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]
 PAGES += ["/clusters/hangzhou/whatif/?v=1&q=t:b:8&a=x", "/clusters/hangzhou/hosted/"]
 PAGES += [

@@ -44,6 +44,9 @@ PAGES = [
     f"{GROUP}offsets/",
     f"{GROUP}dead-letters/",
     f"{GROUP}retries/",
+    "/clusters/hangzhou/alerts/",
+    "/clusters/hangzhou/alerts/history/",
+    "/clusters/hangzhou/alerts/silences/",
     "/clusters/hangzhou/alerts/trial/",
     "/clusters/hangzhou/whatif/",
     "/clusters/hangzhou/hosted/",
@@ -67,6 +70,8 @@ ADMIN_PAGES = [
     f"{ACCESS}user/delete/",
     f"{ACCESS}rules/",
     "/teams/new/",
+    "/alerts/channels/",
+    "/alerts/channels/new/",
     "/attach/",
     "/clusters/hangzhou/remove/",
 ]
