@@ -11,7 +11,16 @@ from .saved_view import SavedView
 from .session import Session
 from .timer import TimerRun
 from .token import Token
-from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
+from .user import (
+    NO_ROLE,
+    Grant,
+    Identity,
+    Place,
+    Role,
+    SecondFactor,
+    SignInLink,
+    User,
+)
 
 __all__ = [
     "NO_ROLE",
@@ -39,6 +48,7 @@ __all__ = [
     "Role",
     "SavedScenario",
     "SavedView",
+    "SecondFactor",
     "Session",
     "SignInLink",
     "TimerRun",

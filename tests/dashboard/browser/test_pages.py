@@ -21,6 +21,7 @@ PAGES += [
     "/audit/",
     "/settings/",
     "/account/",
+    "/account/second-factor/",
 ]
 PAGES += ["/labs/", "/timers/"]
 PAGES += [f"{GROUP}switch/?v=1&show=BALANCED", f"{GROUP}changes/"]

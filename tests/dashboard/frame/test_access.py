@@ -55,6 +55,7 @@ PAGES = [
     "/account/",
     "/account/sessions/",
     "/account/tokens/",
+    "/account/second-factor/",
 ]
 ADMIN_PAGES = [
     "/account/users/",
@@ -72,6 +73,7 @@ ADMIN_PAGES = [
 OPEN = {
     "sign_in",
     "sign_in_link",
+    "sign_in_code",
     "provider_start",
     "provider_return",
     "sign_out",
