@@ -77,6 +77,9 @@ ROCKETSCOPE_AUDIT_DAYS = environment.integer(
 ROCKETSCOPE_EPOCH_DAYS = environment.integer(
     f"{PREFIX}EPOCH_DAYS", 90, low=31, high=3650
 )
+ROCKETSCOPE_ALERT_DAYS = environment.integer(
+    f"{PREFIX}ALERT_DAYS", 90, low=7, high=3650
+)
 # What the processes that `up` starts may fill: each log, the embedded store, Valkey.
 ROCKETSCOPE_LOG_MB = environment.integer(f"{PREFIX}LOG_MB", 20, low=1, high=10_000)
 ROCKETSCOPE_EMBEDDED_LOG_MB = environment.integer(

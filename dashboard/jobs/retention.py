@@ -21,6 +21,9 @@ from django.conf import settings
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 
 from dashboard.models import (
+    Alert,
+    AlertMessage,
+    AlertSubject,
     AuditEntry,
     Epoch,
     GroupChange,
@@ -29,6 +32,7 @@ from dashboard.models import (
     ResendRun,
     ResentLetter,
     Session,
+    Silence,
 )
 
 logger = logging.getLogger(__name__)
@@ -41,6 +45,9 @@ MOST_OF_A_GROUP: Final = 10_000
 """Epochs, and ownership events, of one group; pages read fewer of its newest."""
 OFFSET_CHANGE_DAYS: Final = 30
 """How long a move of offsets can be undone; pages name the same number."""
+
+SILENCE_DAYS: Final = 90
+"""How long a silence is listed after its end."""
 
 RESEND_DAYS: Final = 30
 """How long it is known which dead letters were resent; pages name the same figure."""
@@ -101,6 +108,12 @@ def _old_events(horizon: datetime) -> Iterator[QuerySet[Any]]:
     yield from _beyond(OwnershipEvent.objects.all(), "at_by")
 
 
+def _old_messages(horizon: datetime) -> Iterator[QuerySet[Any]]:
+    """Those of alerts that are over, and tests, which are about no alert."""
+    yield AlertMessage.objects.filter(alert__closed_at__lt=horizon)
+    yield AlertMessage.objects.filter(alert=None, made_at__lt=horizon)
+
+
 def _ended_sessions(now: datetime) -> Iterator[QuerySet[Any]]:
     yield Session.objects.over(now)
 
@@ -121,6 +134,15 @@ RULES: Final = (
     # Letters come first: a run has up to two thousand of them.
     Rule(ResentLetter, _older(ResentLetter, "run__at"), days=RESEND_DAYS),
     Rule(ResendRun, _older(ResendRun, "at"), days=RESEND_DAYS),
+    # Messages and groups come first: an alert may be about thousands of groups.
+    Rule(AlertMessage, _old_messages, "ROCKETSCOPE_ALERT_DAYS"),
+    Rule(
+        AlertSubject,
+        _older(AlertSubject, "alert__closed_at"),
+        "ROCKETSCOPE_ALERT_DAYS",
+    ),
+    Rule(Alert, _older(Alert, "closed_at"), "ROCKETSCOPE_ALERT_DAYS"),
+    Rule(Silence, _older(Silence, "ends_at"), days=SILENCE_DAYS),
     # Epochs come first: events follow them.
     Rule(Epoch, _old_epochs, "ROCKETSCOPE_EPOCH_DAYS"),
     Rule(OwnershipEvent, _old_events, "ROCKETSCOPE_EPOCH_DAYS"),
@@ -132,6 +154,10 @@ BOUNDED: Final[Mapping[str, str]] = MappingProxyType(
         "auth_group": "not used: users have roles",
         "auth_group_permissions": "not used: users have roles",
         "auth_permission": "one row for each right on a table",
+        "dashboard_alertrule": "alerts.rule_writes refuses more than its limit",
+        "dashboard_alertrule_channels": "alerts.rule_writes: 20 of a rule",
+        "dashboard_alertrule_escalation": "alerts.rule_writes: 20 of a rule",
+        "dashboard_channel": "alerts.channel_writes refuses more than its limit",
         "dashboard_cluster": "one row for each cluster that settings have named",
         "dashboard_fleetworker": "fleet.claims removes workers not seen for an hour",
         "dashboard_grant": "accounts.grants refuses more than its limit",

@@ -16,6 +16,7 @@ from dashboard.config.celery import app
 from dashboard.jobs import retention, tasks
 from dashboard.jobs.retention import BOUNDED, RULES, expire_rows
 from dashboard.models import (
+    Alert,
     AuditEntry,
     Cluster,
     Epoch,
@@ -25,6 +26,12 @@ from dashboard.models import (
     Session,
 )
 from dashboard.timeline.reads import MOST_EPOCHS, MOST_EVENTS
+from tests.dashboard.alerts.made import (
+    made_alert,
+    made_channel,
+    made_message,
+    made_silence,
+)
 from tests.dashboard.jobs.conftest import GivenTime
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
@@ -113,12 +120,33 @@ def test_every_rule_deletes_what_is_old_only(east: Cluster) -> None:
         "dashboard_offsetchange": 0,
         "dashboard_resentletter": 0,
         "dashboard_resendrun": 0,
+        "dashboard_alertmessage": 0,
+        "dashboard_alertsubject": 0,
+        "dashboard_alert": 0,
+        "dashboard_silence": 0,
         "dashboard_epoch": 0,
         "dashboard_ownershipevent": 0,
         "dashboard_session": 2,
     }
     assert AuditEntry.objects.get().at == ago(39)
     assert set(Session.objects.values_list("pk", flat=True)) == {"open"}
+
+
+def test_alerts_go_some_days_after_they_closed_and_open_ones_stay() -> None:
+    channel = made_channel()
+    open_for_long = made_alert(None, "a", minutes=900 * 24 * 60)
+    over = made_alert(None, "b", "c", minutes=900 * 24 * 60, closed_at=ago(91))
+    recent = made_alert(None, "d", minutes=900 * 24 * 60, closed_at=ago(89))
+    for alert in (open_for_long, over, recent):
+        made_message(alert, channel)
+    for days in (89, 91):
+        made_message(None, channel, what="test", made_at=ago(days))
+        made_silence(starts_at=ago(120), ends_at=ago(days))
+    gone = expire_rows(NOW)
+    assert gone["dashboard_alertmessage"] == 2
+    assert gone["dashboard_alertsubject"] == 2
+    assert (gone["dashboard_alert"], gone["dashboard_silence"]) == (1, 1)
+    assert set(Alert.objects.all()) == {open_for_long, recent}
 
 
 def test_the_epoch_at_the_beginning_of_the_kept_days_stays(east: Cluster) -> None:
