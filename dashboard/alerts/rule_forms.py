@@ -8,61 +8,33 @@ from typing import Any, Final
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.alerting.kinds import ABOUT, Kind
+from dashboard.alerting.kinds import ABOUT
 from dashboard.models import AlertRule, Channel
 
-from .quantities import read_number, read_span, written, written_span
+from .condition import ConditionForm, text_input, typed
+from .quantities import written, written_span
 from .refusals import AlertRefusedError
 from .rule_writes import RuleFields
 from .words import finding_choices
 
-MOST_CHARS: Final = 40
 LIMITED: Final = " ".join(
     kind for kind, about in ABOUT.items() if about.most is not None
 )
 OF_GROUPS: Final = " ".join(kind for kind, about in ABOUT.items() if not about.broker)
-CLOSING: Final = " ".join(
-    kind
-    for kind, about in ABOUT.items()
-    if about.most is not None and not about.broker and "stops" not in kind
-)
 _TIMES: Final = ("within", "hold", "clear", "escalate_after")
 
 
-def _text(**attrs: Any) -> forms.TextInput:
-    return forms.TextInput({"class": "input", "autocomplete": "off", **attrs})
-
-
-def _typed(label: Any, placeholder: str = "") -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        required=False,
-        max_length=MOST_CHARS,
-        widget=_text(placeholder=placeholder),
-    )
-
-
-class RuleForm(forms.Form):
+class RuleForm(ConditionForm):
     """A rule; `wish` reads what was typed. What is allowed is said by `rule_writes`."""
 
-    use_required_attribute = False
-    name = forms.CharField(label=_("Name"), max_length=80, widget=_text())
-    kind = forms.ChoiceField(
-        label=_("When"),
-        choices=Kind.choices,
-        widget=forms.Select({"class": "input", "data-kind": True}),
-    )
-    limit = _typed(_("Limit"))
-    clear_limit = _typed(_("Closes at"))
+    name = forms.CharField(label=_("Name"), max_length=80, widget=text_input())
     finding = forms.ChoiceField(
         label=_("Finding"),
         required=False,
         choices=finding_choices,
         widget=forms.Select({"class": "input"}),
     )
-    within = _typed(_("Within"), "10 min")
-    hold = _typed(_("For"), "0 s")
-    clear = _typed(_("Closes after"), "0 s")
+    within = typed(_("Within"), "10 min")
     severity = forms.ChoiceField(
         label=_("Severity"),
         choices=AlertRule.Severity.choices,
@@ -71,22 +43,10 @@ class RuleForm(forms.Form):
     cluster = forms.ChoiceField(
         label=_("Cluster"), required=False, widget=forms.Select({"class": "input"})
     )
-    groups = forms.CharField(
-        label=_("Groups"),
-        required=False,
-        max_length=255,
-        widget=_text(spellcheck="false", placeholder="*"),
-    )
-    team = forms.CharField(
-        label=_("Team"),
-        required=False,
-        max_length=60,
-        widget=_text(list="known-teams"),
-    )
     channels = forms.MultipleChoiceField(
         label=_("Tells"), required=False, widget=forms.CheckboxSelectMultiple()
     )
-    escalate_after = _typed(_("If nobody acknowledges within"), "15 min")
+    escalate_after = typed(_("If nobody acknowledges within"), "15 min")
     escalation = forms.MultipleChoiceField(
         label=_("Then also tells"),
         required=False,
@@ -105,13 +65,12 @@ class RuleForm(forms.Form):
     def wish(self) -> RuleFields:
         """Return what a valid form asks for; AlertRefusedError for a figure."""
         given = self.cleaned_data
-        kind = given["kind"]
         times = {name: self._seconds(name) for name in _TIMES}
         return RuleFields(
             name=given["name"],
-            kind=kind,
-            limit=self._figure("limit", kind),
-            clear_limit=self._figure("clear_limit", kind),
+            kind=given["kind"],
+            limit=self.figure("limit"),
+            clear_limit=self.figure("clear_limit"),
             finding=given["finding"],
             within_s=times["within"] or 600,
             hold_s=times["hold"] or 0,
@@ -131,19 +90,9 @@ class RuleForm(forms.Form):
         field = refusal.field.removesuffix("_s")
         self.add_error(field if field in self.fields else None, str(refusal))
 
-    def _figure(self, name: str, kind: str) -> float | None:
-        text = self.cleaned_data[name]
-        about = ABOUT[kind]
-        ignored = about.most is None or (
-            name == "clear_limit" and kind not in CLOSING.split()
-        )
-        if not text or ignored:
-            return None
-        return read_span(text, name) if about.unit == "ms" else read_number(text, name)
-
     def _seconds(self, name: str) -> int | None:
-        text = self.cleaned_data[name]
-        return round(read_span(text, name) / 1000) if text else None
+        span = self.milliseconds(name)
+        return None if span is None else round(span / 1000)
 
 
 def begun(kind: str, cluster: str) -> dict[str, Any]:

@@ -15,21 +15,20 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from dashboard.accounts.owners import owners
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.alerting.kinds import ABOUT, Kind
-from dashboard.alerting.scope import matches
 from dashboard.frame.clusters import find_cluster
 from dashboard.live.reading import read_overview
 from dashboard.models import AlertRule, Cluster, Role, Team
 from dashboard.wording.numbers import count
 
 from .channel_writes import send_rule_test
+from .condition import CLOSING
+from .matching import groups_of
 from .reads import rules_of
 from .refusals import AlertRefusedError
 from .rights import cluster_choices
 from .rule_forms import (
-    CLOSING,
     LIMITED,
     OF_GROUPS,
     RuleForm,
@@ -119,13 +118,8 @@ def matching_text(cluster: str, pattern: str, team: str = "") -> str:
     document = read_overview(cluster).document
     if document is None:
         return _("The groups of this cluster are not known now.")
-    names = [row["group"] for row in document["groups"]]
-    found = sorted(name for name in names if matches(pattern, name))
-    if team:
-        of = owners(cluster).of
-        owned = [(name, of(name)) for name in found]
-        found = [name for name, owner in owned if owner and owner.team == team]
-    words = {"n": count(len(found)), "all": count(len(names))}
+    found = groups_of(document, pattern, team)
+    words = {"n": count(len(found)), "all": count(len(document["groups"]))}
     form = ngettext(
         "%(n)s of %(all)s groups matches now",
         "%(n)s of %(all)s groups match now",

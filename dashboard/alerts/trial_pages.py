@@ -6,7 +6,7 @@ include and their script fetches again until the trial has ended.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,15 +19,27 @@ from dashboard.models import Role
 from dashboard.reports.request.refusals import ReportRefusedError
 from dashboard.reports.words import phase_word
 
-from .forms import TrialForm
+from .condition import CLOSING
+from .refusals import AlertRefusedError
+from .trial_form import TrialForm
 from .trials import read_trial, start_trial, trials_seen_by
+
+_FIELDS: Final = {
+    "pattern": "groups",
+    "since": "span",
+    "until": "span",
+    "hold_ms": "hold",
+    "clear_ms": "clear",
+}
+"""The fields of the form behind those of a trial."""
 
 
 @require_safe
 @requires(Role.VIEWER)
 def new_trial(request: HttpRequest, cluster: str) -> HttpResponse:
     """Show the form."""
-    return _form(request, cluster, TrialForm())
+    begun = {"limit": "100,000", "hold": "1 min", "clear": "1 min"}
+    return _form(request, cluster, TrialForm(initial=begun))
 
 
 @require_POST
@@ -40,9 +52,9 @@ def try_rule(request: HttpRequest, cluster: str) -> HttpResponse:
         return _form(request, cluster, form)
     try:
         run = start_trial(user_of(request), form.wish(name))
-    except ReportRefusedError as refusal:
-        field = refusal.field if refusal.field in form.fields else None
-        form.add_error(field, str(refusal))
+    except (AlertRefusedError, ReportRefusedError) as refusal:
+        field = _FIELDS.get(refusal.field, refusal.field)
+        form.add_error(field if field in form.fields else None, str(refusal))
         return _form(request, cluster, form)
     return redirect("alert_trial", name, run.pk)
 
@@ -66,6 +78,10 @@ def _form(request: HttpRequest, cluster: str, form: TrialForm) -> HttpResponse:
     return render(
         request,
         "alerts/new_trial.html",
-        {"cluster": find_cluster(cluster), "form": form},
+        {
+            "cluster": find_cluster(cluster),
+            "form": form,
+            "closing": CLOSING,
+        },
         status=422 if form.errors else 200,
     )

@@ -22,7 +22,15 @@ from dashboard.alerts.trials import (
 )
 from dashboard.config.celery import app
 from dashboard.gateway.settings import ClusterSettings
-from dashboard.models import AuditEntry, Grant, JobRun, Role, User
+from dashboard.models import (
+    AuditEntry,
+    Grant,
+    JobRun,
+    Ownership,
+    Role,
+    Team,
+    User,
+)
 from dashboard.models.user import NO_ROLE
 from dashboard.reports.request.refusals import (
     ReportRefusedError,
@@ -30,13 +38,20 @@ from dashboard.reports.request.refusals import (
 )
 from dashboard.reports.retention import expire_reports
 from dashboard.reports.runner import request_of
-from tests.dashboard.conftest import SignIn
+from tests.dashboard.conftest import SignIn, Write
+from tests.dashboard.documents import now_ms, overview
 
 from .tried import SINCE, UNTIL, at, finished_trial, opening, summary
 
 PAGE = "/clusters/hangzhou/alerts/trial/"
 REST = "/api/v1/clusters/hangzhou/alert-trials"
-FORM = {"kind": "lag", "pattern": "pay*", "limit": "40000", "hold": "30", "span": "7d"}
+FORM = {
+    "kind": "lag",
+    "groups": "pay*",
+    "limit": "40,000",
+    "hold": "30 min",
+    "span": "7d",
+}
 WISH: dict[str, Any] = {
     "cluster": "hangzhou",
     "since": SINCE,
@@ -236,12 +251,46 @@ def test_the_form_starts_a_trial_and_shows_it(sign_in: SignIn) -> None:
     assert "waiting for the analytics worker" in waiting
 
 
+def test_the_form_of_a_rule_can_be_sent_to_be_tried(sign_in: SignIn) -> None:
+    client = sign_in(Role.ADMIN)
+    page = client.get("/clusters/hangzhou/alerts/rules/new/").content.decode()
+    assert f'formaction="{PAGE}start/"' in page
+    rule = {"name": "", "severity": "crit", "on": "on", "cluster": "hangzhou"}
+    span = {"kind": "oldest", "limit": "5 min", "clear_limit": "4 min", "groups": ""}
+    client.post(f"{PAGE}start/", {**rule, **span, "hold": "", "clear": "30 s"})
+    options = JobRun.objects.get().options
+    assert options["pattern"] == "*"
+    assert options["rule"] == {
+        "kind": "oldest",
+        "limit": 300_000.0,
+        "clear_limit": 240_000.0,
+        "hold_ms": 0,
+        "clear_ms": 30_000,
+    }
+
+
+def test_a_rule_about_a_team_is_tried_on_the_groups_that_it_owns(
+    sign_in: SignIn, write: Write
+) -> None:
+    document = overview(now_ms())
+    write(document)
+    names = sorted(row["group"] for row in document["groups"])
+    team = Team.objects.create(name="Money")
+    for name in names[:2]:
+        Ownership.objects.create(team=team, groups=name)
+    sign_in(Role.VIEWER).post(f"{PAGE}start/", {**FORM, "groups": "", "team": "Money"})
+    options = JobRun.objects.get().options
+    assert (options["groups"], options["pattern"]) == (names[:2], "")
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"pattern": ""}, "This field is required"),
-        ({"limit": "-1"}, "greater than or equal to 0"),
-        ({"kind": "finding"}, "not one of the available choices"),
+        ({"hold": "30"}, "is not a span of time"),
+        ({"limit": "-1"}, "is not a number"),
+        ({"kind": "finding"}, "cannot be tried on the past"),
+        ({"kind": "weather"}, "not one of the available choices"),
+        ({"team": "Nobody"}, "owns 0 groups that match now"),
         ({"clear_limit": "50000"}, "must be at most 40000"),
         ({"span": "90y"}, "not one of the available choices"),
     ],
