@@ -22,6 +22,7 @@ _NONE: Final = "none"
 ROLES: Final = [*Role.choices, (_NONE, _("On clusters only"))]
 MOST_DIGITS: Final = 18
 """Of a row's number: more do not fit into the database's."""
+MOST_CODE_CHARS: Final = 40
 BODIES: Final[dict[str, bool | None]] = {"": None, "yes": True, "no": False}
 
 
@@ -50,6 +51,50 @@ class SignInForm(AuthenticationForm):
             raise
         throttle.forget()
         return cleaned
+
+
+class CodeForm(forms.Form):
+    """A code of the second factor."""
+
+    code = forms.CharField(label=_("Code"), max_length=MOST_CODE_CHARS)
+
+    def __init__(self, *args: Any, **kw: Any) -> None:
+        super().__init__(*args, **kw)
+        attrs = {"class": "input", "autocomplete": "one-time-code"}
+        self.fields["code"].widget.attrs.update(attrs)
+
+
+class ProveForm(CodeForm):
+    """The password and a code, by a user who is signed in.
+
+    The password is counted like one on the sign-in page, the code by whoever uses it.
+    """
+
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(
+            attrs={"class": "input", "autocomplete": "current-password"}
+        ),
+    )
+    field_order = ("password", "code")
+
+    def __init__(
+        self, *args: Any, user: User | None = None, address: str = "", **kw: Any
+    ) -> None:
+        super().__init__(*args, **kw)
+        self._user, self._address = user, address
+
+    def clean_password(self) -> str:
+        password = str(self.cleaned_data["password"])
+        assert self._user is not None  # noqa: S101 - who sends it is signed in
+        throttle = SignInThrottle(self._user.get_username(), self._address)
+        throttle.check()
+        if not self._user.check_password(password):
+            throttle.failed()
+            raise forms.ValidationError(_("The password is wrong."))
+        throttle.forget()
+        return password
 
 
 class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -30,6 +30,7 @@ from dashboard.models.audit import SIGN_IN, SIGN_OUT, USE_LINK
 
 from .attempts import address_of, record_refusal, record_sign
 from .forms import ROLES, AddUserForm, ChangeUserForm, SignInForm
+from .half_signed_in import ask_for_code
 from .links import (
     SignInLinkError,
     lifetime,
@@ -42,6 +43,8 @@ from .permissions import requires
 from .preferences import THEME_COOKIE, THEMES
 from .provider_pages import ending_at_provider
 from .redirects import back_to_next
+from .second_factor import is_asked_of, may_have
+from .second_factor_middleware import is_due_for
 from .users import (
     LastAdminError,
     add_user,
@@ -56,6 +59,11 @@ class SignIn(LoginView):
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if is_due_for(request):
+            return redirect("second_factor")
+        return super().get(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.ROCKETSCOPE_SIGN_IN_PASSWORDS:
@@ -73,6 +81,9 @@ class SignIn(LoginView):
         }
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        user = form.get_user()
+        if is_asked_of(user):
+            return ask_for_code(user, self.get_redirect_url())
         answer = super().form_valid(form)
         record_sign(SIGN_IN, self.request)
         return answer
@@ -133,7 +144,8 @@ def account(request: HttpRequest) -> HttpResponse:
         update_session_auth_hash(request, user)
         messages.success(request, _("The password is set."))
         return redirect("account")
-    return render(request, "accounts/account.html", {"form": form})
+    context = {"form": form, "may_have_factor": may_have(user)}
+    return render(request, "accounts/account.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -154,7 +166,9 @@ def users(request: HttpRequest) -> HttpResponse:
         request,
         "accounts/users.html",
         {
-            "users": User.objects.select_related("identity").order_by("username"),
+            "users": User.objects.select_related("identity", "second_factor").order_by(
+                "username"
+            ),
             "passwords": settings.ROCKETSCOPE_SIGN_IN_PASSWORDS,
             "roles": ROLES,
             "form": form,

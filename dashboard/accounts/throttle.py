@@ -22,6 +22,8 @@ PAUSE_SECONDS: Final = 5 * 60
 class SignInThrottle:
     """The count of wrong passwords for one name from one address."""
 
+    limit: int = LIMIT
+
     def __init__(self, username: str, address: str) -> None:
         digest = hashlib.sha256(f"{username}\0{address}".encode()).hexdigest()[:32]
         self._key = f"sign-in:{digest}"
@@ -32,11 +34,11 @@ class SignInThrottle:
         # A value that somebody else put in its place counts as missing.
         with contextlib.suppress(RedisError, ValueError, TypeError, OverflowError):
             count = int(cache.get(self._key, 0))
-        if count >= LIMIT:
-            raise ValidationError(
-                _("%(limit)s wrong passwords: wait five minutes, then try again.")
-                % {"limit": LIMIT}
-            )
+        if count >= self.limit:
+            raise ValidationError(self._words() % {"limit": self.limit})
+
+    def _words(self) -> str:
+        return _("%(limit)s wrong passwords: wait five minutes, then try again.")
 
     def failed(self) -> None:
         # A ValueError means that it expired between the two calls: start afresh.
@@ -47,3 +49,20 @@ class SignInThrottle:
     def forget(self) -> None:
         with contextlib.suppress(RedisError):
             cache.delete(self._key)
+
+
+class CodeThrottle(SignInThrottle):
+    """The count of wrong codes from one address, whoever they are for.
+
+    Those of one account are counted with its second factor, in the database: a code is
+    all that is left to guess for whoever knows the password. A right code forgets
+    nothing here, so that an account of one's own is no help.
+    """
+
+    limit = 3 * LIMIT
+
+    def __init__(self, address: str) -> None:
+        super().__init__("\0codes", address)
+
+    def _words(self) -> str:
+        return _("%(limit)s wrong codes: wait five minutes, then try again.")

@@ -22,7 +22,13 @@ from . import environment
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
-from .sign_in_settings import check_ways_in, group_rights, provider, proxy_headers
+from .sign_in_settings import (
+    check_second_factor,
+    check_ways_in,
+    group_rights,
+    provider,
+    proxy_headers,
+)
 
 ROOT: Final = places.ROOT
 FILES: Final = places.FILES
@@ -133,6 +139,14 @@ check_ways_in(
         f"{PREFIX}SIGN_IN_HEADER": ROCKETSCOPE_SIGN_IN_HEADER is not None,
     },
 )
+# Who signs in with a password is asked for a code of their app as well.
+ROCKETSCOPE_SIGN_IN_SECOND_FACTOR = environment.choice(
+    f"{PREFIX}SIGN_IN_SECOND_FACTOR", "optional", ["off", "optional", "required"]
+)
+check_second_factor(
+    (f"{PREFIX}SIGN_IN_SECOND_FACTOR", ROCKETSCOPE_SIGN_IN_SECOND_FACTOR),
+    passwords=(f"{PREFIX}SIGN_IN_PASSWORDS", ROCKETSCOPE_SIGN_IN_PASSWORDS),
+)
 
 # Parts
 ROCKETSCOPE_EXPORTER = environment.flag(f"{PREFIX}EXPORTER")
@@ -162,6 +176,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "dashboard.accounts.proxy_middleware.ProxyMiddleware",
+    "dashboard.accounts.second_factor_middleware.SecondFactorMiddleware",
     "dashboard.accounts.middleware.PlaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -178,6 +178,17 @@ def check_ways_in(
         raise ImproperlyConfigured(f"{rights[0]} is not used without {ways}")
 
 
+def check_second_factor(
+    second_factor: tuple[str, str], *, passwords: tuple[str, bool]
+) -> None:
+    """Raise ImproperlyConfigured where a second factor is required of nobody."""
+    if second_factor[1] == "required" and not passwords[1]:
+        raise ImproperlyConfigured(
+            f"{second_factor[0]}=required is not used with {passwords[0]}=off: whoever "
+            "signs people in has to ask them for it"
+        )
+
+
 def _checked(key: str, issuer: str) -> str:
     """Return the issuer's host; only on loopback may it be without TLS."""
     try:

@@ -23,6 +23,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from dashboard.accounts.proxy_middleware import counts
+from dashboard.accounts.second_factor import is_due
 from dashboard.accounts.sessions import SessionStore, digest_of, note_use
 from dashboard.models import Session, User
 
@@ -62,7 +63,7 @@ def admission_of(
     key = session.session_key if session is not None else None
     if not isinstance(user, User) or not user.is_active or not key:
         return None
-    if session is None or not counts(scope, session):
+    if session is None or not counts(scope, session) or is_due(user):
         return None
     return Admission.of(digest_of(key), user)
 
@@ -126,12 +127,16 @@ def _standing(asked: set[Admission], now: datetime) -> set[Admission]:
     rows = (
         Session.objects.alive(now)
         .filter(pk__in={each.session for each in asked}, user__is_active=True)
-        .select_related("user")
+        .select_related("user__identity", "user__second_factor")
         .prefetch_related("user__grants")
         .defer("session_data")
     )
     found = {row.pk: row for row in rows}
-    standing = {Admission.of(pk, row.user) for pk, row in found.items() if row.user}
+    standing = {
+        Admission.of(pk, row.user)
+        for pk, row in found.items()
+        if row.user and not is_due(row.user)
+    }
     in_use = {each.session for each in asked & standing}
     if in_use:
         note_use(in_use, now, last=min(found[pk].last_seen_at for pk in in_use))

@@ -20,7 +20,16 @@ from .session import Session
 from .team import GroupNote, Ownership, Team
 from .timer import TimerRun
 from .token import Token
-from .user import NO_ROLE, Grant, Identity, Place, Role, SignInLink, User
+from .user import (
+    NO_ROLE,
+    Grant,
+    Identity,
+    Place,
+    Role,
+    SecondFactor,
+    SignInLink,
+    User,
+)
 
 __all__ = [
     "NO_ROLE",
@@ -55,6 +64,7 @@ __all__ = [
     "Role",
     "SavedScenario",
     "SavedView",
+    "SecondFactor",
     "Session",
     "SignInLink",
     "Silence",

@@ -27,7 +27,9 @@ STRANGER: Final = ""
 SIGN_IN: Final = "sign_in"
 SIGN_OUT: Final = "sign_out"
 USE_LINK: Final = "sign_in_link.use"
-SIGN_INS: Final = (SIGN_IN, SIGN_OUT, USE_LINK)
+USE_CODE: Final = "second_factor.use"
+USE_RECOVERY_CODE: Final = "second_factor.recover"
+SIGN_INS: Final = (SIGN_IN, SIGN_OUT, USE_LINK, USE_CODE, USE_RECOVERY_CODE)
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):

@@ -25,7 +25,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from .fields import NameField
+from .fields import NameField, SealedField, StorableJSONField
 
 NO_ROLE: Final = ""
 """The role of a user who has only grants, or nothing yet."""
@@ -221,6 +221,28 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} of {self.issuer}"
+
+
+class SecondFactor(models.Model):
+    """What proves, beside the password, that somebody is who they say.
+
+    `secret` is shared with their app. A code counts once: none of a time step up to
+    `last_step` is accepted. `recovery` has the digests of unspent recovery codes, and
+    `wrong` is the number of wrong codes since the last right one.
+    """
+
+    user = models.OneToOneField(
+        User, on_delete=models.CASCADE, related_name="second_factor"
+    )
+    secret = SealedField()
+    set_up_at = models.DateTimeField()
+    last_step = models.BigIntegerField()
+    recovery = StorableJSONField(default=list)
+    wrong = models.PositiveIntegerField(default=0)
+    wrong_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"second factor of {self.user}"
 
 
 class SignInLink(models.Model):

@@ -21,6 +21,7 @@ PAGES += [
     "/audit/",
     "/settings/",
     "/account/",
+    "/account/second-factor/",
 ]
 PAGES += ["/labs/", "/timers/"]
 PAGES += ["/clusters/hangzhou/alerts/", "/clusters/hangzhou/alerts/rules/new/"]

@@ -7,6 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.accounts.outside import GroupRight, ProxyHeaders
 from dashboard.config.sign_in_settings import (
+    check_second_factor,
     check_ways_in,
     group_rights,
     provider,
@@ -199,3 +200,11 @@ def test_there_is_a_way_in(
             check()
     else:
         check()
+
+
+def test_a_second_factor_is_required_of_nobody_without_passwords() -> None:
+    for choice in ("off", "optional"):
+        check_second_factor(("FACTOR", choice), passwords=("PASSWORDS", False))
+    check_second_factor(("FACTOR", "required"), passwords=("PASSWORDS", True))
+    with pytest.raises(ImproperlyConfigured, match="FACTOR=required is not used"):
+        check_second_factor(("FACTOR", "required"), passwords=("PASSWORDS", False))

@@ -60,6 +60,7 @@ PAGES = [
     "/account/",
     "/account/sessions/",
     "/account/tokens/",
+    "/account/second-factor/",
 ]
 ADMIN_PAGES = [
     "/account/users/",
@@ -80,6 +81,7 @@ ADMIN_PAGES = [
 OPEN = {
     "sign_in",
     "sign_in_link",
+    "sign_in_code",
     "provider_start",
     "provider_return",
     "sign_out",
