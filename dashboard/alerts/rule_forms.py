@@ -48,7 +48,7 @@ class RuleForm(forms.Form):
     use_required_attribute = False
     name = forms.CharField(label=_("Name"), max_length=80, widget=_text())
     kind = forms.ChoiceField(
-        label=_("When"),
+        label=_("Kind"),
         choices=Kind.choices,
         widget=forms.Select({"class": "input", "data-kind": True}),
     )
