@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
@@ -26,7 +27,16 @@ from dashboard.frame.outages import refusal_behind
 from dashboard.live.documents import GroupState, NameServerState, Overview
 from dashboard.live.finding_names import is_missing
 from dashboard.live.reading import Problem, read_group, read_overview
-from dashboard.models import Cluster, ManagedGroup, Ownership, Role, Team
+from dashboard.models import (
+    Alert,
+    AlertRule,
+    AlertSubject,
+    Cluster,
+    ManagedGroup,
+    Ownership,
+    Role,
+    Team,
+)
 
 from .mixed import mixed_since_ms, recent_change
 
@@ -64,6 +74,13 @@ def findings(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @requires(Role.VIEWER)
 def members(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     return _page(request, cluster, group, "members")
+
+
+def _open_alerts(cluster: str, group: str) -> QuerySet[Alert]:
+    """Return the open alerts about a group; broker alerts name no groups."""
+    about = Alert.objects.open().exclude(kind=AlertRule.Kind.BROKER)
+    named = AlertSubject.objects.filter(name=group, closed_at=None)
+    return about.filter(cluster=cluster, pk__in=named.values("alert"))
 
 
 def _who_answers(request: HttpRequest, cluster: Cluster, group: str) -> dict[str, Any]:
@@ -113,6 +130,7 @@ def group_context(
         "problem": reading.problem,
         "live": live,
         "owner": owners(found.name).of(group),
+        "alerts": _open_alerts(found.name, group),
         "page": {
             "cluster": found.name,
             "group": group,

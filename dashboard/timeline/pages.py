@@ -16,6 +16,7 @@ from dashboard.frame.fragments import render_live
 from dashboard.groups.pages import group_context
 from dashboard.models import Role
 
+from .alerts import alerts_within
 from .choice import MINUTES, Choice
 from .notes import PAGE_ROOM, PANEL_ROOM
 from .reads import read_choice
@@ -47,5 +48,6 @@ def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         "older": found.window.since,
         "newer": newer if in_past and newer < now else None,
         "panel": panel,
+        "alerted": () if panel else alerts_within(cluster, group, found.window),
     }
     return render_live(request, "timeline/page", context)

@@ -28,6 +28,7 @@ DOORS: Final = {"sign_in", "sign_in_link"}
 """What is only for people who are not signed in."""
 
 NOT_ASKED: Final = {
+    "alert_rule_matching": "it has a sentence for the form of a rule",
     "report_figure": "it has a chart's data",
     "report_file": "it gives a file, once one was made",
     "report_status": "it has a run's state",
