@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard.accounts.owners import owners
+from dashboard.accounts.owners import Owners
 from dashboard.clock.moments import as_ms
 from dashboard.findings.said import say_finding
 from dashboard.models import Alert, AlertSubject
@@ -61,10 +61,17 @@ class SaidAlert:
 
 
 def say_alert(
-    alert: Alert, subjects: Sequence[AlertSubject], *, all_subjects: int | None = None
+    alert: Alert,
+    subjects: Sequence[AlertSubject],
+    *,
+    teams: Owners,
+    all_subjects: int | None = None,
 ) -> SaidAlert:
-    """Return an alert in words; `subjects` are those to be named, of so many."""
-    said = [say_subject(alert, each) for each in subjects]
+    """Return an alert in words; `subjects` are those to be named, of so many.
+
+    `teams` are the owners of the groups of its cluster.
+    """
+    said = [say_subject(alert, each, teams) for each in subjects]
     number = len(said) if all_subjects is None else all_subjects
     return SaidAlert(
         title=said[0].what if number == 1 and said else _title(alert, said, number),
@@ -76,12 +83,12 @@ def say_alert(
     )
 
 
-def say_subject(alert: Alert, subject: AlertSubject) -> SaidSubject:
-    """Return one group or broker of an alert in words."""
+def say_subject(alert: Alert, subject: AlertSubject, teams: Owners) -> SaidSubject:
+    """Return one group or broker of an alert in words; `teams` own the groups."""
     facts = subject.facts
     finding = facts.get("finding")
     said = say_finding(finding) if finding else None
-    team = None if alert.kind == Kind.BROKER else owners(alert.cluster).of(subject.name)
+    team = None if alert.kind == Kind.BROKER else teams.of(subject.name)
     queues = facts.get("queues", [])
     holders = list(dict.fromkeys(o for queue in queues for o in queue["owners"]))
     return SaidSubject(

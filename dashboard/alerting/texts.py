@@ -9,6 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.accounts.owners import owners
 from dashboard.clock.moments import as_ms
 from dashboard.models import Alert, AlertMessage
 from dashboard.wording.numbers import count, day_and_time, duration
@@ -65,7 +66,8 @@ def _open(alert: Alert, message: AlertMessage) -> Text:
     after = message.content.get("after", 0)
     chosen = list(rows[after : after + SUBJECTS])
     number = rows.count() - after
-    said = say_alert(alert, chosen, all_subjects=number)
+    teams = owners(alert.cluster)
+    said = say_alert(alert, chosen, teams=teams, all_subjects=number)
     title = said.title
     if message.what == What.MORE:
         title = _("Further: %(title)s") % {"title": title}
@@ -77,7 +79,12 @@ def _open(alert: Alert, message: AlertMessage) -> Text:
 
 def _closed(alert: Alert) -> Text:
     rows = alert.subjects.order_by("pk")
-    said = say_alert(alert, list(rows[:SUBJECTS]), all_subjects=rows.count())
+    said = say_alert(
+        alert,
+        list(rows[:SUBJECTS]),
+        teams=owners(alert.cluster),
+        all_subjects=rows.count(),
+    )
     end = alert.closed_at or alert.opened_at
     lasted = duration(as_ms(end) - as_ms(alert.opened_at))
     how = alert.get_end_display()

@@ -16,7 +16,7 @@ from dashboard.models import AlertRule
 
 from .channel_writes import MOST_ADDRESS
 from .refusals import AlertRefusedError
-from .writes import SilenceFields
+from .writes import SilenceFields, end_of
 
 SPANS: Final = {
     "1h": (timedelta(hours=1), _("1 hour")),
@@ -117,7 +117,7 @@ class SilenceForm(RefusingForm):
         span = SPANS.get(given["span"], (None, ""))[0]
         ends_at = given["ends_at"]
         if span is not None:
-            ends_at = (starts_at or timezone.now()) + span
+            ends_at = end_of(starts_at or timezone.now(), span)
         if ends_at is None:
             raise AlertRefusedError(str(_("A silence needs an end.")), "ends_at")
         return SilenceFields(

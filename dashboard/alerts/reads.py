@@ -18,6 +18,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 from typing_extensions import TypedDict
 
+from dashboard.accounts.owners import Owners, owners
 from dashboard.alerting.kinds import Kind
 from dashboard.alerting.said import SaidAlert, SaidSubject, say_alert
 from dashboard.alerting.scope import matches
@@ -64,13 +65,16 @@ class ShownAlert:
     alert: Alert
     subjects: Sequence[AlertSubject]
     messages: Sequence[AlertMessage]
+    teams: Owners
     silence: Silence | None = None
     may_act: bool = False
 
     @cached_property
     def said(self) -> SaidAlert:
         named = self.named
-        return say_alert(self.alert, named, all_subjects=len(self.subjects))
+        return say_alert(
+            self.alert, named, teams=self.teams, all_subjects=len(self.subjects)
+        )
 
     @property
     def named(self) -> Sequence[AlertSubject]:
@@ -214,11 +218,13 @@ def shown(
         if message.alert_id is not None:
             messages[message.alert_id].append(message)
     running = [each for each in silences if now and each.starts_at <= now]
+    teams = {name: owners(name) for name in {row.cluster for row in rows}}
     return [
         ShownAlert(
             row,
             subjects[row.pk],
             messages[row.pk],
+            teams[row.cluster],
             silence=_silence_of(row, subjects[row.pk], running),
             may_act=row.closed_at is None
             and may_act(user, row, (s.name for s in subjects[row.pk])),

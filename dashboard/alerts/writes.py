@@ -116,6 +116,19 @@ def end_silence(silence: Silence, *, by: User) -> None:
     _record(by, "silence.end", row)
 
 
+def end_of(starts_at: datetime, span: timedelta) -> datetime:
+    """Return when a silence of a span ends; AlertRefusedError if time has no such."""
+    try:
+        return starts_at + span
+    except OverflowError:
+        raise _begins_late() from None
+
+
+def _begins_late() -> AlertRefusedError:
+    text = _("A silence begins within %(days)s days.") % {"days": AHEAD.days}
+    return AlertRefusedError(text, "starts_at")
+
+
 def _check_times(starts_at: datetime, ends_at: datetime, now: datetime) -> None:
     if ends_at <= starts_at:
         raise AlertRefusedError(
@@ -127,10 +140,7 @@ def _check_times(starts_at: datetime, ends_at: datetime, now: datetime) -> None:
             "ends_at",
         )
     if starts_at - now > AHEAD:
-        raise AlertRefusedError(
-            _("A silence begins within %(days)s days.") % {"days": AHEAD.days},
-            "starts_at",
-        )
+        raise _begins_late()
 
 
 def _record(by: User, action: str, silence: Silence, reason: str = "") -> None:

@@ -29,6 +29,9 @@ DOORS: Final = {"sign_in", "sign_in_link"}
 
 NOT_ASKED: Final = {
     "alert_rule_matching": "it has a sentence for the form of a rule",
+    "provider_start": "it leads to the provider, and there is none here",
+    "provider_return": "the provider leads to it",
+    "sign_in_code": "it needs a password that was accepted; see test_second_factor",
     "report_figure": "it has a chart's data",
     "report_file": "it gives a file, once one was made",
     "report_status": "it has a run's state",
