@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import lru_cache
 from typing import Final
 
 from dashboard.models import GroupNote, Ownership, User
+from dashboard.wording.patterns import compiled
 
 MOST_REMEMBERED: Final = 50_000
 """Groups for which an `Owners` remembers the answer."""
@@ -71,7 +71,7 @@ class Owners:
             else:
                 beginning = _WILD.split(each.groups, maxsplit=1)[0]
                 tried = self._patterns.setdefault(beginning, [])
-                tried.append((at, _compiled(each.groups), each.owner))
+                tried.append((at, compiled(each.groups), each.owner))
         self._lengths = sorted({len(each) for each in self._patterns})
         self._known: dict[str, Owner | None] = {}
 
@@ -136,8 +136,3 @@ def _owner(row: Ownership) -> Owner:
 @lru_cache(maxsize=64)
 def _kept(owned: tuple[Owned, ...]) -> Owners:
     return Owners(owned)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # A bracket is no special character, as in `Grant`.
-    return re.compile(translate(pattern.replace("[", "[[]")))

@@ -24,10 +24,10 @@ from dashboard.models import (
     Silence,
 )
 from dashboard.models.fields import storable_name
+from dashboard.wording.patterns import matches
 
 from .engine import Closing, Explained, News, Opening, OpenSubject
 from .rules import Rule
-from .scope import matches
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from django.db.models import Q
 
 from analytics.holding import Threshold
 from dashboard.models import AlertRule
+from dashboard.wording.patterns import matches
 
 from .kinds import ABOUT, Kind
-from .scope import matches
 
 
 @dataclass(frozen=True)

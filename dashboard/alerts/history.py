@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 
+from dashboard.clock.moments import is_day, midnight
 from dashboard.models import Alert, AlertMessage, AlertRule, AlertSubject
-from dashboard.wording.cells import csv_cell
+from dashboard.wording.cells import csv_lines
 
 LONGEST: Final = 255
 CHUNK_ROWS: Final = 500
@@ -62,8 +60,8 @@ class Filters:
             rule=self.rule,
             severity=self.severity,
             state=self.state,
-            since=_midnight(self.since) if self.since else None,
-            until=_midnight(self.until) + timedelta(days=1) if self.until else None,
+            since=midnight(self.since) if self.since else None,
+            until=midnight(self.until) + timedelta(days=1) if self.until else None,
         )
 
 
@@ -76,8 +74,8 @@ def read_filters(given: Mapping[str, str]) -> Filters:
     allowed = {
         "severity": values["severity"] in AlertRule.Severity.values,
         "state": values["state"] in {"open", "closed"},
-        "since": _is_day(values["since"]),
-        "until": _is_day(values["until"]),
+        "since": is_day(values["since"]),
+        "until": is_day(values["until"]),
     }
     return Filters(
         **{n: value if allowed.get(n, True) else "" for n, value in values.items()}
@@ -114,13 +112,13 @@ def alerts_of(
 
 async def csv_pieces(alerts: QuerySet[Alert]) -> AsyncIterator[bytes]:
     """Yield a line of column names, then the alerts, safe to open in a spreadsheet."""
-    yield _csv([COLUMNS])
+    yield csv_lines([COLUMNS], UTC)
     sent = Count("messages", filter=Q(messages__state=AlertMessage.State.SENT))
     failed = Count("messages", filter=Q(messages__state=AlertMessage.State.GIVEN_UP))
     left = alerts.annotate(sent=sent, failed=failed).order_by("-pk")
     left = left.prefetch_related("subjects")
     while chunk := [each async for each in left[:CHUNK_ROWS]]:
-        yield _csv([[csv_cell(each, UTC) for each in _cells(row)] for row in chunk])
+        yield csv_lines([_cells(row) for row in chunk], UTC)
         left = left.filter(pk__lt=chunk[-1].pk)
 
 
@@ -140,22 +138,3 @@ def _cells(alert: Any) -> list[Any]:
         alert.sent,
         alert.failed,
     ]
-
-
-def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows(rows)
-    return buffer.getvalue().encode()
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.min < date.fromisoformat(text) < date.max
-    except ValueError:
-        return False
-
-
-def _midnight(day: str) -> datetime:
-    """Return the begin of a day in the reader's zone."""
-    begin = datetime.combine(date.fromisoformat(day), time())
-    return timezone.make_aware(begin, timezone.get_current_timezone())

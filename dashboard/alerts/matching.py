@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboard.accounts.owners import owners
-from dashboard.alerting.scope import matches
 from dashboard.live.documents import Overview
+from dashboard.wording.patterns import matches
 
 
 def groups_of(overview: Overview, pattern: str, team: str = "") -> list[str]:

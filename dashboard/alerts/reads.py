@@ -21,12 +21,12 @@ from typing_extensions import TypedDict
 from dashboard.accounts.owners import Owners, owners
 from dashboard.alerting.kinds import Kind
 from dashboard.alerting.said import SaidAlert, SaidSubject, say_alert
-from dashboard.alerting.scope import matches
 from dashboard.findings.said import say_finding
 from dashboard.live.alert_documents import AlertingDocument, RuleState
 from dashboard.live.documents import FindingState
 from dashboard.live.state import live_state
 from dashboard.models import Alert, AlertMessage, AlertRule, AlertSubject, Silence, User
+from dashboard.wording.patterns import matches
 
 from .logs import LogLine, log_of
 from .rights import may_act, may_rule

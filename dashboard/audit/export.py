@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC
 from typing import Any, Final
 
@@ -12,7 +10,7 @@ import orjson
 
 from dashboard.models import AuditEntry
 from dashboard.models.audit import AuditEntries
-from dashboard.wording.cells import csv_cell
+from dashboard.wording.cells import csv_lines
 
 CHUNK_ROWS: Final = 1000
 COLUMNS: Final = (
@@ -33,9 +31,9 @@ Pieces = AsyncIterator[bytes]
 
 async def csv_pieces(entries: AuditEntries) -> Pieces:
     """Yield a line of column names, then the entries, safe to open in a spreadsheet."""
-    yield _csv([COLUMNS])
+    yield csv_lines([COLUMNS], UTC)
     async for chunk in _chunks(entries):
-        yield _csv([[csv_cell(each, UTC) for each in _cells(row)] for row in chunk])
+        yield csv_lines([_cells(row) for row in chunk], UTC)
 
 
 async def json_pieces(entries: AuditEntries) -> Pieces:
@@ -54,12 +52,6 @@ async def _chunks(entries: AuditEntries) -> AsyncIterator[list[AuditEntry]]:
 
 def _cells(entry: AuditEntry) -> list[Any]:
     return [*(getattr(entry, name) for name in COLUMNS[:-1]), entry.details_text]
-
-
-def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows(rows)
-    return buffer.getvalue().encode()
 
 
 def _line(entry: AuditEntry) -> bytes:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 from typing import Final
 from urllib.parse import urlencode
 
-from django.utils import timezone
-
+from dashboard.clock.moments import is_day, midnight
 from dashboard.models import AuditEntry
 from dashboard.models.audit import AuditEntries
 
@@ -52,9 +51,9 @@ class Filters:
             if value := getattr(self, name):
                 found = found.filter(**{name: value})
         if self.since:
-            found = found.filter(at__gte=_midnight(self.since))
+            found = found.filter(at__gte=midnight(self.since))
         if self.until:
-            found = found.filter(at__lt=_midnight(self.until) + timedelta(days=1))
+            found = found.filter(at__lt=midnight(self.until) + timedelta(days=1))
         return found
 
 
@@ -68,22 +67,9 @@ def read_filters(fields: Mapping[str, str]) -> Filters:
         "kind": given["kind"] in KINDS,
         "action": given["action"] in SENTENCES,
         "outcome": given["outcome"] in AuditEntry.Outcome.values,
-        "since": _is_day(given["since"]),
-        "until": _is_day(given["until"]),
+        "since": is_day(given["since"]),
+        "until": is_day(given["until"]),
     }
     return Filters(
         **{n: value if allowed.get(n, True) else "" for n, value in given.items()}
     )
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.min < date.fromisoformat(text) < date.max
-    except ValueError:
-        return False
-
-
-def _midnight(day: str) -> datetime:
-    """Return the begin of a day in the reader's zone."""
-    begin = datetime.combine(date.fromisoformat(day), time())
-    return timezone.make_aware(begin, timezone.get_current_timezone())

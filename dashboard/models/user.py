@@ -16,7 +16,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import ClassVar, Final, Protocol
 
@@ -24,6 +23,8 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from dashboard.wording.patterns import matches
 
 from .fields import NameField, SealedField, StorableJSONField
 
@@ -195,9 +196,7 @@ class Grant(models.Model):
             return Role.VIEWER
         if place.cluster != self.cluster:
             return None
-        # A bracket is no special character, unlike in the names of files.
-        pattern = self.groups.replace("[", "[[]")
-        named = place.group is not None and fnmatchcase(place.group, pattern)
+        named = place.group is not None and matches(self.groups, place.group)
         return Role(self.role) if named or not self.groups else Role.VIEWER
 
 

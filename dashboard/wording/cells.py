@@ -8,6 +8,9 @@ and need none.
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
@@ -40,3 +43,11 @@ def in_zone(moment: datetime, zone: tzinfo) -> datetime:
     """Return a moment in a zone; one without zone is UTC, as Spark means it."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(zone)
+
+
+def csv_lines(rows: Iterable[Iterable[Any]], zone: tzinfo) -> bytes:
+    """Write rows as lines of CSV, safe to open in a spreadsheet."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerows([csv_cell(each, zone) for each in row] for row in rows)
+    return buffer.getvalue().encode()

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.alerting.scope import matches
 from dashboard.alerts.rights import cluster_choices, lies_in, may, may_act, may_rule
 from dashboard.models import Grant, Role, User
 from dashboard.models.user import NO_ROLE
+from dashboard.wording.patterns import matches
 
 from .made import made_alert, made_rule
 

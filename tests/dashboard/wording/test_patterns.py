@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.alerting.scope import matches
 from dashboard.models import Grant, Place, Role
+from dashboard.wording.patterns import matches
 
 
 @pytest.mark.parametrize(
