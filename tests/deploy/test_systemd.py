@@ -33,7 +33,8 @@ SECRETS: Final = {
     "database": ("ROCKETSCOPE_DATABASE_URL",),
     "redis": ("ROCKETSCOPE_REDIS_URL",),
     "s3": ("ROCKETSCOPE_S3_SECRET_KEY",),
-    "web": ("ROCKETSCOPE_SECRET_KEY", "ROCKETSCOPE_METRICS_TOKEN"),
+    "key": ("ROCKETSCOPE_SECRET_KEY",),
+    "web": ("ROCKETSCOPE_METRICS_TOKEN",),
 }
 HARDENED: Final = {
     "User": "rocketscope",
