@@ -2,7 +2,7 @@
 
 Apprise knows a hundred services and logs why a sending failed instead of raising, so
 its log is read while it sends. It is imported here only, in the process that sends and
-where an address is checked: it takes 30 MB and a second.
+where an address is checked: it takes 48 MB and 1.6 s.
 """
 
 from __future__ import annotations
