@@ -27,7 +27,7 @@ from .condition import CLOSING
 from .matching import groups_of
 from .reads import rules_of
 from .refusals import AlertRefusedError
-from .rights import cluster_choices
+from .rights import cluster_choices, may_rule, must
 from .rule_forms import (
     LIMITED,
     OF_GROUPS,
@@ -57,6 +57,11 @@ def change(request: HttpRequest, cluster: str, pk: int) -> HttpResponse:
     """Show a rule's form, or save it."""
     found = find_cluster(cluster)
     rule = get_object_or_404(rules_of(found.name), pk=pk)
+    if request.method == "POST":
+        # Before the form is read: whoever may not change it learns nothing from that.
+        user = user_of(request)
+        allowed = may_rule(user, rule.cluster, rule.kind, rule.groups)
+        must(allowed, user, Role.ADMIN)
     return _form(request, found, rule, initial_of(rule))
 
 

@@ -41,7 +41,10 @@ while seen.state in {"queued", "running"}:
     seen = reports_one_run.sync(run.id, client=client)
 print(seen.state, seen.error)
 if seen.state == "done":
-    kept = reports_kept_file.sync(run.id, "csv", client=client)
+    kept = None
+    while kept is None or isinstance(kept, Problem):  # made after the report is done
+        time.sleep(1)
+        kept = reports_kept_file.sync(run.id, "csv", client=client)
     assert kept.payload.read(1), kept
 """
 
