@@ -101,6 +101,10 @@ class Owners:
         return min(matching, key=lambda each: each[0])[1] if matching else None
 
 
+NOBODY: Final = Owners(())
+"""Owners where no team owns anything."""
+
+
 def owners(cluster: str) -> Owners:
     """Return who owns the groups of a cluster as of now, by one query.
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from analytics.holding import QUIET, Reading, Standing, step
-from dashboard.accounts.owners import Owners
+from dashboard.accounts.owners import NOBODY, Owners
 from dashboard.live.alert_documents import AlertingDocument, RuleState
 from dashboard.live.documents import FindingState
 from dashboard.models import Alert
@@ -29,9 +29,6 @@ from .rules import Rule
 UNKNOWN_NAMED: Final = 5
 URGENT_GROUPS: Final = 20
 """More groups than this are not looked at each second for the sake of alerts."""
-
-NOBODY: Final = Owners(())
-"""Owners where no team owns anything."""
 
 MOVING: Final = frozenset({Kind.IN_STOPS, Kind.OUT_STOPS, Kind.DEAD_LETTERS})
 

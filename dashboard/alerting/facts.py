@@ -56,10 +56,11 @@ def group_facts(rule: Rule, look: GroupLook, read: Read, movement: Movement) -> 
         "lag_partial": row["lag_partial"],
         "rate_in": row["rate_in"],
         "rate_out": row["rate_out"],
+        "rate_partial": row.get("rate_partial", False),
         "members": row["members"],
         "queues": queues,
         "queue_count": len(chosen),
-        "silent": [each for each in look.silent if each in owners],
+        "silent": [each for each in dict.fromkeys(look.silent) if each in owners],
         "finding": finding,
     }
 

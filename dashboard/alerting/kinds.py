@@ -25,7 +25,7 @@ class About:
 
     `usual` is the limit that a new rule offers, in the kind's unit, and `most` the
     greatest that is accepted; both None where the kind has no limit. `below` is set if
-    it fires under its limit. `tried` says that the stored samples can answer it.
+    it fires under its limit.
     """
 
     unit: Unit
@@ -33,7 +33,6 @@ class About:
     most: float | None
     below: bool = False
     broker: bool = False
-    tried: bool = True
 
 
 MINUTE_MS: Final = 60_000
@@ -45,9 +44,9 @@ ABOUT: Final[Mapping[str, About]] = {
     Kind.DRAIN: About("ms", 30 * MINUTE_MS, YEAR_MS),
     Kind.IN_STOPS: About("ms", 10 * MINUTE_MS, YEAR_MS),
     Kind.OUT_STOPS: About("ms", MINUTE_MS, YEAR_MS),
-    Kind.FINDING: About("", None, None, tried=False),
+    Kind.FINDING: About("", None, None),
     Kind.MEMBERS: About("members", 1, 100_000, below=True),
     Kind.SKEW: About("ratio", 4.0, 1e6),
-    Kind.DEAD_LETTERS: About("messages", 0, 1e15, tried=False),
-    Kind.BROKER: About("ms", 2 * MINUTE_MS, YEAR_MS, broker=True, tried=False),
+    Kind.DEAD_LETTERS: About("messages", 0, 1e15),
+    Kind.BROKER: About("ms", 2 * MINUTE_MS, YEAR_MS, broker=True),
 }

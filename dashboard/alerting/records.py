@@ -7,7 +7,6 @@ which no reason is known if they came together.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -28,8 +27,6 @@ from dashboard.wording.patterns import matches
 
 from .engine import Closing, Explained, News, Opening, OpenSubject
 from .rules import Rule
-
-logger = logging.getLogger(__name__)
 
 WAIT: Final = timedelta(seconds=2)
 """How long a first message waits for further groups of the same alert."""

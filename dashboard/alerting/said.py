@@ -5,7 +5,7 @@ what to do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -57,7 +57,7 @@ class SaidAlert:
     since: str
     subjects: Sequence[SaidSubject]
     more: int = 0
-    link: str = field(default="")
+    link: str = ""
 
 
 def say_alert(
@@ -167,7 +167,9 @@ def _what(alert: Alert, subject: AlertSubject) -> str:
             "%(n)s queues of %(group)s stand still",
             number,
         )
-        return form % {"group": name, "n": count(number)}
+        # Of queues whose lag is not known, nobody can say whether they stand still.
+        least = "≥ " if facts.get("partial") else ""
+        return form % {"group": name, "n": f"{least}{count(number)}"}
     if alert.kind == Kind.DRAIN and value is None:
         return _("The lag of %(group)s does not shrink") % {"group": name}
     return _SENTENCES[Kind(alert.kind)]() % {"name": name, "value": shown}

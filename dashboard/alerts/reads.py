@@ -20,13 +20,13 @@ from typing_extensions import TypedDict
 
 from dashboard.accounts.owners import Owners, owners
 from dashboard.alerting.kinds import Kind
+from dashboard.alerting.records import silence_of
 from dashboard.alerting.said import SaidAlert, SaidSubject, say_alert
 from dashboard.findings.said import say_finding
 from dashboard.live.alert_documents import AlertingDocument, RuleState
 from dashboard.live.documents import FindingState
 from dashboard.live.state import live_state
 from dashboard.models import Alert, AlertMessage, AlertRule, AlertSubject, Silence, User
-from dashboard.wording.patterns import matches
 
 from .logs import LogLine, log_of
 from .rights import may_act, may_rule
@@ -78,9 +78,8 @@ class ShownAlert:
 
     @property
     def named(self) -> Sequence[AlertSubject]:
-        """The subjects that are described: those that are open before others."""
-        ordered = sorted(self.subjects, key=lambda each: each.closed_at is not None)
-        return ordered[:MOST_SUBJECTS]
+        """The subjects that are described."""
+        return _named(self.subjects)
 
     @property
     def described(self) -> list[Described]:
@@ -207,13 +206,20 @@ def shown(
     silences: Sequence[Silence] = (),
     now: datetime | None = None,
 ) -> list[ShownAlert]:
-    """Return alerts with their groups and messages, in two queries for all."""
+    """Return alerts with their groups and messages, in three queries for all.
+
+    Facts are read only of the groups that are described: there may be 500 others.
+    """
     rows = list(alerts)
     keys = [row.pk for row in rows]
     subjects: dict[int, list[AlertSubject]] = {key: [] for key in keys}
     messages: dict[int, list[AlertMessage]] = {key: [] for key in keys}
-    for subject in AlertSubject.objects.filter(alert__in=keys):
+    for subject in AlertSubject.objects.filter(alert__in=keys).defer("facts"):
         subjects[subject.alert_id].append(subject)
+    named = {each.pk: each for found in subjects.values() for each in _named(found)}
+    facts = AlertSubject.objects.filter(pk__in=named).values_list("pk", "facts")
+    for pk, known in facts:
+        named[pk].facts = known
     for message in AlertMessage.objects.filter(alert__in=keys):
         if message.alert_id is not None:
             messages[message.alert_id].append(message)
@@ -231,6 +237,12 @@ def shown(
         )
         for row in rows
     ]
+
+
+def _named(subjects: Sequence[AlertSubject]) -> Sequence[AlertSubject]:
+    """Return those of an alert that are described: the open ones before others."""
+    ordered = sorted(subjects, key=lambda each: each.closed_at is not None)
+    return ordered[:MOST_SUBJECTS]
 
 
 def silences_of(cluster: str) -> QuerySet[Silence]:
@@ -321,9 +333,7 @@ def _silence_of(
     names = [each.name for each in subjects if each.closed_at is None]
     if alert.closed_at is not None or not names:
         return None
-    covering = [s for s in silences if s.rule_id in {None, alert.rule_id}]
-    found = [next((s for s in covering if matches(s.groups, n)), None) for n in names]
-    return found[-1] if all(found) else None
+    return silence_of(silences, alert, names)
 
 
 def _summary(

@@ -18,8 +18,8 @@ import orjson
 import redis.asyncio
 from django.db import DatabaseError
 
-from dashboard.accounts.owners import owners
-from dashboard.alerting.engine import NOBODY, Engine
+from dashboard.accounts.owners import NOBODY, owners
+from dashboard.alerting.engine import Engine, News
 from dashboard.alerting.looks import BrokerLook, GroupLook
 from dashboard.alerting.records import keep_up, load_open, write_news
 from dashboard.alerting.rules import Rule, active_rules
@@ -130,7 +130,9 @@ class AlertWatch:
             document["fault"] = self._fault
         self._fault = ""
         memory = {"version": _VERSION, **engine.dump()}
-        packed = await asyncio.to_thread(lambda: zlib.compress(orjson.dumps(memory), 1))
+        packed = await asyncio.to_thread(
+            lambda: zlib.compress(orjson.dumps(memory), _FAST)
+        )
         await store(
             {
                 alerting_key(self._cluster): orjson.dumps(document),
@@ -142,14 +144,23 @@ class AlertWatch:
         news = self._engine.take_news()
         if not news:
             return
+        left = await self._not_written(news)
+        if len(left) > 0 and len(news) > 1:
+            # What cannot be written of one group must not hold up the others.
+            left = [each for one in news for each in await self._not_written([one])]
+        self._engine.put_back(left)
+        if len(left) < len(news):
+            self._wake_sender()
+
+    async def _not_written(self, news: list[News]) -> list[News]:
+        """Write news together; return them if they were not written."""
         now = moment_of(self._now_ms())
         try:
             await self._keeper.call(lambda: write_news(self._cluster, news, now))
         except Exception as error:
-            self._engine.put_back(news)
             self._failed("what began and ended", error)
-        else:
-            self._wake_sender()
+            return news
+        return []
 
     async def _keep_up(self) -> None:
         now, rules = moment_of(self._now_ms()), self._rules

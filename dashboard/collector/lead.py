@@ -268,14 +268,15 @@ class Lead:
         changed: list[str],
     ) -> GroupUpdate | None:
         """Look at one group; return what to publish, if there is a new sight of it."""
-        seen = self._see(sweep, sweep.snapshot.groups[name])
+        dead_letters = _dead_letters(sweep.snapshot, name)
+        seen = self._see(sweep, sweep.snapshot.groups[name], dead_letters)
         if seen.turn is not None:
             changed.append(name)
         if seen.sight is None:
             return None
         trend = self._trends.setdefault(name, LagTrend())
         row = overview_row(seen.sight, trend)
-        self.alerts.look(seen.sight, row, _dead_letters(sweep.snapshot, name))
+        self.alerts.look(seen.sight, row, dead_letters)
         update = None
         if self._has_document(name, watched):
             update = self._update(seen.sight, name in watched)
@@ -566,7 +567,9 @@ class Lead:
                 )
         return GroupWatch(book, earlier)
 
-    def _see(self, sweep: Sweep, group: GroupSnapshot) -> Seen:
+    def _see(
+        self, sweep: Sweep, group: GroupSnapshot, dead_letters: int | None
+    ) -> Seen:
         watch = self.groups[group.name]
         holdings = self._holdings.get(group.name, {})
         if sweep.asked:
@@ -579,7 +582,7 @@ class Lead:
             sweep.asked,
             hosted={name: each.busy_since_ms for name, each in holdings.items()},
             wish=self.wanted_strategies.get(group.name),
-            dead_letters=_dead_letters(sweep.snapshot, group.name),
+            dead_letters=dead_letters,
         )
         try:
             seen = watch.see(look)

@@ -202,10 +202,10 @@ class AlertSubject(models.Model):
 class AlertMessage(models.Model):
     """A message to one channel: written with the event, sent until it is accepted.
 
-    `content` holds what it says, as values; words are chosen when it is sent. A row is
-    claimed until `claimed_until` by the process that sends it. If that process ends
-    without an answer, the message is sent again, and says so: `attempts` is then above
-    0 with no `error` for the last attempt.
+    What it says is worked out when it is sent; `content` has from which group on
+    (`after`) those are that it tells of. A row is claimed until `claimed_until` by the
+    process that sends it. If that process ends without an answer, the message is sent
+    again, and says so.
     """
 
     class What(models.TextChoices):

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard.accounts.owners import Owner, Owners
+from dashboard.accounts.owners import NOBODY, Owner, Owners
 from dashboard.brokers.reach import is_partial
 from dashboard.findings.tags import finding_title
 from dashboard.frame import tags
@@ -31,7 +31,6 @@ from .tags import trend
 LEVELS: Final = ("crit", "warn", "unk", "ok")
 _TOPICS_NAMED: Final = 2
 
-NOBODY: Final = Owners([])
 
 Holders = Callable[[], Mapping[str, Sequence[str]]]
 """Reads the client ids that own queues, by group."""

@@ -63,10 +63,11 @@ def test_the_reason_without_a_finding() -> None:
     assert "1 queue of billing stands still" in body
     assert "Its owner c1 does not answer when asked." in body
     row = Alert.objects.get().subjects.get()
-    row.facts["silent"] = []
+    row.facts |= {"silent": [], "partial": True}
     row.save()
     body = text_of(the_message(), "en").body
     assert "c1 holds it and has committed nothing for 12 s." in body
+    assert "≥ 1 queue of billing stands still" in body
 
 
 def test_what_is_said_when_it_is_over() -> None:

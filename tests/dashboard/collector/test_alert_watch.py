@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import redis.asyncio
 from django.db import OperationalError
 
-from dashboard.alerting.engine import Engine
+from dashboard.alerting.engine import Engine, News, Opening
+from dashboard.alerting.records import write_news
 from dashboard.collector import alert_watch
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.live.alert_documents import AlertingDocument
@@ -235,6 +237,25 @@ async def test_what_the_database_refuses_is_written_with_a_later_sweep(
     await running.sweep(lag=60)
     assert await alerts() == [("Lag", True)]
     assert "fault" not in document()
+
+
+async def test_what_cannot_be_written_of_one_group_holds_up_no_other(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(cluster: str, news: list[News], now: datetime) -> None:
+        if any(each.rule.name == "Bad" for each in news if isinstance(each, Opening)):
+            raise ValueError("no database takes this")
+        write_news(cluster, news, now)
+
+    await add_rule()
+    await AlertRule.objects.acreate(name="Bad", kind="lag", limit=50)
+    await running.sweep()
+    monkeypatch.setattr(alert_watch, "write_news", write)
+    await running.sweep(lag=60)
+    assert await alerts() == [("Lag", True)]
+    assert "no database takes this" in document()["fault"]
+    await running.sweep(lag=0)
+    assert await alerts() == [("Lag", False)]
 
 
 async def test_a_fault_of_ours_is_shown_and_holds_up_nothing(
