@@ -14,7 +14,7 @@ to sqrt(n - 1), `gini` from 0 to 1 - 1/n.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
 
@@ -40,7 +40,7 @@ def scores(loads: Sequence[float]) -> Scores:
 
 def member_loads(
     values: Sequence[float | None],
-    owners: Sequence[Iterable[str]],
+    owners: Sequence[Collection[str]],
     members: Iterable[str],
 ) -> list[float] | None:
     """Return the load of each member; None where a value or an owner is not known.
@@ -51,19 +51,20 @@ def member_loads(
     `members` come last. A queue of several owners is a load for each of them.
     """
     loads = dict.fromkeys(ids := list(members), 0.0)
+    listed = len(loads)
     for value, holders in zip(values, owners, strict=True):
-        each_once = dict.fromkeys(holders)
-        if value is None or not each_once:
+        if value is None or not holders:
             return None
-        for holder in each_once:
+        # Most queues have one owner; only several can repeat a client id.
+        for holder in holders if len(holders) == 1 else dict.fromkeys(holders):
             loads[holder] = loads.get(holder, 0.0) + value
-    others = [load for holder, load in loads.items() if holder not in set(ids)]
+    others = list(loads.values())[listed:]
     return [loads[client_id] for client_id in ids] + others
 
 
 def skew(
     lags: Sequence[float | None],
-    owners: Sequence[Iterable[str]],
+    owners: Sequence[Collection[str]],
     members: Iterable[str],
 ) -> float | None:
     """Return the largest lag of a member divided by the mean lag.

@@ -140,10 +140,9 @@ def figures_of(
     are not known, so any member may have more.
     """
     # A CONFIG list may name queues that the topic does not have.
+    position = columns.positions.get
     held = {
-        client_id: [
-            columns.positions[queue] for queue in share if queue in columns.positions
-        ]
+        client_id: [at for queue in share if (at := position(queue)) is not None]
         for client_id, share in plan.by_client.items()
     }
     shares = tuple(
@@ -187,6 +186,7 @@ def _changes(
         at
         for at, before in enumerate(present)
         if before is not None
+        and before != owners[at]
         and at not in columns.unheard
         and set(before) != set(owners[at])
     ]
@@ -208,10 +208,7 @@ def _evenness(
 
 def _twice(owners: Sequence[Sequence[str]], shared_ids: Sequence[str]) -> int:
     shared = set(shared_ids)
-    return sum(
-        len(holders) > 1 or any(holder in shared for holder in holders)
-        for holders in owners
-    )
+    return sum(len(holders) > 1 or not shared.isdisjoint(holders) for holders in owners)
 
 
 def _member_figures(
