@@ -45,6 +45,7 @@ from operator import ge
 from pathlib import Path
 from typing import Final
 
+from benchmarks.goals import Goal
 from rmqcore.errors import RmqError
 from rmqcore.model import Message
 from rmqcore.protocol.batch import encode_batch
@@ -60,6 +61,8 @@ TOPIC: Final = "Benchmark"
 QUEUES: Final = 8
 BATCH: Final = 32
 FLOORS: Final = {"async": 15_000, "batch": 60_000, "pull": 100_000}
+# Least part of Apache's rate in the same run.
+RATIOS: Final = {"sync 1": 0.5, "sync 16": 0.5, "async": 0.5, "batch": 1.0, "pull": 1.0}
 _LENGTH: Final = struct.Struct(">I")
 _HEADER: Final = struct.Struct(">II")
 
@@ -445,6 +448,11 @@ def main() -> int:
             restarted = restart()
         report("embedded", results, beside)
         print(f"restart over {log / 2**20:,.0f} MiB of log: {restarted:.2f} s")
+    if beside:
+        for row, peer in zip(results, beside, strict=True):
+            what = f"rate of the embedded broker by Apache's, {row.scenario}"
+            goal = Goal(what, RATIOS[row.scenario], "times", at_least=True)
+            print(goal.line(row.rate / peer.rate))
     missed = [r for r in results if r.rate < FLOORS.get(r.scenario, 0)]
     for row in missed:
         print(f"below the floor: {row.scenario}, {FLOORS[row.scenario]:,} wanted")

@@ -31,6 +31,7 @@ import orjson
 import redis
 from playwright.sync_api import CDPSession, Page
 
+from benchmarks.goals import Goal
 from dashboard.live.names import group_key
 from tests.dashboard.documents import large_group, now_ms
 from tests.support.browser import chromium, find_chromium
@@ -41,8 +42,9 @@ from tests.support.valkey import Valkey
 ROOT: Final = Path(__file__).resolve().parent.parent
 CLUSTER: Final = "bench"
 GROUP: Final = "orders"
-TARGET_MS: Final = 2000.0
-TARGET_SIZE: Final = (10_000, 500)
+GOAL_SIZE: Final = (10_000, 500)
+SERVER: Final = Goal("what-if page, 10,000 queues × 500 members, server", 1000, "ms")
+DRAWN_BY: Final = Goal("what-if page, 10,000 queues × 500 members, drawn", 2000, "ms")
 START_SECONDS: Final = 60.0
 DRAWN: Final = """
 () => document.querySelector("[data-after]")?.firstElementChild
@@ -176,10 +178,10 @@ def after_edit(page: Page, factor: str) -> float:
 
 
 def main() -> None:
-    """Print the medians, and whether the target was met."""
+    """Print the medians, and whether the goals were met."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queues", type=int, default=TARGET_SIZE[0])
-    parser.add_argument("--members", type=int, default=TARGET_SIZE[1])
+    parser.add_argument("--queues", type=int, default=GOAL_SIZE[0])
+    parser.add_argument("--members", type=int, default=GOAL_SIZE[1])
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
     if find_chromium() is None:
@@ -209,11 +211,7 @@ def main() -> None:
     print(f"{given.queues:,} queues x {given.members:,} members, {given.repeat} runs\n")
     print(f"  server             {middle['server']:8.0f} ms")
     print(f"  page loaded        {middle['loaded']:8.0f} ms")
-    verdict = ""
-    if (given.queues, given.members) == TARGET_SIZE:
-        verdict = f"  target < {TARGET_MS:g} ms: "
-        verdict += "met" if middle["drawn"] < TARGET_MS else "MISSED"
-    print(f"  first answer drawn {middle['drawn']:8.0f} ms{verdict}")
+    print(f"  first answer drawn {middle['drawn']:8.0f} ms")
     print(f"    scripts not loaded before {cold['drawn']:.0f} ms")
     print(f"  after an edit      {median(edits):8.0f} ms")
     print(
@@ -221,6 +219,9 @@ def main() -> None:
         f"{middle['page_cpu']:.0f} ms page"
     )
     print(f"\n  {middle['bytes'] / 1e6:.1f} MB of page")
+    if (given.queues, given.members) == GOAL_SIZE:
+        print(SERVER.line(middle["server"]))
+        print(DRAWN_BY.line(middle["drawn"]))
 
 
 if __name__ == "__main__":
