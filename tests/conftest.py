@@ -40,6 +40,14 @@ def passwords_are_hashed_cheaply() -> None:
     hash_cheaply()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def static_files_are_listed_once() -> None:
+    """Spare each test client a look at every static file."""
+    from tests.support.static_files import list_files_once
+
+    list_files_once()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip `interop` tests where no real Apache RocketMQ can be started."""
     reason = missing_tool()
