@@ -128,6 +128,11 @@ class OwnershipTracker:
         """Return the queues that look wrong, how, and since when."""
         return [(key, wrong, since) for key, (wrong, since) in self._suspects.items()]
 
+    @property
+    def rests(self) -> bool:
+        """Whether no queue looks wrong."""
+        return not self._suspects
+
     def judge(
         self, group: GroupSnapshot, now_ms: int, away: Collection[str] = ()
     ) -> Ownership:

@@ -44,6 +44,11 @@ class GrowthMeter:
         steps = {"steps": list(self._steps)} if self._steps else {}
         return {"total": self._total, **steps}
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing has grown within the window."""
+        return not self._steps
+
     def take(self, total: int | None, at_ms: int, *, anew: bool = False) -> Growth:
         """Take the total as seen now, None when unknown; return the growth.
 

@@ -77,6 +77,11 @@ class Turnover:
                 kept.popleft()
 
     @property
+    def rests(self) -> bool:
+        """Whether nothing is counted that time will take away again."""
+        return not self._stays and not self._moves
+
+    @property
     def stays(self) -> list[str]:
         """The members that stayed only for a short time, oldest first."""
         return [client for _at, client in self._stays]
