@@ -293,6 +293,7 @@ class GroupWatch:
             rates=self._history.rates(),
             trend=self._trend(look),
             taken_at_ms=now_ms,
+            totals=None,
         )
 
     def _trend(self, look: Look) -> QueueTrend | None:
@@ -447,7 +448,9 @@ class GroupWatch:
             )
         found = self._find(look, facts, handovers)
         rules = rules_document(self._rules.asked)
-        sight = replace(facts, findings=found, rules=rules)
+        sight = replace(
+            facts, findings=found, rules=rules, totals=group_totals(facts)
+        )
         if sight.complete:
             status = sight_status(sight, group_totals(sight))
             self._whole = Whole(look.taken_at_ms, tuple(found), status)
