@@ -178,7 +178,7 @@ class StandIn:
 
     @staticmethod
     def _pipe(pipe: IO[str] | None) -> IO[str]:
-        assert pipe is not None  # noqa: S101 - both are pipes
+        assert pipe is not None
         return pipe
 
 

@@ -58,7 +58,7 @@ class Broker:
         self._high = [[1_000_000] * self.queues for _ in self.topics]
         self._done = [self._of_group(n) for n in range(len(self.groups))]
         self._moves = 0
-        self._stats = {name: b"" for name in self.topics}
+        self._stats = dict.fromkeys(self.topics, b"")
         self._entries = [b""] * len(self.groups)
         self._offsets = b""
         for topic in range(len(self.topics)):
@@ -150,8 +150,10 @@ class Broker:
         table = b",".join(self._entries)
         pulled = table if self.members else b""
         self._offsets = b"".join(
-            (b'{"dataVersion":', _VERSION, b',"offsetTable":{', table)
-            + (b'},"pullOffsetTable":{', pulled, b"}}")
+            (
+                *(b'{"dataVersion":', _VERSION, b',"offsetTable":{', table),
+                *(b'},"pullOffsetTable":{', pulled, b"}}"),
+            )
         )
 
     def _clients(self, group: int) -> list[str]:
@@ -193,9 +195,7 @@ class Broker:
             "PROP_CONSUMEORDERLY": "false",
             "PROP_CONSUMER_START_TIMESTAMP": "1700000000000",
         }
-        info = ConsumerRunningInfo(
-            properties, held, tuple(self._subscriptions(group))
-        )
+        info = ConsumerRunningInfo(properties, held, tuple(self._subscriptions(group)))
         return encode_consumer_running_info(info)
 
     def _listings(self) -> tuple[bytes, bytes]:
@@ -230,7 +230,7 @@ class Peer(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember where to write."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - it is TCP
+        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:

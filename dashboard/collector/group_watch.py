@@ -448,9 +448,7 @@ class GroupWatch:
             )
         found = self._find(look, facts, handovers)
         rules = rules_document(self._rules.asked)
-        sight = replace(
-            facts, findings=found, rules=rules, totals=group_totals(facts)
-        )
+        sight = replace(facts, findings=found, rules=rules, totals=group_totals(facts))
         if sight.complete:
             status = sight_status(sight, group_totals(sight))
             self._whole = Whole(look.taken_at_ms, tuple(found), status)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
@@ -222,7 +223,13 @@ def _unclaimed_topics(group: GroupSnapshot) -> set[str]:
 def _inferred(look: _Look) -> RowOwners:
     if look.expected is None:
         return RowOwners(NOBODY, None)
-    return RowOwners((look.expected,), look.source, look.expected)
+    return _believed(look.expected, look.source)
+
+
+@lru_cache(maxsize=4096)
+def _believed(client: str, source: Source) -> RowOwners:
+    """Return what is said of all queues that a member is believed to hold."""
+    return RowOwners((client,), source, client)
 
 
 def _claimed(

@@ -42,8 +42,8 @@ from rmqcore.transport.pool import ChannelPool
 from .ages import GroupAges, Pair, ask_ages
 from .assemble import Gathered, assemble
 from .breaker import SILENT_PAUSE_S, Breakers
-from .line import Line
 from .joined_members import JoinedMembers
+from .line import Line
 from .listings import Remembered
 from .memory import Memory, remember_members
 from .names import is_system_topic
