@@ -20,8 +20,8 @@ ten seconds takes a tenth of it of one core. The stages are told by processor ti
 - kept: samples chosen, sent to the lake, epochs to the database
 - left: what the next leader continues from, encoded and sent to the cache
 
-`--profile LINES` profiles one sweep. Memory is this process's, resident, before the first sweep,
-at the end and at its peak.
+`--profile LINES` profiles one sweep. Memory is this process's, resident, before the
+first sweep, at the end and at its peak.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -72,12 +72,16 @@ class Time:
         """Milliseconds since 1970."""
         return round(time.time() * 1000) + self.ahead_ms
 
+    async def sleep(self, seconds: float) -> None:
+        """Sleep on the running loop."""
+        await asyncio.sleep(seconds)
+
 
 @dataclass(slots=True)
 class Stages:
     """Processor time by stage; nested stages are taken off the outer ones."""
 
-    spent: Counter[str] = field(default_factory=Counter)
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     _inner: list[float] = field(default_factory=list)
 
     @contextmanager
@@ -120,7 +124,7 @@ class Sweep:
 
     wall: float
     cpu: float
-    stages: Counter[str]
+    stages: dict[str, float]
 
 
 def watch_stages() -> Stages:
@@ -244,7 +248,7 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
         return Sweep(
             time.perf_counter() - wall,
             time.process_time() - cpu,
-            Counter(stages.spent),
+            defaultdict(float, stages.spent),
         )
 
     try:

@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import struct
 import sys
+from functools import partial
 from typing import Final
 
 import orjson
@@ -272,9 +273,7 @@ async def serve(options: argparse.Namespace) -> None:
     loop = asyncio.get_running_loop()
     brokers = [Broker(options, f"cluster-{n}") for n in range(options.clusters)]
     for broker in brokers:
-        server = await loop.create_server(
-            lambda broker=broker: Peer(broker), "127.0.0.1", 0
-        )
+        server = await loop.create_server(partial(Peer, broker), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         broker.address = f"127.0.0.1:{port}"
     print(orjson.dumps([each.address for each in brokers]).decode(), flush=True)
