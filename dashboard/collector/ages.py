@@ -149,6 +149,8 @@ def oldest_of(
     `within` are the rows that count; without them, all do.
     """
     places = range(len(table)) if within is None else within
+    if table.lag.complete and not any(table.lag.values):
+        return 0 if len(table) else None, False
     rows = [row for row in places if table.waiting(row) != 0]
     if not rows:
         return 0 if len(table) else None, False

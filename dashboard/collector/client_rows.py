@@ -59,7 +59,8 @@ class ClientRows:
             return
         # Two processes with one id are two owners of a queue that is counted once.
         rows = sight.ownership.rows
-        owned = Counter(owner for row in rows for owner in set(row.owners))
+        # Not the Counter itself, which takes far more and is kept for each group.
+        owned = dict(Counter(owner for row in rows for owner in set(row.owners)))
         state = (
             group.kind,
             group.subscriptions,

@@ -167,6 +167,10 @@ class EpochBook:
         number = current.number + 1
         return self._turn(ended, Epoch(number, membership, cause, self._seen_ms, at_ms))
 
+    def see_again(self, at_ms: int) -> None:
+        """Take a sweep that shows the running epoch as the last one did."""
+        self._seen_ms = at_ms
+
     def take_learned(self) -> Epoch | None:
         """Return the running epoch if more is known of it than when last asked."""
         learned, self._learned = self._learned, False

@@ -82,6 +82,8 @@ class Sight:
     trend: QueueTrend | None = None
     held: Held | None = None
     held_status: Status | None = None
+    totals: GroupTotals | None = None
+    """The sums, where they have been taken already."""
 
     @property
     def complete(self) -> bool:
@@ -137,6 +139,8 @@ def group_document(sight: Sight, stamp: Stamp) -> GroupState:
 
 def group_totals(sight: Sight) -> GroupTotals:
     """Return the sums of a group; unknown where nothing is known."""
+    if sight.totals is not None:
+        return sight.totals
     table = sight.group.queues
     rows = sight.ownership.rows
     nobody = "members" in sight.group.unknown and not sight.group.members
@@ -207,8 +211,11 @@ def _skew(sight: Sight) -> float | None:
     group, read = sight.group, sight.group.read_topics()
     table = group.queues
     rows = [row for row, key in enumerate(table.keys) if read is None or key[0] in read]
+    lags = table.lag.values
     found = skew(
-        [table.waiting(row) for row in rows],
+        [lags[row] for row in rows]
+        if table.lag.complete
+        else [table.waiting(row) for row in rows],
         [sight.ownership.rows[row].owners for row in rows],
         [member.client_id for member in group.members],
     )

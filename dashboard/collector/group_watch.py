@@ -31,6 +31,7 @@ from dashboard.live.documents import (
     FindingState,
     GroupState,
     Held,
+    QueueTrend,
     Status,
     Text,
 )
@@ -62,6 +63,9 @@ REPORT_STANDS_MS: Final = 15_000
 
 LABELS_TOLD: Final = 3
 
+APART_MS: Final = 120_000
+"""After a longer time without a look, a group at rest is judged anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -80,15 +84,22 @@ class Look:
     hosted: Mapping[str, int | None] = field(default_factory=dict)
     wish: WantedStrategy | None = None
     dead_letters: int | None = None
+    trend: bool = True
+    """Whether the lag of each queue over the last minutes is wanted, to be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The result of one look; `sight` is None when the group must be asked first."""
+    """The result of one look; `sight` is None when the group must be asked first.
+
+    `rests` when the look showed what the last one did: then only times and rates are
+    new.
+    """
 
     sight: Sight | None
     turn: EpochTurn | None = None
     handovers: tuple[Handover, ...] = ()
+    rests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,15 @@ class Whole:
     at_ms: int
     findings: tuple[FindingState, ...]
     status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What a look has to show for a group at rest to stay so."""
+
+    group: GroupSnapshot
+    dead_letters: int | None
+    brokers: frozenset[str]
 
 
 class GroupWatch:
@@ -156,6 +176,8 @@ class GroupWatch:
         shown = _shown_slots(earlier) if earlier else {}
         self._hues = Hues.restored(shown, memory.get("hues", {}))
         self._last_change = _newest_change(earlier, memory.get("change"))
+        self._rest: _Rest | None = None
+        """Set while the group is at rest."""
 
     def dump(self) -> dict[str, Any]:
         """Return the state that the next leader continues from, as plain values."""
@@ -190,7 +212,14 @@ class GroupWatch:
             broker.tolerated(look.taken_at_ms) for broker in needed
         ):
             return Seen(None)
+        apart_ms = look.taken_at_ms - self._taken_at_ms
         self._taken_at_ms = look.taken_at_ms
+        rest, self._rest = self._rest, None
+        if rest is not None and apart_ms <= APART_MS and _shows(look, needed, rest):
+            self._rest = rest
+            self.sight = self._see_again(look, needed)
+            return Seen(self.sight, rests=True)
+        seen = look
         look = self._with_ages(look)
         turn = self._observe_epoch(look, needed)
         if turn is not None:
@@ -214,7 +243,61 @@ class GroupWatch:
             )
         )
         self.sight = self._sight(look, group, needed, handovers)
+        if turn is None and self._comes_to_rest(seen, self.sight):
+            names = frozenset(broker.name for broker in needed)
+            self._rest = _Rest(seen.group, seen.dead_letters, names)
         return Seen(self.sight, turn, tuple(handovers))
+
+    def _comes_to_rest(self, look: Look, sight: Sight) -> bool:
+        """Tell whether a next look that shows the same would lead to the same.
+
+        Nothing waits, nothing was found, and nothing is remembered that time alone
+        changes, except rates. Looks that ask members, or while their reports stand,
+        do not count: what follows from those depends on their age.
+        """
+        table = sight.group.queues
+        return (
+            not (look.asked or look.hosted or look.wish or self._joined or self._left)
+            and not self._reports_stand(look.taken_at_ms)
+            and not any(member.queues is not None for member in sight.group.members)
+            and not sight.findings
+            and sight.held is None
+            and sight.complete
+            and not sight.nameservers
+            and self.book.current is not None
+            and not any(table.lag.values)
+            and table.lag.complete
+            and table.max.complete
+            and table.min.complete
+            and self._rules.rests
+            and self._memory.rests
+            and self._tracker.rests
+            and self._last_values.rests
+            and self._hues.rests
+        )
+
+    def _see_again(self, look: Look, needed: Sequence[BrokerState]) -> Sight:
+        """Record a look that shows what the last one did; return the sight of it."""
+        sight, now_ms = self.sight, look.taken_at_ms
+        assert sight is not None and self._whole is not None  # noqa: S101, PT018 - at rest
+        table = sight.group.queues
+        self.book.see_again(now_ms)
+        self._history.add(now_ms, table)
+        self._trends.add(now_ms, table)
+        self._memory.see_again(now_ms, sight.group)
+        self._last_values.see_again(now_ms)
+        self._whole = Whole(now_ms, self._whole.findings, self._whole.status)
+        return replace(
+            sight,
+            brokers=needed,
+            rates=self._history.rates(),
+            trend=self._trend(look),
+            taken_at_ms=now_ms,
+            totals=None,
+        )
+
+    def _trend(self, look: Look) -> QueueTrend | None:
+        return self._trends.document(look.taken_at_ms) if look.trend else None
 
     def _with_ages(self, look: Look) -> Look:
         table = self.ages.fill(look.group.queues, look.taken_at_ms)
@@ -365,7 +448,7 @@ class GroupWatch:
             )
         found = self._find(look, facts, handovers)
         rules = rules_document(self._rules.asked)
-        sight = replace(facts, findings=found, rules=rules)
+        sight = replace(facts, findings=found, rules=rules, totals=group_totals(facts))
         if sight.complete:
             status = sight_status(sight, group_totals(sight))
             self._whole = Whole(look.taken_at_ms, tuple(found), status)
@@ -399,7 +482,7 @@ class GroupWatch:
                 group.queues, self._ownership, look.taken_at_ms
             ),
             rates=self._history.rates(),
-            trend=self._trends.document(look.taken_at_ms),
+            trend=self._trend(look),
             slots=self._hues.assign(clients, look.taken_at_ms),
             past_slots=self._hues.kept,
             moved_at_ms=self._handovers.moved_at_ms,
@@ -409,6 +492,18 @@ class GroupWatch:
             last_change=self._last_change,
             taken_at_ms=look.taken_at_ms,
         )
+
+
+def _shows(look: Look, needed: Sequence[BrokerState], rest: _Rest) -> bool:
+    """Tell whether a look shows nothing that a group at rest did not show before."""
+    return (
+        look.group is rest.group
+        and not (look.asked or look.hosted or look.wish)
+        and look.dead_letters == rest.dead_letters
+        and len(needed) == len(rest.brokers)
+        and all(broker.whole and broker.name in rest.brokers for broker in needed)
+        and look.standing.agreed()
+    )
 
 
 def _plain(whole: Whole | None) -> dict[str, Any] | None:

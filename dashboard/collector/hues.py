@@ -60,6 +60,11 @@ class Hues:
         """The places of members that left and are still on screen."""
         return {client_id: self._place[client_id] for client_id in self._left_at}
 
+    @property
+    def rests(self) -> bool:
+        """Whether no place is kept for a member that left."""
+        return not self._left_at
+
     def _note_absence(self, present: list[str], now_ms: int) -> None:
         for client_id in present:
             self._left_at.pop(client_id, None)

@@ -58,6 +58,15 @@ class LastValues:
         self._table, self._ownership, self._at_ms = table, ownership, at_ms
         return self._known
 
+    @property
+    def rests(self) -> bool:
+        """Whether everything is known now."""
+        return not self._known
+
+    def see_again(self, at_ms: int) -> None:
+        """Record a look that shows what the last one did."""
+        self._at_ms = at_ms
+
     def _remember(self, unheard: Collection[QueueKey]) -> None:
         """Keep the previous look's values of queues that are no longer known."""
         table, ownership = self._table, self._ownership

@@ -62,7 +62,12 @@ from .inheritance import (
 )
 from .keeping import Keeper
 from .names_document import NameBook
-from .overview_document import overview_document, overview_row, unjudged_row
+from .overview_document import (
+    overview_document,
+    overview_row,
+    rested_row,
+    unjudged_row,
+)
 from .presence import Presence, Standing
 from .records import GroupHandover
 from .samples import SampleColumns
@@ -269,19 +274,25 @@ class Lead:
     ) -> GroupUpdate | None:
         """Look at one group; return what to publish, if there is a new sight of it."""
         dead_letters = _dead_letters(sweep.snapshot, name)
-        seen = self._see(sweep, sweep.snapshot.groups[name], dead_letters)
+        shown = self._has_document(name, watched)
+        seen = self._see(sweep, sweep.snapshot.groups[name], dead_letters, shown)
         if seen.turn is not None:
             changed.append(name)
         if seen.sight is None:
             return None
         trend = self._trends.setdefault(name, LagTrend())
-        row = overview_row(seen.sight, trend)
+        last = self._rows.get(name)
+        if seen.rests and last is not None and last["fault"] is None:
+            row = rested_row(last, seen.sight, trend)
+        else:
+            row = overview_row(seen.sight, trend)
         self.alerts.look(seen.sight, row, dead_letters)
         update = None
-        if self._has_document(name, watched):
+        if shown:
             update = self._update(seen.sight, name in watched)
         self._rows[name] = row
-        self._clients.take(seen.sight)
+        if not seen.rests:
+            self._clients.take(seen.sight)
         return update
 
     def _failed(
@@ -568,7 +579,11 @@ class Lead:
         return GroupWatch(book, earlier)
 
     def _see(
-        self, sweep: Sweep, group: GroupSnapshot, dead_letters: int | None
+        self,
+        sweep: Sweep,
+        group: GroupSnapshot,
+        dead_letters: int | None,
+        shown: bool,
     ) -> Seen:
         watch = self.groups[group.name]
         holdings = self._holdings.get(group.name, {})
@@ -583,6 +598,7 @@ class Lead:
             hosted={name: each.busy_since_ms for name, each in holdings.items()},
             wish=self.wanted_strategies.get(group.name),
             dead_letters=dead_letters,
+            trend=shown,
         )
         try:
             seen = watch.see(look)
@@ -590,6 +606,8 @@ class Lead:
             # Conclusions drawn before a fault are kept all the same.
             for turn in watch.take_turns():
                 self._keeper.add_turn(group.name, turn)
+        if seen.rests:
+            return seen
         learned = watch.book.take_learned()
         if learned is not None:
             self._keeper.add_learned(group.name, learned)

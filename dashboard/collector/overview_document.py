@@ -26,6 +26,7 @@ from .group_document import (
     group_totals,
     known_sum,
     orderly,
+    rate_is_partial,
     rounded,
     sight_status,
 )
@@ -79,6 +80,19 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "complete": sight.complete,
         "as_of": sight.held["as_of"] if sight.held else None,
         "fault": None,
+    }
+
+
+def rested_row(last: OverviewRow, sight: Sight, trend: LagTrend) -> OverviewRow:
+    """Return the row of a group at rest: only rates and the trend can be new."""
+    rates = sight.rates
+    trend.add(sight.taken_at_ms, last["lag"])
+    return {
+        **last,
+        "rate_in": rounded(rates.rate_in),
+        "rate_out": rounded(rates.rate_out),
+        "rate_partial": rate_is_partial(rates),
+        "lag_trend": trend.points(),
     }
 
 

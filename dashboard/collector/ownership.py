@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
@@ -128,6 +129,11 @@ class OwnershipTracker:
         """Return the queues that look wrong, how, and since when."""
         return [(key, wrong, since) for key, (wrong, since) in self._suspects.items()]
 
+    @property
+    def rests(self) -> bool:
+        """Whether no queue looks wrong."""
+        return not self._suspects
+
     def judge(
         self, group: GroupSnapshot, now_ms: int, away: Collection[str] = ()
     ) -> Ownership:
@@ -217,7 +223,13 @@ def _unclaimed_topics(group: GroupSnapshot) -> set[str]:
 def _inferred(look: _Look) -> RowOwners:
     if look.expected is None:
         return RowOwners(NOBODY, None)
-    return RowOwners((look.expected,), look.source, look.expected)
+    return _believed(look.expected, look.source)
+
+
+@lru_cache(maxsize=4096)
+def _believed(client: str, source: Source) -> RowOwners:
+    """Return what is said of all queues that a member is believed to hold."""
+    return RowOwners((client,), source, client)
 
 
 def _claimed(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from rmqcore.model.columns import Column
@@ -91,10 +92,17 @@ class History:
 def _row_rates(
     before: Column, after: Column, seconds: float
 ) -> tuple[float | None, ...]:
+    if before is after and after.complete:
+        return _standing_still(len(after))
     return tuple(
         None if old is None or new is None or new < old else (new - old) / seconds
         for old, new in zip(before, after, strict=True)
     )
+
+
+@lru_cache(maxsize=1024)
+def _standing_still(rows: int) -> tuple[float, ...]:
+    return (0.0,) * rows
 
 
 def _total(rows: tuple[float | None, ...]) -> float | None:

@@ -59,10 +59,12 @@ class Sampler:
     do claims never overlap.
     """
 
-    __slots__ = ("_epoch", "_last", "_taken_ms", "span_epoch")
+    __slots__ = ("_epoch", "_last", "_quiet", "_taken_ms", "span_epoch")
 
     def __init__(self) -> None:
         self._last: dict[QueueKey, _Last] = {}
+        self._quiet: tuple[QueueTable, int] | None = None
+        """A table none of whose queues is busy, and when the first was sampled."""
         self._taken_ms: int | None = None
         self._epoch: int | None = None
         self.span_epoch: int | None = None
@@ -82,9 +84,17 @@ class Sampler:
         # Assume that the next sweep takes as long to come as this one did.
         apart_ms = 0 if self._taken_ms is None else now_ms - self._taken_ms
         next_ms, self._taken_ms = now_ms + apart_ms + SLACK_MS, now_ms
+        if (
+            self._quiet is not None
+            and self._quiet[0] is table
+            and not turned
+            and next_ms < self._quiet[1] + QUIET_MS
+        ):
+            return []
         chosen: list[tuple[int, float]] = []
         rows = zip(table.keys, table.max, table.committed, table.lag, strict=True)
         known, self._last = self._last, {}
+        calm = True
         for row, (key, high, committed, lag) in enumerate(rows):
             last = known.get(key)
             if last is None:
@@ -97,6 +107,7 @@ class Sampler:
                 if busy
                 else next_ms >= last.sampled_ms + QUIET_MS
             )
+            calm = calm and (due or turned or not busy)
             if due or turned:
                 claimed_ms = min(max(0, now_ms - last.claimed_ms), QUIET_MS)
                 chosen.append((row, claimed_ms / 1000))
@@ -106,6 +117,10 @@ class Sampler:
                 self._last[key] = last._replace(claimed_ms=now_ms)
             else:
                 self._last[key] = last
+        self._quiet = None
+        if calm and table.lag.complete and not any(table.lag.values):
+            sampled = (last.sampled_ms for last in self._last.values())
+            self._quiet = table, min(sampled, default=now_ms)
         return chosen
 
 

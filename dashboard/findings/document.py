@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from dashboard.live.documents import FindingState, RulesState
 
+from .evidence import Unchecked
 from .finding import Finding
-from .judge import Asked
+from .judge import Asked, Failure
 
 LISTED: Final = 50
 """More queues or members than this are counted, not listed."""
@@ -49,15 +51,25 @@ def finding_document(
 
 
 def rules_document(asked: Asked) -> RulesState:
-    """Return how the rules fared as plain values."""
+    """Return how the rules fared as plain values, which are not to be changed.
+
+    Groups whose rules fared alike share them.
+    """
+    unchecked, failed = tuple(asked.unchecked.items()), tuple(asked.failed.items())
+    return _rules_document(asked.checked, unchecked, failed)
+
+
+@lru_cache(maxsize=1024)
+def _rules_document(
+    checked: int,
+    unchecked: tuple[tuple[str, Unchecked], ...],
+    failed: tuple[tuple[str, Failure], ...],
+) -> RulesState:
     return {
-        "checked": asked.checked,
+        "checked": checked,
         "unchecked": [
-            {"key": key, "why": unchecked.why, "names": list(unchecked.names)}
-            for key, unchecked in asked.unchecked.items()
+            {"key": key, "why": each.why, "names": list(each.names)}
+            for key, each in unchecked
         ],
-        "failed": [
-            {"key": key, "error": failure.error}
-            for key, failure in asked.failed.items()
-        ],
+        "failed": [{"key": key, "error": each.error} for key, each in failed],
     }

@@ -129,6 +129,19 @@ class Judge:
         ]
         return tuple(sorted(said, key=lambda each: WORST_FIRST.index(each.level)))
 
+    @property
+    def rests(self) -> bool:
+        """Whether no rule found anything, and none will without news.
+
+        Rules that wait for members to be asked go on waiting.
+        """
+        asked = self.asked
+        return (
+            not self._last
+            and not asked.failed
+            and all(each is NOT_ASKED for each in asked.unchecked.values())
+        )
+
     def since_ms(self, key: str) -> int | None:
         """Return since when a rule has held without a break."""
         return self._held.began_ms(HELD, key)

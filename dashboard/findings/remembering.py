@@ -160,6 +160,23 @@ class GroupMemory:
             flow=sighting.flow,
         )
 
+    @property
+    def rests(self) -> bool:
+        """Whether another look that shows the same adds nothing but its time."""
+        return (
+            self._turnover.rests
+            and self._dead_letters.rests
+            and self._files.rests
+            and self._trail.retries_rest
+            and not self._since.lasting(LISTED_TWICE, 0)
+        )
+
+    def see_again(self, at_ms: int, group: GroupSnapshot) -> None:
+        """Record a look that shows the same group as the last one, at rest."""
+        if group.members:
+            self._online_ms = at_ms
+        self._trail.add(Moment(at_ms, group.queues, sent_back(group)))
+
     def _dead_letters_of(self, sighting: Sighting) -> Growth:
         """Add up dead letters; those on a newly seen broker do not count as new."""
         keys, anew = sighting.group.queues.keys, False

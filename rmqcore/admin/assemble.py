@@ -13,7 +13,7 @@ and of the connection lists, except RocketMQ's own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -29,6 +29,7 @@ from rmqcore.model.snapshot import (
 )
 from rmqcore.model.topic import retry_topic
 
+from .joined_members import JoinedMembers, is_steady
 from .members import OFFLINE, MemberReport, Membership, join_members
 from .names import is_system_group
 from .ownership import infer, nobody, owners_of, strategy_of
@@ -70,21 +71,27 @@ def assemble(
     gathered: Gathered,
     previous: ClusterSnapshot | None = None,
     last_offsets: Mapping[str, GroupOffsets] | None = None,
+    joined: JoinedMembers | None = None,
 ) -> ClusterSnapshot:
     """Return the snapshot, which shares unchanged parts with the previous one.
 
-    `last_offsets` are those that the previous one was made of, if available.
+    `last_offsets` are those that the previous one was made of, if available, and
+    `joined` the members as last joined.
     """
+    joined = joined or JoinedMembers()
+    joined.begin(gathered.answers)
     answers = gathered.answers
     old_topics = {} if previous is None else previous.topics
     old_groups = {} if previous is None else previous.groups
     names = known_topics(answers, gathered.question.groups)
     rows = join_topics(answers, names, old_topics)
-    joiner = _GroupJoiner(gathered, rows, last_offsets)
+    joiner = _GroupJoiner(gathered, rows, last_offsets, joined, old_topics)
     groups = {
         name: joiner.group(name, old_groups.get(name))
         for name in sorted(known_groups(gathered))
     }
+    if gathered.question.groups is None:
+        joined.keep(groups.keys())
     return ClusterSnapshot(
         gathered.taken_at_ms,
         tuple(map(broker_snapshot, answers)),
@@ -146,6 +153,8 @@ class _GroupJoiner:
         gathered: Gathered,
         rows: Mapping[str, TopicRows],
         last_offsets: Mapping[str, GroupOffsets] | None,
+        joined: JoinedMembers,
+        old_topics: Mapping[str, TopicSnapshot],
     ) -> None:
         self._answers = gathered.answers
         self._reports = gathered.reports
@@ -159,6 +168,15 @@ class _GroupJoiner:
             for answer in gathered.answers
             if broker_snapshot(answer).withdrawn(self._now_ms)
         )
+        self._joined = joined
+        self._steady = not self._reports and is_steady(self._answers, self._now_ms)
+        # Those whose queues may be divided otherwise than before.
+        self._reshaped = old_topics.keys() ^ self._topics.keys()
+        self._reshaped |= {
+            name
+            for name, topic in self._topics.items()
+            if name in old_topics and not _has_shape_of(topic, old_topics[name])
+        }
         self._committed = [answer.committed for answer in gathered.answers]
         self._tables = QueueTables(
             rows, gathered.answers, gathered.question, last_offsets
@@ -166,7 +184,7 @@ class _GroupJoiner:
 
     def group(self, name: str, before: GroupSnapshot | None) -> GroupSnapshot:
         """Return one group; `before` itself when nothing in it changed."""
-        membership = join_members(name, self._answers, self._reports, self._now_ms)
+        membership = self._membership(name)
         retry = retry_topic(name)
         queues = self._tables.table(
             name,
@@ -182,6 +200,11 @@ class _GroupJoiner:
             return _offline(name, queues, retries, before)
         return self._online(name, membership, queues, retries, before)
 
+    def _membership(self, name: str) -> Membership:
+        if self._steady:
+            return self._joined.join(name, self._answers, self._now_ms)
+        return join_members(name, self._answers, self._reports, self._now_ms)
+
     def _online(
         self,
         name: str,
@@ -190,6 +213,18 @@ class _GroupJoiner:
         retries: QueueTable,
         before: GroupSnapshot | None,
     ) -> GroupSnapshot:
+        if (
+            self._steady
+            and before is not None
+            and before.members
+            # It was made of this very membership, and so in a steady snapshot.
+            and before.members is membership.members
+            and before.queues.keys is queues.keys
+            and self._reshaped.isdisjoint(key[0] for key in queues.keys)
+        ):
+            if before.queues is queues and before.retry is retries:
+                return before
+            return replace(before, queues=queues, retry=retries)
         kind, members = membership.kind, membership.members
         inferred = infer(
             name,
@@ -216,7 +251,12 @@ class _GroupJoiner:
             inferred,
             _unknown(membership, strategy_reason),
         )
-        return before if before is not None and before == group else group
+        if before is None or before != group:
+            return group
+        if self._steady and before.members is not members:
+            # By this the next snapshot tells that the members are the same.
+            return replace(before, members=members)
+        return before
 
     def _topics_of(
         self, name: str, membership: Membership, retry: str
@@ -231,6 +271,15 @@ class _GroupJoiner:
         topics |= used & self._rows.keys()
         topics.discard(retry)
         return tuple(sorted(topics))
+
+
+def _has_shape_of(topic: TopicSnapshot, before: TopicSnapshot) -> bool:
+    """Return whether a topic has the queues, on brokers set up alike, that it had."""
+    return topic is before or (
+        topic.keys == before.keys
+        and topic.brokers == before.brokers
+        and topic.pieces == before.pieces
+    )
 
 
 def _offline(

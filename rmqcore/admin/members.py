@@ -100,7 +100,7 @@ def join_members(
 ) -> Membership:
     """Return the group's members, in the order in which they are allocated queues."""
     views = [
-        View(answer.name, _listed(group, answer), answer.memory, now_ms)
+        View(answer.name, listed_by(group, answer), answer.memory, now_ms)
         for answer in answers
     ]
     connected = [
@@ -145,7 +145,8 @@ def join_members(
     )
 
 
-def _listed(group: str, answer: BrokerAnswers) -> Listed:
+def listed_by(group: str, answer: BrokerAnswers) -> Listed:
+    """Return whom a broker lists as a group's members, or why it lists nobody."""
     # A broker that never heard of the group has no members of it.
     absent = Reason.OFFLINE if answer.error is None else answer.reason_of("groups")
     return answer.members.get(group, absent)

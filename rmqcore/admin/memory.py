@@ -24,8 +24,9 @@ from rmqcore.model.columns import Reason
 from rmqcore.model.snapshot import GroupSnapshot
 from rmqcore.protocol.bodies import ClientConnection, ConsumerConnection
 
+from .answered import Answered
 from .listings import Remembered
-from .tables import GroupOffsets
+from .tables import GroupOffsets, KnownOffsets, TopicOffsets
 
 SETTLING_MS: Final = 40_000
 """Clients send heartbeats every 30 s."""
@@ -63,6 +64,9 @@ class Memory:
     met: dict[tuple[str, str], int] = field(default_factory=dict)
     """How many connections of a member, by group and client id, it has listed at once
     since it began to settle: two processes may share a client id."""
+    offsets: KnownOffsets = field(default_factory=KnownOffsets)
+    stats: Answered[TopicOffsets] = field(default_factory=Answered)
+    connections: Answered[ConsumerConnection] = field(default_factory=Answered)
     channel: object = None
     """The connection through which it last answered."""
 

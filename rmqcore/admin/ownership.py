@@ -140,8 +140,11 @@ def infer(
         except AllocationError:
             # Members fail on what they are given, such as an empty client id.
             return Owners(reason=Reason.UNKNOWN_STRATEGY)
+    # Rows with the same owners share them.
+    alike: dict[Clients, Clients] = {}
+    rows = (tuple(owners.get(key, ())) for key in keys)
     return Owners(
-        tuple(tuple(owners.get(key, ())) for key in keys),
+        tuple(alike.setdefault(row, row) for row in rows),
         (OwnerSource.INFERRED,) * len(keys),
     )
 

@@ -42,6 +42,7 @@ from rmqcore.transport.pool import ChannelPool
 from .ages import GroupAges, Pair, ask_ages
 from .assemble import Gathered, assemble
 from .breaker import SILENT_PAUSE_S, Breakers
+from .joined_members import JoinedMembers
 from .line import Line
 from .listings import Remembered
 from .memory import Memory, remember_members
@@ -89,6 +90,7 @@ class SnapshotTaker:
         # The last snapshot, and the offset tables that it was made of.
         self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
         self._last = None, {}
+        self._joined = JoinedMembers()
         self._running_infos = RunningInfos(pool, clock, patience.timeout_s)
 
     def member_left(self, group: str, client_id: str) -> None:
@@ -138,7 +140,9 @@ class SnapshotTaker:
             naming.nameservers(),
         )
         made, offsets = self._last
-        snapshot = assemble(gathered, previous, offsets if made is previous else None)
+        snapshot = assemble(
+            gathered, previous, offsets if made is previous else None, self._joined
+        )
         self._last = snapshot, gathered.committed()
         for answer in answers:
             self._remember(answer, question, snapshot)
@@ -244,6 +248,8 @@ class SnapshotTaker:
                     if isinstance(offsets, TopicOffsets)
                 }
                 memory.group_names = frozenset(answer.members)
+                memory.stats.keep(answer.stats.keys())
+                memory.connections.keep(answer.members.keys())
         elif not answer.faults:
             memory.note_silence(now_ms)
         remember_members(memory, answer.members, snapshot.groups, now_ms)

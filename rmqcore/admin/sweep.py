@@ -215,7 +215,9 @@ class BrokerSweep:
             RemotingCommand.request(RequestCode.GET_ALL_CONSUMER_OFFSET)
         )
         self.answers.version = answer.version
-        self.answers.offsets = decode_offset_tables(answer.body)
+        self.answers.offsets = decode_offset_tables(
+            answer.body, self._memory.offsets, pulled=self._question.pulled
+        )
 
     # What the chains have shown to be needed
 
@@ -259,7 +261,7 @@ class BrokerSweep:
         await self._ask_each(
             RequestCode.GET_TOPIC_STATS_INFO,
             ((topic, {"topic": topic}) for topic in topics),
-            decode_topic_offsets,
+            partial(self._memory.stats.decoded, decode=decode_topic_offsets),
             self.answers.stats,
         )
 
@@ -267,7 +269,9 @@ class BrokerSweep:
         await self._ask_each(
             RequestCode.GET_CONSUMER_CONNECTION_LIST,
             ((group, {"consumerGroup": group}) for group in groups),
-            decode_consumer_connection,
+            partial(
+                self._memory.connections.decoded, decode=decode_consumer_connection
+            ),
             self.answers.members,
         )
 
@@ -280,7 +284,7 @@ class BrokerSweep:
                 ((group, topic), {"group": group, "topic": topic})
                 for group, topic in self._lagging()
             ),
-            decode_consume_time_spans,
+            lambda _, body: decode_consume_time_spans(body),
             self.answers.spans,
         )
 
@@ -291,7 +295,7 @@ class BrokerSweep:
         await self._ask_each(
             RequestCode.GET_CONSUME_STATS,
             ((g, {"consumerGroup": g}) for g in self._wanted(offsets.committed)),
-            decode_consume_stats,
+            lambda _, body: decode_consume_stats(body),
             self.answers.consumed,
         )
 
@@ -309,13 +313,13 @@ class BrokerSweep:
         self,
         code: RequestCode,
         requests: Iterable[tuple[K, dict[str, str]]],
-        decode: Callable[[bytes], T],
+        decode: Callable[[K, bytes], T],
         into: dict[K, T | Reason],
     ) -> None:
         def take(key: K, answer: RemotingCommand) -> None:
             if answer.code == ResponseCode.SUCCESS:
                 try:
-                    into[key] = decode(answer.body)
+                    into[key] = decode(key, answer.body)
                 except ProtocolError as error:
                     into[key] = reason_for(error)
                 return

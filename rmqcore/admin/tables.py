@@ -7,13 +7,17 @@ matters into JSON, and one call of a C decoder reads it. The counts in the resul
 checked against the text; when they differ (a name held one of the patterns) or the
 decoder refuses, the general decoder of `protocol.bodies` reads the original.
 
-Cost, 4,600 entries of 8 offsets: 5 ms for the JSON, 8 ms for the tables.
+Most of an offset table is the same, byte by byte, as a sweep before, so entries are
+looked up by their bytes first, and only new ones are decoded.
+
+Cost, 4,600 entries of 8 offsets: 5 ms for the JSON, 8 ms for the tables, less for
+those known.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -60,28 +64,68 @@ class OffsetTables:
 
 # 43: all consumer offsets
 
+_Entry = tuple[str, str, list[int]]
+"""Topic, group, and queue ids and offsets in turn."""
+
+
+@dataclass(slots=True)
+class KnownOffsets:
+    """The entries of a broker's last offset tables by their bytes."""
+
+    committed: dict[bytes, _Entry] = field(default_factory=dict)
+    pulled: dict[bytes, _Entry] = field(default_factory=dict)
+
+
 _FLAT: Final = msgspec.json.Decoder(list[str | list[Int64]])
 
 
-def decode_offset_tables(body: bytes) -> OffsetTables:
-    """Return a broker's consumer offsets (43), or raise `BodyError`."""
-    committed = _fast_offsets(body, _OFFSETS)
-    pulled = _fast_offsets(body, _PULLED) if _PULLED in body else {}
-    if committed is None or pulled is None:
+def decode_offset_tables(
+    body: bytes, known: KnownOffsets | None = None, *, pulled: bool = True
+) -> OffsetTables:
+    """Return a broker's consumer offsets (43), or raise `BodyError`.
+
+    Entries that are among the `known` are not decoded again, and their lists are
+    shared; what is known is then that of this body. Without `pulled` it is not read.
+    """
+    known = known or KnownOffsets()
+    read = _fast_offsets(body, _OFFSETS, known.committed)
+    if read is None:
         return _slow_offsets(body)
-    return OffsetTables(committed, pulled if _PULLED in body else None)
+    known.committed, committed = read
+    if not pulled or _PULLED not in body:
+        return OffsetTables(committed, None)
+    read = _fast_offsets(body, _PULLED, known.pulled)
+    if read is None:
+        return _slow_offsets(body)
+    known.pulled, handed_out = read
+    return OffsetTables(committed, handed_out)
 
 
-def _fast_offsets(body: bytes, opening: bytes) -> GroupOffsets | None:
+def _fast_offsets(
+    body: bytes, opening: bytes, known: Mapping[bytes, _Entry]
+) -> tuple[dict[bytes, _Entry], GroupOffsets] | None:
     start = body.find(opening) + len(opening)
     if start < len(opening):
         return None
     if body[start : start + 1] == b"}":
-        return {} if _ends_well(body, start) else None
+        return ({}, {}) if _ends_well(body, start) else None
     end = body.find(b"}}", start) + 1
     if end == 0 or not _ends_well(body, end):
         return None
-    text = body[start:end]
+    # Without the closing brace of each. A name that holds such a pattern makes more
+    # parts than there are entries.
+    parts = body[start : end - 1].split(b"},")
+    fresh = [part for part in parts if part not in known]
+    decoded = _decoded(fresh) if fresh else {}
+    if decoded is None:
+        return None
+    entries = {part: known.get(part) or decoded[part] for part in parts}
+    return entries, _by_group(entries.values())
+
+
+def _decoded(parts: list[bytes]) -> dict[bytes, _Entry] | None:
+    """Return the entries of a table's parts; None when one is not what it seems."""
+    text = b"},".join(parts) + b"}"
     as_list = text.replace(b'":{', b'",[').replace(b"}", b"]").replace(b":", b",")
     try:
         items = _FLAT.decode(b"[" + as_list + b"]")
@@ -91,7 +135,17 @@ def _fast_offsets(body: bytes, opening: bytes) -> GroupOffsets | None:
     numbers = sum(map(len, items[1::2]))
     if text.count(b":") * 2 != numbers + 2 * entries or text.count(b"}") != entries:
         return None
-    return _by_group(items)
+    if entries != len(parts):
+        return None
+    found: dict[bytes, _Entry] = {}
+    for part, name, flat in zip(parts, items[::2], items[1::2], strict=True):
+        if not isinstance(name, str) or not isinstance(flat, list):
+            return None
+        topic, separator, group = name.partition(_SEPARATOR)
+        if not separator:
+            return None
+        found[part] = topic, group, flat
+    return found
 
 
 def _ends_well(body: bytes, brace: int) -> bool:
@@ -100,14 +154,9 @@ def _ends_well(body: bytes, brace: int) -> bool:
     return rest in (b"}", _NEXT_TABLE)
 
 
-def _by_group(items: list[str | list[int]]) -> GroupOffsets | None:
+def _by_group(entries: Iterable[_Entry]) -> GroupOffsets:
     groups: GroupOffsets = {}
-    for name, flat in zip(items[::2], items[1::2], strict=True):
-        if not isinstance(name, str) or not isinstance(flat, list):
-            return None
-        topic, separator, group = name.partition(_SEPARATOR)
-        if not separator:
-            return None
+    for topic, group, flat in entries:
         topics = groups.get(group)
         if topics is None:
             groups[group] = {topic: flat}

@@ -95,6 +95,11 @@ class FileWatch:
         }
         return {name: value for name, value in found.items() if value}
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is remembered of any member."""
+        return not self._places and not self._losses
+
     def take(
         self,
         members: Iterable[MemberSnapshot],

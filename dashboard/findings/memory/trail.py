@@ -127,18 +127,29 @@ class TrailKeeper:
         """Begin with the moments that another collector saw, oldest first."""
         self._moments: deque[Moment] = deque(earlier)
 
-    def take(self, moment: Moment) -> Trail:
-        """Take the newest moment, which is always part of the trail returned.
+    @property
+    def retries_rest(self) -> bool:
+        """Whether nothing came to the retry topic within the time that is kept."""
+        moments = self._moments
+        return (
+            len(moments) > 0
+            and moments[0].sent_back is not None
+            and all(each.sent_back == moments[0].sent_back for each in moments)
+        )
 
-        A moment soon after the previous one gives way to the next.
-        """
+    def take(self, moment: Moment) -> Trail:
+        """Take the newest moment, which is always part of the trail returned."""
+        self.add(moment)
+        return Trail(self._moments)
+
+    def add(self, moment: Moment) -> None:
+        """Take the newest moment; one soon after the previous gives way to the next."""
         moments = self._moments
         if len(moments) > 1 and moments[-1].at_ms - moments[-2].at_ms < APART_MS:
             moments.pop()
         moments.append(moment)
         while moment.at_ms - moments[0].at_ms > KEPT_MS:
             moments.popleft()
-        return Trail(moments)
 
 
 def _knows(table: QueueTable, rows: Sequence[int]) -> bool:

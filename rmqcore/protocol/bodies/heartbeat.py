@@ -22,6 +22,9 @@ from rmqcore.protocol.fastjson import dumps
 
 from .codec import BodyDecoder, Int32, Int64, WireQueue
 
+_NOTHING: Final[frozenset[Any]] = frozenset()
+"""Shared: most subscriptions name no tags."""
+
 
 class WireSubscription(msgspec.Struct, rename="camel"):
     """A subscription with Java's member names."""
@@ -39,8 +42,8 @@ class WireSubscription(msgspec.Struct, rename="camel"):
         return SubscriptionData(
             self.topic,
             self.sub_string,
-            frozenset(self.tags_set),
-            frozenset(self.code_set),
+            frozenset(self.tags_set) if self.tags_set else _NOTHING,
+            frozenset(self.code_set) if self.code_set else _NOTHING,
             self.sub_version,
             self.expression_type,
             self.class_filter_mode,

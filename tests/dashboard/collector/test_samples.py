@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,24 @@ def test_quiet_queues_are_sampled_before_a_minute_has_passed() -> None:
     assert claims(slow) == [(0, 0.0), (50, 50.0), (100, 50.0)]
     slower = [(second, QUIET) for second in range(0, 130, 40)]
     assert claims(slower) == [(0, 0.0), (40, 40.0), (80, 40.0), (120, 40.0)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((0, 1, 2, 3, 4)), st.sampled_from((1, 9, 10, 11, 70)))
+    )
+)
+def test_a_table_that_is_the_same_is_sampled_as_an_equal_one(
+    looks: list[tuple[int, int]],
+) -> None:
+    drained = table(QUEUES, high=[105, 105], committed=[105, 105])
+    tables = [QUIET, LAGGING, SILENT, drained, table(keys(3))]
+    same, equal, at_ms = Sampler(), Sampler(), 0
+    for number, apart_s in looks:
+        at_ms += apart_s * 1000
+        seen, epoch = tables[number], len(looks) // 3
+        again = replace(seen)
+        assert same.take(seen, at_ms, epoch) == equal.take(again, at_ms, epoch)
 
 
 def test_lag_or_traffic_is_sampled_each_time() -> None:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rmqcore.admin.answered import Answered
 from rmqcore.admin.tables import (
+    KnownOffsets,
     decode_group_listing,
     decode_offset_tables,
     decode_topic_listing,
@@ -54,6 +56,39 @@ def test_offsets_come_back_by_group_topic_and_queue(
         for group, topics in committed.items()
         for topic, flat in topics.items()
     } == table
+
+
+@given(st.lists(TABLES, min_size=1, max_size=4))
+def test_what_is_known_of_earlier_tables_changes_nothing(
+    tables: list[dict[tuple[str, str], dict[int, int]]],
+) -> None:
+    known = KnownOffsets()
+    for table in tables:
+        body = encode_consumer_offsets(
+            ConsumerOffsets({f"{t}@{g}": row for (t, g), row in table.items()})
+        )
+        assert decode_offset_tables(body, known) == decode_offset_tables(body)
+
+
+def test_entries_that_stay_the_same_are_not_decoded_again() -> None:
+    known = KnownOffsets()
+    first = decode_offset_tables(
+        b'{"offsetTable":{"T@G":{0:500},"T@H":{0:600}}}', known
+    )
+    second = decode_offset_tables(
+        b'{"offsetTable":{"T@G":{0:500},"T@H":{0:601}}}', known
+    )
+    assert second.committed["G"]["T"] is first.committed["G"]["T"]
+    assert second.committed["H"]["T"] == [0, 601]
+
+
+def test_equal_answers_lead_to_the_same_object() -> None:
+    answered: Answered[list[bytes]] = Answered()
+    first = answered.decoded("g", b"one", lambda body: [body])
+    assert answered.decoded("g", b"one", lambda body: [body]) is first
+    assert answered.decoded("g", b"two", lambda body: [body]) == [b"two"]
+    answered.keep(())
+    assert answered.decoded("g", b"two", lambda body: [body, body]) == [b"two"] * 2
 
 
 def test_a_5x_broker_tells_what_was_pulled() -> None:
