@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.owners import owners, teams_of
@@ -22,9 +23,10 @@ from dashboard.frame.clusters import find_cluster
 from dashboard.frame.first_steps import first_steps
 from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import refusal_behind
-from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
+from dashboard.frame.tables import Index, TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.documents import Overview, OverviewRow
+from dashboard.live.kept_overviews import made_of
 from dashboard.live.reading import read_clients, read_lake_gap, read_overview
 from dashboard.models import Role
 
@@ -48,14 +50,16 @@ def groups(request: HttpRequest, cluster: str) -> HttpResponseBase:
 def _list(
     request: HttpRequest, cluster: str, overview: Overview
 ) -> TablePage[OverviewRow]:
+    owned = owners(cluster)
     table = groups_table(
-        cluster,
-        partial(_holders, cluster),
-        owners(cluster),
-        teams_of(user_of(request)),
+        cluster, partial(_holders, cluster), owned, teams_of(user_of(request))
     )
     query = TableQuery.from_params(request.GET.dict(), table)
-    return page_of(table, overview["groups"], query)
+    rows = overview["groups"]
+    # Whose groups are "mine" and who holds queues is not kept with the rest.
+    key = ("groups", get_language(), owned)
+    index = made_of(overview, key, lambda: Index(table, rows))
+    return page_of(table, rows, query, index)
 
 
 def _holders(cluster: str) -> Mapping[str, Sequence[str]]:
