@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
@@ -57,7 +58,8 @@ def _list(
     query = TableQuery.from_params(request.GET.dict(), table)
     rows = overview["groups"]
     # Whose groups are "mine" and who holds queues is not kept with the rest.
-    key = ("groups", get_language(), owned)
+    zone = timezone.get_current_timezone_name()
+    key = ("groups", get_language(), zone, owned)
     index = made_of(overview, key, lambda: Index(table, rows))
     return page_of(table, rows, query, index)
 

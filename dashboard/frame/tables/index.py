@@ -3,17 +3,20 @@
 Rows are told apart by their places. Everything is worked out when it is first needed
 and remembered, so that an index that is kept for as long as the rows stay the same
 answers further readers without looking at each row again. Such an index is only for
-readers whose tables say the same of a row: the same language, the same owners.
+readers whose tables say the same of a row: the same language, time zone and owners.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from .table import Chip, Facet, Row, Table, natural
 
 Value = TypeVar("Value")
+
+MOST_DRAWN: Final = 2000
+"""Rows whose markup is kept, 2 kB each."""
 
 _BETWEEN: Final = "\0"
 
@@ -26,24 +29,25 @@ class Index(Generic[Row]):
 
     def __init__(self, table: Table[Row], rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.everywhere = range(len(rows))
+        self.everywhere = frozenset(range(len(rows)))
         self.table = table
         self._known: dict[tuple[str, str], Any] = {}
+        self._drawn: dict[tuple[int, str], str] = {}
 
-    def with_text(self, text: str) -> Collection[int]:
+    def with_text(self, text: str) -> frozenset[int]:
         """Return the places of rows with a text in them, whatever its case."""
         wanted = text.casefold()
         if not wanted:
             return self.everywhere
         folded = self._kept("texts", "", self._folded)
-        found = {at for at, words in enumerate(folded) if wanted in words}
+        found = frozenset(at for at, words in enumerate(folded) if wanted in words)
         if _BETWEEN in wanted:
             texts = self.table.texts
-            found = {
+            found = frozenset(
                 at
                 for at in found
                 if any(wanted in each.casefold() for each in texts(self.rows[at]))
-            }
+            )
         return found
 
     def of_chip(self, chip: Chip[Row]) -> frozenset[int]:
@@ -76,6 +80,15 @@ class Index(Generic[Row]):
         """Return the places of all rows in the order that `sort` asks for."""
         return self._kept("order", sort, lambda: self._sorted(sort))
 
+    def drawn(self, at: int, columns: str, draw: Callable[[Row], str]) -> str:
+        """Return the markup of a row with some columns, as `draw` makes it."""
+        text = self._drawn.get((at, columns))
+        if text is None:
+            if len(self._drawn) >= MOST_DRAWN:
+                self._drawn.clear()
+            text = self._drawn[at, columns] = draw(self.rows[at])
+        return text
+
     def _folded(self) -> list[str]:
         texts = self.table.texts
         return [_BETWEEN.join(texts(row)).casefold() for row in self.rows]
@@ -84,7 +97,7 @@ class Index(Generic[Row]):
         rank = self.table.rank
         column = self.table.column(sort.removeprefix("-")) if sort else None
         if column is None:
-            return sorted(self.everywhere, key=lambda at: rank(self.rows[at]))
+            return sorted(range(len(self.rows)), key=lambda at: rank(self.rows[at]))
         value = column.value
         valued = [(value(self.rows[at]), at) for at in self.order("")]
         known = [(_key(found), at) for found, at in valued if found is not None]

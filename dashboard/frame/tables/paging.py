@@ -6,7 +6,7 @@ page are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic
 
@@ -52,7 +52,9 @@ class Offered(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class TablePage(Generic[Row]):
-    """One page of a table. `chosen` are all rows that match, in order.
+    """One page of a table. `order` are the places of all rows that match.
+
+    `places` are those of the page's rows.
 
     `found` counts them, `counted` those before the segment is picked; `total` counts
     all rows there are. `hidden` tells how many rows each hidden chip leaves out, `only`
@@ -61,8 +63,9 @@ class TablePage(Generic[Row]):
 
     table: Table[Row]
     query: TableQuery
-    chosen: Sequence[Row]
-    rows: Sequence[Row]
+    index: Index[Row]
+    order: Sequence[int]
+    places: Sequence[int]
     columns: Sequence[Column[Row]]
     segments: Sequence[Counted[Row]]
     hidden: Sequence[Counted[Row]]
@@ -76,11 +79,21 @@ class TablePage(Generic[Row]):
 
     @property
     def found(self) -> int:
-        return len(self.chosen)
+        return len(self.order)
+
+    @property
+    def chosen(self) -> Sequence[Row]:
+        """All rows that match, in order."""
+        return [self.index.rows[at] for at in self.order]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows of the page."""
+        return [self.index.rows[at] for at in self.places]
 
     @property
     def last(self) -> int:
-        return self.first + len(self.rows) - 1 if self.rows else 0
+        return self.first + len(self.places) - 1 if self.places else 0
 
     @property
     def filtered(self) -> bool:
@@ -112,31 +125,32 @@ def page_of(
         if each.on:
             matching = _passing(index, each.chip, matching)
     hidden = [
-        Counted(chip, _both(index.of_chip(chip), matching), chip.key in query.unhidden)
+        Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.unhidden)
         for chip in table.hidden
     ]
     listed = matching
     for each in hidden:
         if not each.on and each.count:
-            listed = set(listed) - index.of_chip(each.chip)
+            listed -= index.of_chip(each.chip)
     segments = [
-        Counted(chip, _both(index.of_chip(chip), listed), chip.key == query.segment)
+        Counted(chip, len(index.of_chip(chip) & listed), chip.key == query.segment)
         for chip in table.segments
     ]
     wanted = listed
     for each in segments:
         if each.on:
-            wanted = index.of_chip(each.chip).intersection(listed)
-    chosen = _in_order(index, wanted, query.sort)
-    pages = max(1, -(-len(chosen) // table.page_rows))
+            wanted = listed & index.of_chip(each.chip)
+    in_order = _in_order(index, wanted, query.sort)
+    pages = max(1, -(-len(in_order) // table.page_rows))
     number = min(query.page, pages)
     start = (number - 1) * table.page_rows
-    shown = chosen[start : start + table.page_rows]
+    places = in_order[start : start + table.page_rows]
     return TablePage(
         table=table,
         query=replace(query, page=number),
-        chosen=chosen,
-        rows=shown,
+        index=index,
+        order=in_order,
+        places=places,
         columns=_columns(table, query),
         segments=segments,
         hidden=[each for each in hidden if each.count],
@@ -150,39 +164,34 @@ def page_of(
         counted=len(listed),
         total=len(index.rows),
         pages=pages,
-        first=start + 1 if shown else 0,
+        first=start + 1 if places else 0,
     )
 
 
 def _passing(
-    index: Index[Row], chip: Chip[Row], places: Collection[int]
-) -> Collection[int]:
+    index: Index[Row], chip: Chip[Row], places: frozenset[int]
+) -> frozenset[int]:
     """Return the places of rows that pass a reader's own chip, which is not kept."""
-    return {at for at in places if chip.test(index.rows[at])}
+    return frozenset(at for at in places if chip.test(index.rows[at]))
 
 
-def _both(places: frozenset[int], others: Collection[int]) -> int:
-    if len(others) > len(places):
-        return sum(at in others for at in places)
-    return sum(at in places for at in others)
-
-
-def _in_order(index: Index[Row], places: Collection[int], sort: str) -> list[Row]:
-    if len(places) == len(index.rows):
-        return [index.rows[at] for at in index.order(sort)]
-    return [index.rows[at] for at in index.order(sort) if at in places]
+def _in_order(index: Index[Row], places: frozenset[int], sort: str) -> Sequence[int]:
+    order = index.order(sort)
+    if len(places) == len(order):
+        return order
+    return [at for at in order if at in places]
 
 
 def _picked(
-    index: Index[Row], facet: Facet[Row], places: Collection[int], value: str
-) -> Collection[int]:
+    index: Index[Row], facet: Facet[Row], places: frozenset[int], value: str
+) -> frozenset[int]:
     """Return the rows with a value; if no row at all has it, those with a part."""
     found = (Index(index.table, index.rows) if facet.typed else index).of_facet(facet)
     if value in found:
-        return found[value].intersection(places)
+        return places & found[value]
     part = value.casefold()
     parts = (found[each] for each in found if part in each.casefold())
-    return set().union(*parts).intersection(places)
+    return places.intersection(set().union(*parts))
 
 
 def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
