@@ -1,26 +1,25 @@
-"""What watching costs: lists and pages at the server, and the first screen on the wire.
+"""What lists of many groups and the page of a large group take at the server.
 
     python -m benchmarks.watching [--groups 10000] [--queues 1000] [--repeat 40]
+
+`after a sweep` is the list when each request is the first one since a sweep.
 
 A web process of its own serves a large cluster from the cache, and sweeps go on
 meanwhile: a new overview is stored every ten seconds, as the collector does. Times are
 from the request to the last byte of the answer, on one connection of the same machine;
 processor time of the web process is printed beside them.
-
-The first screen is what a browser loads with an empty cache before anybody does
-anything: the page and all scripts, style sheets, symbols and fonts, as they are on the
-wire.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
+import itertools
 import tempfile
 import threading
 import time
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -70,24 +69,27 @@ def make_overview(groups: int, number: int) -> Overview:
 
 
 @contextmanager
-def sweeping(client: Any, groups: int) -> Iterator[None]:
+def sweeping(client: Any, groups: int) -> Iterator[Callable[[], object]]:
     """Store an overview now, and a new one every ten seconds until the end."""
     key = overview_key(CLUSTER)
     texts = [orjson.dumps(make_overview(groups, number)) for number in range(4)]
     client.set(key, texts[0])
     ended = threading.Event()
+    numbers = itertools.count(len(texts) + 1)
+
+    def store() -> None:
+        number = next(numbers)
+        old, new = texts[number % 4], f'"seq":{number},'.encode()
+        client.set(key, old.replace(b'"seq":%d,' % (number % 4), new, 1))
 
     def sweep() -> None:
-        number = len(texts)
         while not ended.wait(SWEEP_SECONDS):
-            number += 1
-            old, new = texts[number % 4], f'"seq":{number},'.encode()
-            client.set(key, old.replace(b'"seq":%d,' % (number % 4), new, 1))
+            store()
 
     thread = threading.Thread(target=sweep, daemon=True)
     thread.start()
     try:
-        yield
+        yield store
     finally:
         ended.set()
         thread.join()
@@ -131,13 +133,21 @@ class Visitor:
 
 
 def at_server(
-    visitor: Visitor, pid: int, name: str, paths: list[str], repeat: int, goal_ms: float
+    who: tuple[Visitor, int],
+    name: str,
+    paths: list[str],
+    repeat: int,
+    *,
+    goal_ms: float,
+    before_each: Callable[[], object] = lambda: None,
 ) -> None:
     """Ask for each path in turn, `repeat` times in all; print one line."""
+    visitor, pid = who
     took, size = [], 0
     visitor.get(paths[0], **{"Accept-Encoding": "gzip"})
     before = process_seconds(pid)
     for at in range(repeat):
+        before_each()
         began = time.perf_counter()
         status, body = visitor.get(
             paths[at % len(paths)], **{"Accept-Encoding": "gzip"}
@@ -173,12 +183,13 @@ def main() -> None:
                 given.queues, given.members, now_ms(), cluster=CLUSTER, group=GROUP
             )
             client.set(group_key(CLUSTER, GROUP), orjson.dumps(state))
-            with sweeping(client, given.groups):
-                visitor = Visitor(address, link)
-                lists(visitor, web, given)
+            with sweeping(client, given.groups) as sweep:
+                lists((Visitor(address, link), web), sweep, given)
 
 
-def lists(visitor: Visitor, web: int, given: argparse.Namespace) -> None:
+def lists(
+    who: tuple[Visitor, int], sweep: Callable[[], object], given: argparse.Namespace
+) -> None:
     """Measure lists of groups and a group's page."""
     print(f"{given.groups:,} groups, {given.repeat} requests each")
     base = f"/clusters/{CLUSTER}/groups/"
@@ -196,7 +207,12 @@ def lists(visitor: Visitor, web: int, given: argparse.Namespace) -> None:
         f"group, {given.queues} queues": ([f"{base}{GROUP}/"], PAGE_GOAL_MS),
     }
     for name, (paths, goal) in asked.items():
-        at_server(visitor, web, name, paths, given.repeat, goal)
+        at_server(who, name, paths, given.repeat, goal_ms=goal)
+    at_server(
+        *(who, "after a sweep", [base], given.repeat),
+        goal_ms=LIST_GOAL_MS,
+        before_each=sweep,
+    )
 
 
 if __name__ == "__main__":
