@@ -15,6 +15,7 @@ from dashboard.live.documents import (
     OverviewBroker,
     OverviewRow,
 )
+from dashboard.live.kept_overviews import made_of
 
 from .said import BROKERS_NAMED
 
@@ -87,6 +88,10 @@ class Reach:
 
 def reach_of(overview: Overview) -> Reach:
     """Return how far the last sweep reached."""
+    return made_of(overview, "reach", lambda: _reach_of(overview))
+
+
+def _reach_of(overview: Overview) -> Reach:
     servers = overview.get("nameservers", [])
     brokers = [
         _broker_reach(broker, servers, overview["taken_at"])

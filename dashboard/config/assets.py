@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
 
 from .compression import accepts_gzip, is_text
+
+_COMMENT: Final = re.compile(
+    rb"^[ \t]*(?:/\*(?:(?!\*/)(?s:.))*\*/[ \t]*|//[^\n]*)\n", re.MULTILINE
+)
 
 
 def digest(folder: Path) -> str:
@@ -67,4 +72,15 @@ def _compress(request: HttpRequest, response: HttpResponse, path: str) -> None:
 @cache
 def _compressed(path: str) -> bytes:
     """Compress a file, once: some 600 kB for all that pages name."""
-    return gzip.compress(Path(path).read_bytes(), mtime=0)
+    content = Path(path).read_bytes()
+    if Path(path).suffix in {".js", ".css"} and "vendor" not in Path(path).parts:
+        content = without_comments(content)
+    return gzip.compress(content, mtime=0)
+
+
+def without_comments(text: bytes) -> bytes:
+    """Leave out comments that have lines of their own: a fifth of what is sent.
+
+    Our scripts have no text of several lines that looks like one.
+    """
+    return _COMMENT.sub(b"", text)

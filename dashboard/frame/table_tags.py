@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from .tables import Column, TablePage, TableQuery
@@ -75,20 +76,56 @@ def _order(query: TableQuery, column: Column[Any]) -> SafeString | str:
 
 
 @register.simple_tag
-def table_cell(column: Column[Any], row: Any) -> SafeString:
-    """Draw a cell; its text is escaped unless the column returned markup."""
-    told = column.narrow and not column.fixed and "beside" not in column.css
-    head, drawn = column.title if told else "", column.draw(row)
-    copied = column.copies(row) if column.copies else ""
-    return format_html(
-        '<td class="{}{}"{}{}>{}{}</td>',
-        _css(column),
-        " copies" if copied else "",
-        format_html(' data-head="{}"', head) if head else "",
-        mark_safe(" data-flash") if column.flash else "",
-        format_html("≥ {}", drawn) if column.at_least(row) else drawn,
-        copy_button(copied, f"{column.title} {copied}") if copied else "",
+def table_rows(page: TablePage[Any]) -> SafeString:
+    """Draw the rows of a page; each is drawn once for all who see the same of it."""
+    frames = [_CellFrame.of(column) for column in page.columns]
+    shown = ",".join(column.key for column in page.columns)
+    drawn = (
+        page.index.drawn(at, shown, lambda row: _row(page, frames, row))
+        for at in page.places
     )
+    # Each part was escaped where it was drawn.
+    return mark_safe("".join(drawn))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class _CellFrame:
+    """What all cells of a column have in common: the markup around them."""
+
+    column: Column[Any]
+    start: str
+    middle: str
+
+    @classmethod
+    def of(cls, column: Column[Any]) -> _CellFrame:
+        told = column.narrow and not column.fixed and "beside" not in column.css
+        head = column.title if told else ""
+        return cls(
+            column,
+            format_html('<td class="{}', _css(column)),
+            format_html(
+                '"{}{}>',
+                format_html(' data-head="{}"', head) if head else "",
+                mark_safe(" data-flash") if column.flash else "",
+            ),
+        )
+
+    def cell(self, row: Any) -> str:
+        """Draw a cell; its text is escaped unless the column returned markup."""
+        column = self.column
+        drawn = conditional_escape(column.draw(row))
+        at_least = "≥ " if column.at_least(row) else ""
+        copied = column.copies(row) if column.copies else ""
+        if not copied:
+            return f"{self.start}{self.middle}{at_least}{drawn}</td>"
+        button = copy_button(copied, f"{column.title} {copied}")
+        return f"{self.start} copies{self.middle}{at_least}{drawn}{button}</td>"
+
+
+def _row(page: TablePage[Any], frames: Sequence[_CellFrame], row: Any) -> str:
+    table = page.table
+    start = format_html('<tr data-key="{}" class="{}">', table.key(row), table.css(row))
+    return f"{start}{''.join(frame.cell(row) for frame in frames)}</tr>\n"
 
 
 @register.filter
@@ -101,16 +138,6 @@ def chosen_filters(query: TableQuery) -> int:
 def beside_filters(query: TableQuery) -> list[tuple[str, str]]:
     """Return the parameters that the menu of filters keeps: all but its own."""
     return replace(query, facets={}, settings={}).pairs()
-
-
-@register.filter
-def key_of(page: TablePage[Any], row: Any) -> str:
-    return page.table.key(row)
-
-
-@register.filter
-def css_of(page: TablePage[Any], row: Any) -> str:
-    return page.table.css(row)
 
 
 @register.filter

@@ -24,6 +24,7 @@ from django.conf import settings
 from .alert_documents import AlertingDocument
 from .broker_documents import BrokersDocument, ClientsDocument
 from .documents import GroupState, LakeGap, Overview
+from .kept_overviews import HEAD_BYTES, kept_overview
 from .names import (
     PROBE_KEY,
     alerting_key,
@@ -83,8 +84,20 @@ class LiveState:
         return _object_text(self.client.get(group_key(cluster, group)))
 
     def overview(self, cluster: str) -> Overview | None:
-        """Return the Overview of a cluster, or None when none was collected yet."""
-        return cast("Overview | None", read_object(self.overview_text(cluster)))
+        """Return the Overview of a cluster, or None when none was collected yet.
+
+        Readers share it, and must not change it.
+        """
+        key = overview_key(cluster)
+        with self.client.pipeline(transaction=False) as asked:
+            asked.getrange(key, 0, HEAD_BYTES - 1)
+            asked.strlen(key)
+            head, size = asked.execute()
+        return kept_overview(
+            cluster,
+            (head, size),
+            lambda: cast("Overview | None", read_object(self.overview_text(cluster))),
+        )
 
     def brokers(self, cluster: str) -> BrokersDocument | None:
         """Return what the brokers of a cluster last reported on themselves."""

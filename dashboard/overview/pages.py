@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from dashboard.accounts.owners import owners, teams_of
@@ -22,9 +24,10 @@ from dashboard.frame.clusters import find_cluster
 from dashboard.frame.first_steps import first_steps
 from dashboard.frame.fragments import render_live
 from dashboard.frame.outages import refusal_behind
-from dashboard.frame.tables import TablePage, TableQuery, csv_response, page_of
+from dashboard.frame.tables import Index, TablePage, TableQuery, csv_response, page_of
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.documents import Overview, OverviewRow
+from dashboard.live.kept_overviews import made_of
 from dashboard.live.reading import read_clients, read_lake_gap, read_overview
 from dashboard.models import Role
 
@@ -48,14 +51,17 @@ def groups(request: HttpRequest, cluster: str) -> HttpResponseBase:
 def _list(
     request: HttpRequest, cluster: str, overview: Overview
 ) -> TablePage[OverviewRow]:
+    owned = owners(cluster)
     table = groups_table(
-        cluster,
-        partial(_holders, cluster),
-        owners(cluster),
-        teams_of(user_of(request)),
+        cluster, partial(_holders, cluster), owned, teams_of(user_of(request))
     )
     query = TableQuery.from_params(request.GET.dict(), table)
-    return page_of(table, overview["groups"], query)
+    rows = overview["groups"]
+    # Whose groups are "mine" and who holds queues is not kept with the rest.
+    zone = timezone.get_current_timezone_name()
+    key = ("groups", get_language(), zone, owned)
+    index = made_of(overview, key, lambda: Index(table, rows))
+    return page_of(table, rows, query, index)
 
 
 def _holders(cluster: str) -> Mapping[str, Sequence[str]]:

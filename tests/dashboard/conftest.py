@@ -15,6 +15,7 @@ from django.utils import timezone, translation
 
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
+from dashboard.live.kept_overviews import forget_overviews
 from dashboard.live.names import group_key, overview_key
 from dashboard.models import Role, User
 from dashboard.reports import maker, making
@@ -79,7 +80,7 @@ def nobody_there(hangzhou: ClusterSettings, settings: Any) -> None:
 
 
 @pytest.fixture
-def write(valkey: Valkey, hangzhou: ClusterSettings) -> Write:
+def write(valkey: Valkey, hangzhou: ClusterSettings) -> Iterator[Write]:
     """Put documents into the cache, as the collector does."""
 
     def put(*documents: Any) -> None:
@@ -88,5 +89,8 @@ def write(valkey: Valkey, hangzhou: ClusterSettings) -> Write:
                 cluster, group = document["cluster"], document.get("group")
                 key = group_key(cluster, group) if group else overview_key(cluster)
                 client.set(key, orjson.dumps(document))
+        # Documents of tests have the same number, whatever they say.
+        forget_overviews()
 
-    return put
+    yield put
+    forget_overviews()

@@ -5,6 +5,7 @@ chose (`TableQuery`), so that an address is a view and a file has what the page 
 """
 
 from .export import csv_response
+from .index import Index
 from .paging import TablePage, page_of
 from .query import TableQuery
 from .table import Chip, Column, Facet, Setting, Table
@@ -13,6 +14,7 @@ __all__ = [
     "Chip",
     "Column",
     "Facet",
+    "Index",
     "Setting",
     "Table",
     "TablePage",

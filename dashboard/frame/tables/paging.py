@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic
+from typing import Final, Generic
 
+from .index import Index
 from .query import TableQuery
 from .table import Chip, Column, Facet, Row, Setting, Table, natural
 
@@ -51,7 +52,9 @@ class Offered(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class TablePage(Generic[Row]):
-    """One page of a table. `chosen` are all rows that match, in order.
+    """One page of a table. `order` are the places of all rows that match.
+
+    `places` are those of the page's rows.
 
     `found` counts them, `counted` those before the segment is picked; `total` counts
     all rows there are. `hidden` tells how many rows each hidden chip leaves out, `only`
@@ -60,8 +63,9 @@ class TablePage(Generic[Row]):
 
     table: Table[Row]
     query: TableQuery
-    chosen: Sequence[Row]
-    rows: Sequence[Row]
+    index: Index[Row]
+    order: Sequence[int]
+    places: Sequence[int]
     columns: Sequence[Column[Row]]
     segments: Sequence[Counted[Row]]
     hidden: Sequence[Counted[Row]]
@@ -75,11 +79,21 @@ class TablePage(Generic[Row]):
 
     @property
     def found(self) -> int:
-        return len(self.chosen)
+        return len(self.order)
+
+    @property
+    def chosen(self) -> Sequence[Row]:
+        """All rows that match, in order."""
+        return [self.index.rows[at] for at in self.order]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows of the page."""
+        return [self.index.rows[at] for at in self.places]
 
     @property
     def last(self) -> int:
-        return self.first + len(self.rows) - 1 if self.rows else 0
+        return self.first + len(self.places) - 1 if self.places else 0
 
     @property
     def filtered(self) -> bool:
@@ -89,44 +103,54 @@ class TablePage(Generic[Row]):
 
 
 def page_of(
-    table: Table[Row], rows: Iterable[Row], query: TableQuery
+    table: Table[Row],
+    rows: Iterable[Row],
+    query: TableQuery,
+    index: Index[Row] | None = None,
 ) -> TablePage[Row]:
-    """Return the page that `query` asks for; one beyond the last gives the last."""
-    all_rows = list(rows)
-    matching = [row for row in all_rows if _has_text(table, row, query.text)]
+    """Return the page that `query` asks for; one beyond the last gives the last.
+
+    An `index` of the same rows is for tables that many readers ask for.
+    """
+    index = index or Index(table, list(rows))
+    matching = index.with_text(query.text)
     for facet in table.facets:
         if picked := query.facets.get(facet.key):
-            matching = _picked(facet, matching, picked, all_rows)
+            matching = _picked(index, facet, matching, picked)
     only = [
-        Counted(chip, sum(chip.test(row) for row in matching), chip.key in query.only)
+        Counted(chip, len(_passing(index, chip, matching)), chip.key in query.only)
         for chip in table.only
     ]
-    kept = [each.chip for each in only if each.on]
-    matching = [row for row in matching if all(chip.test(row) for chip in kept)]
+    for each in only:
+        if each.on:
+            matching = _passing(index, each.chip, matching)
     hidden = [
-        Counted(
-            chip,
-            sum(chip.test(row) for row in matching),
-            chip.key in query.unhidden,
-        )
+        Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.unhidden)
         for chip in table.hidden
     ]
-    off = [each.chip for each in hidden if not each.on]
-    listed = [row for row in matching if not any(chip.test(row) for chip in off)]
+    listed = matching
+    for each in hidden:
+        if not each.on and each.count:
+            listed -= index.of_chip(each.chip)
     segments = [
-        Counted(chip, sum(chip.test(row) for row in listed), chip.key == query.segment)
+        Counted(chip, len(index.of_chip(chip) & listed), chip.key == query.segment)
         for chip in table.segments
     ]
-    chosen = _sorted(table, _in_segment(table, listed, query.segment), query.sort)
-    pages = max(1, -(-len(chosen) // table.page_rows))
+    wanted = listed
+    for each in segments:
+        if each.on:
+            wanted = listed & index.of_chip(each.chip)
+    in_order = _in_order(index, wanted, query.sort)
+    pages = max(1, -(-len(in_order) // table.page_rows))
     number = min(query.page, pages)
     start = (number - 1) * table.page_rows
-    shown = chosen[start : start + table.page_rows]
+    places = in_order[start : start + table.page_rows]
     return TablePage(
         table=table,
         query=replace(query, page=number),
-        chosen=chosen,
-        rows=shown,
+        index=index,
+        order=in_order,
+        places=places,
         columns=_columns(table, query),
         segments=segments,
         hidden=[each for each in hidden if each.count],
@@ -134,53 +158,40 @@ def page_of(
         facets=[
             choice
             for facet in table.facets
-            if (choice := _choice(facet, all_rows, query)).values or not choice.listed
+            if (choice := _choice(index, facet, query)).values or not choice.listed
         ],
-        settings=[_offered(each, all_rows, query) for each in table.settings],
+        settings=[_offered(each, index.rows, query) for each in table.settings],
         counted=len(listed),
-        total=len(all_rows),
+        total=len(index.rows),
         pages=pages,
-        first=start + 1 if shown else 0,
+        first=start + 1 if places else 0,
     )
 
 
-def _has_text(table: Table[Row], row: Row, text: str) -> bool:
-    wanted = text.casefold()
-    return not wanted or any(wanted in text.casefold() for text in table.texts(row))
+def _passing(
+    index: Index[Row], chip: Chip[Row], places: frozenset[int]
+) -> frozenset[int]:
+    """Return the places of rows that pass a reader's own chip, which is not kept."""
+    return frozenset(at for at in places if chip.test(index.rows[at]))
+
+
+def _in_order(index: Index[Row], places: frozenset[int], sort: str) -> Sequence[int]:
+    order = index.order(sort)
+    if len(places) == len(order):
+        return order
+    return [at for at in order if at in places]
 
 
 def _picked(
-    facet: Facet[Row], rows: list[Row], value: str, all_rows: list[Row]
-) -> list[Row]:
+    index: Index[Row], facet: Facet[Row], places: frozenset[int], value: str
+) -> frozenset[int]:
     """Return the rows with a value; if no row at all has it, those with a part."""
-    if any(value in facet.values(row) for row in all_rows):
-        return [row for row in rows if value in facet.values(row)]
+    found = (Index(index.table, index.rows) if facet.typed else index).of_facet(facet)
+    if value in found:
+        return places & found[value]
     part = value.casefold()
-    return [row for row in rows if any(part in v.casefold() for v in facet.values(row))]
-
-
-def _in_segment(table: Table[Row], rows: list[Row], segment: str) -> list[Row]:
-    for chip in table.segments:
-        if chip.key == segment:
-            return [row for row in rows if chip.test(row)]
-    return rows
-
-
-def _sorted(table: Table[Row], rows: list[Row], sort: str) -> list[Row]:
-    ranked = sorted(rows, key=table.rank)
-    column = table.column(sort.removeprefix("-")) if sort else None
-    if column is None:
-        return ranked
-    valued = [(column.value(row), row) for row in ranked]
-    known = [(_key(value), row) for value, row in valued if value is not None]
-    known.sort(key=lambda pair: pair[0], reverse=sort.startswith("-"))
-    return [row for _value, row in known] + [
-        row for value, row in valued if value is None
-    ]
-
-
-def _key(value: Any) -> Any:
-    return natural(value) if isinstance(value, str) else value
+    parts = (found[each] for each in found if part in each.casefold())
+    return places.intersection(set().union(*parts))
 
 
 def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
@@ -189,19 +200,21 @@ def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
     return [each for each in table.columns if each.fixed or each.key in query.columns]
 
 
-def _choice(facet: Facet[Row], rows: list[Row], query: TableQuery) -> Choice[Row]:
+def _choice(index: Index[Row], facet: Facet[Row], query: TableQuery) -> Choice[Row]:
     picked = query.facets.get(facet.key, "")
     if facet.typed:
         return Choice(facet, (), picked, listed=False)
-    values = {value for row in rows for value in facet.values(row)}
-    if picked:
-        values.add(picked)
+    values: Sequence[str] = index.values_of(facet)
+    if picked and picked not in values:
+        values = sorted([*values, picked], key=natural)
     if len(values) > MOST_LISTED:
         return Choice(facet, (), picked, listed=False)
-    return Choice(facet, sorted(values, key=natural), picked)
+    return Choice(facet, values, picked)
 
 
-def _offered(setting: Setting[Row], rows: list[Row], query: TableQuery) -> Offered[Row]:
+def _offered(
+    setting: Setting[Row], rows: Sequence[Row], query: TableQuery
+) -> Offered[Row]:
     picked = query.settings.get(setting.key, "")
     values = {value for row in rows for value in setting.values(row)} | {picked}
     return Offered(

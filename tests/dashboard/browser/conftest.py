@@ -25,6 +25,7 @@ from playwright.async_api import BrowserContext, Page, async_playwright, expect
 from dashboard.config.asgi import application
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
+from dashboard.live.kept_overviews import forget_overviews
 from dashboard.live.names import (
     group_key,
     live_group_name,
@@ -92,6 +93,7 @@ def write(cluster: ClusterSettings, valkey: Valkey) -> Callable[..., None]:
                 name, group = document["cluster"], document.get("group")
                 key = group_key(name, group) if group else overview_key(name)
                 client.set(key, orjson.dumps(document))
+        forget_overviews()
 
     return put
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from django.contrib.staticfiles import finders
 from django.templatetags.static import static
 from django.test import Client
 
-from dashboard.config.assets import digest
+from dashboard.config.assets import digest, without_comments
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -55,3 +56,38 @@ def test_modules_import_only_what_exists(path: Path) -> None:
 
 def test_finders_see_our_files() -> None:
     assert finders.find("img/icons.svg")
+
+
+OURS = sorted(
+    path
+    for kind in ("js", "css")
+    for path in (ROOT / "static" / kind).rglob(f"*.{kind}")
+)
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
+def test_no_text_of_several_lines_looks_like_a_comment(path: Path) -> None:
+    text = path.read_text()
+    kept = without_comments(text.encode()).decode().splitlines(keepends=True)
+    place, in_text = 0, False
+    lines = text.splitlines(keepends=True)
+    for line in kept:
+        while lines[place] != line:
+            assert not in_text, f"left out of a text: {lines[place]}"
+            place += 1
+        place += 1
+        in_text ^= line.count("`") % 2 == 1
+
+
+def test_code_beside_a_comment_stays() -> None:
+    code = b"/** @type {X} */ (a);\n/* b */\n  // c\nd; // e\n"
+    assert without_comments(code) == b"/** @type {X} */ (a);\nd; // e\n"
+
+
+def test_comments_are_left_out_of_what_is_compressed() -> None:
+    address = static("js/frame/app.js")
+    answer = Client().get(address, headers={"accept-encoding": "gzip"})
+    sent = gzip.decompress(answer.content)
+    whole = (ROOT / "static" / "js" / "frame" / "app.js").read_bytes()
+    assert sent == without_comments(whole) != whole
+    assert Client().get(address).content == whole

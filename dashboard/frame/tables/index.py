@@ -1,0 +1,117 @@
+"""What a table works out of its rows, apart from what a reader asked for.
+
+Rows are told apart by their places. Everything is worked out when it is first needed
+and remembered, so that an index that is kept for as long as the rows stay the same
+answers further readers without looking at each row again. Such an index is only for
+readers whose tables say the same of a row: the same language, time zone and owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from .table import Chip, Facet, Row, Table, natural
+
+Value = TypeVar("Value")
+
+MOST_DRAWN: Final = 2000
+"""Rows whose markup is kept, 2 kB each."""
+
+_BETWEEN: Final = "\0"
+
+
+class Index(Generic[Row]):
+    """The texts, chips, facets and orders of rows; see the module's docstring.
+
+    Threads may share one: at worst, two of them work out the same.
+    """
+
+    def __init__(self, table: Table[Row], rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self.everywhere = frozenset(range(len(rows)))
+        self.table = table
+        self._known: dict[tuple[str, str], Any] = {}
+        self._drawn: dict[tuple[int, str], str] = {}
+
+    def with_text(self, text: str) -> frozenset[int]:
+        """Return the places of rows with a text in them, whatever its case."""
+        wanted = text.casefold()
+        if not wanted:
+            return self.everywhere
+        folded = self._kept("texts", "", self._folded)
+        found = frozenset(at for at, words in enumerate(folded) if wanted in words)
+        if _BETWEEN in wanted:
+            texts = self.table.texts
+            found = frozenset(
+                at
+                for at in found
+                if any(wanted in each.casefold() for each in texts(self.rows[at]))
+            )
+        return found
+
+    def of_chip(self, chip: Chip[Row]) -> frozenset[int]:
+        """Return the places of a chip's rows."""
+        return self._kept(
+            "chip",
+            chip.key,
+            lambda: frozenset(at for at, row in enumerate(self.rows) if chip.test(row)),
+        )
+
+    def of_facet(self, facet: Facet[Row]) -> Mapping[str, set[int]]:
+        """Return each value of a facet, with the places of the rows that have it."""
+
+        def find() -> dict[str, set[int]]:
+            places: dict[str, set[int]] = {}
+            for at, row in enumerate(self.rows):
+                for value in facet.values(row):
+                    places.setdefault(value, set()).add(at)
+            return places
+
+        return self._kept("facet", facet.key, find)
+
+    def values_of(self, facet: Facet[Row]) -> Sequence[str]:
+        """Return the values of a facet as people sort them."""
+        return self._kept(
+            "values", facet.key, lambda: sorted(self.of_facet(facet), key=natural)
+        )
+
+    def order(self, sort: str) -> Sequence[int]:
+        """Return the places of all rows in the order that `sort` asks for."""
+        return self._kept("order", sort, lambda: self._sorted(sort))
+
+    def drawn(self, at: int, columns: str, draw: Callable[[Row], str]) -> str:
+        """Return the markup of a row with some columns, as `draw` makes it."""
+        text = self._drawn.get((at, columns))
+        if text is None:
+            if len(self._drawn) >= MOST_DRAWN:
+                self._drawn.clear()
+            text = self._drawn[at, columns] = draw(self.rows[at])
+        return text
+
+    def _folded(self) -> list[str]:
+        texts = self.table.texts
+        return [_BETWEEN.join(texts(row)).casefold() for row in self.rows]
+
+    def _sorted(self, sort: str) -> list[int]:
+        rank = self.table.rank
+        column = self.table.column(sort.removeprefix("-")) if sort else None
+        if column is None:
+            return sorted(range(len(self.rows)), key=lambda at: rank(self.rows[at]))
+        value = column.value
+        valued = [(value(self.rows[at]), at) for at in self.order("")]
+        known = [(_key(found), at) for found, at in valued if found is not None]
+        known.sort(key=lambda pair: pair[0], reverse=sort.startswith("-"))
+        return [at for _found, at in known] + [
+            at for found, at in valued if found is None
+        ]
+
+    def _kept(self, what: str, key: str, find: Callable[[], Value]) -> Value:
+        try:
+            return self._known[what, key]  # type: ignore[no-any-return]
+        except KeyError:
+            return self._known.setdefault((what, key), find())  # type: ignore[no-any-return]
+
+
+def _key(value: Any) -> Any:
+    return natural(value) if isinstance(value, str) else value
