@@ -18,14 +18,15 @@ import os
 import signal
 import stat
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from analytics.places import COMMAND
 from dashboard.gateway import embedded_request
@@ -38,6 +39,7 @@ from .on_request import is_ready, start_on_request
 from .plan import Surroundings
 from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
+from .template import Forked, NotForkedError, Template
 
 _PAGE_TIMEOUT_S: Final = 90.0
 _SERVER_TIMEOUT_S: Final = 60.0
@@ -92,11 +94,16 @@ class Stack:
         self.log_dir = log_dir
         self._most_log_bytes = most_log_bytes
         self.children: list[Child] = []
+        self.template = Template()
 
     async def start(self, spec: ChildSpec) -> Child:
         """Start one more child."""
         child = Child(
-            spec, self.log_dir, self._tell, most_log_bytes=self._most_log_bytes
+            spec,
+            self.log_dir,
+            self._tell,
+            most_log_bytes=self._most_log_bytes,
+            template=self.template,
         )
         self.children.append(child)
         try:
@@ -118,6 +125,7 @@ class Stack:
         await asyncio.gather(*(child.stop() for child in reversed(others)))
         for child in reversed(servers):
             await child.stop()
+        await self.template.stop()
 
     async def until(
         self, ready: Callable[[], bool], what: str, *, timeout: float
@@ -154,6 +162,9 @@ async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
 
 async def _start(stack: Stack, settings: object, *, host: str, port: int) -> None:
     began = time.monotonic()
+    # It starts with MALLOC's settings, which its children can no longer change.
+    os.environ.update(plan.FOR_ALL)
+    await stack.template.start(inherited("template", os.environ) | plan.ONE_THREAD)
     surroundings = await _servers(stack, settings, host=host, port=port)
     exporter: bool = settings.ROCKETSCOPE_EXPORTER  # type: ignore[attr-defined]
     if exporter:
@@ -181,7 +192,7 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
             stack,
             surroundings,
             request=surroundings.embedded_request,
-            manage=_manage,
+            manage=partial(_manage, stack.template),
             say=say,
         )
 
@@ -194,7 +205,9 @@ async def _tell_ready(
         lines = [f"{page}{path}" for path in ("metrics", "metrics/groups")]
         told = "Prometheus scrapes these addresses:"
     else:
-        link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
+        link = await _manage(
+            stack.template, "sign_in_link", "--base-url", page.rstrip("/")
+        )
         lines = link.strip().splitlines()[-1:]
         told = "Sign in once with this link (valid 15 minutes):"
     say(f"ready after {took_s:.1f} s. {told}")
@@ -254,10 +267,10 @@ async def _cluster_and_database(
 ) -> Surroundings:
     if surroundings.embedded_name_server_port is None:
         say("bringing the database up to date …")
-        await _manage("prepare")
+        await _manage(stack.template, "prepare")
         return surroundings
     say("starting the embedded cluster and bringing the database up to date …")
-    preparing = asyncio.ensure_future(_manage("prepare", "--demo"))
+    preparing = asyncio.ensure_future(_manage(stack.template, "prepare", "--demo"))
     try:
         surroundings = await start_embedded(stack, surroundings)
         await preparing
@@ -298,30 +311,42 @@ def _is_ready_or_late(child: Child, port: int) -> bool:
     return is_ready(child) or (child.pid is None and not is_free("127.0.0.1", port))
 
 
-async def _manage(*arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        # Our own command would read .env, and so what this child must not inherit.
-        *("-m", "django"),
-        *arguments,
-        env=inherited("manage", os.environ),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, err = await process.communicate()
-    except asyncio.CancelledError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        raise
+async def _manage(template: Template, *arguments: str) -> str:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = await _manager(template, arguments, out.fileno(), err.fileno())
+        try:
+            await process.wait()
+        except asyncio.CancelledError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            raise
+        found, words = (_text_of(each) for each in (out, err))
     if process.returncode != 0:
-        words = err.decode(errors="replace").strip().splitlines()[-6:]
+        told = "\n  ".join(words.strip().splitlines()[-6:])
         raise CannotStartError(
-            f"{COMMAND} manage {' '.join(arguments)} failed:\n  " + "\n  ".join(words)
+            f"{COMMAND} manage {' '.join(arguments)} failed:\n  {told}"
         )
-    return out.decode(errors="replace")
+    return found
+
+
+async def _manager(
+    template: Template, arguments: Sequence[str], out: int, err: int
+) -> asyncio.subprocess.Process | Forked:
+    # Our own command would read .env, and so what this child must not inherit.
+    argv = (sys.executable, "-m", "django", *arguments)
+    environ = inherited("manage", os.environ)
+    try:
+        return await template.fork(argv, environ, stdout=out, stderr=err)
+    except NotForkedError:
+        return await asyncio.create_subprocess_exec(
+            *argv, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err
+        )
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def _page_answers(page: str) -> bool:
