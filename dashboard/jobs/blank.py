@@ -58,9 +58,11 @@ def make_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> P
     blank = _blank(folder)
     partial = blank.with_name(f".{blank.name}.{os.getpid()}")
     # A copy of SQLite's own has what is still in the write-ahead log, too.
-    with closing(sqlite3.connect(source)) as made:
-        with closing(sqlite3.connect(partial)) as copy:
-            made.backup(copy)
+    with (
+        closing(sqlite3.connect(source)) as made,
+        closing(sqlite3.connect(partial)) as copy,
+    ):
+        made.backup(copy)
     for older in blank.parent.glob(f"{_NAME}*.sqlite3"):
         older.unlink()
     partial.replace(blank)

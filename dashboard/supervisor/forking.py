@@ -19,6 +19,7 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 from typing import Any, Final
 
 EARLY: Final = ("rmqcore.commands.cluster", "rmqcore.commands.produce")
@@ -66,6 +67,7 @@ SHARED: Final = (
     "pydantic.deprecated.decorator",
     "pydantic.networks",
     "pydantic.root_model",
+    "authlib.integrations.base_client",
     "joserfc.jwt",
     "requests",
     "rmqcore.admin",
@@ -217,8 +219,8 @@ def _show(argv: list[str], environ: dict[str, str]) -> None:
     kept = ctypes.create_string_buffer(text, len(text))
     begin = ctypes.addressof(kept)
     middle = begin + len(arguments)
-    with open("/proc/self/stat", encoding="utf-8", errors="replace") as stat:
-        fields = stat.read().rpartition(")")[2].split()
+    stat = Path("/proc/self/stat").read_text("utf-8", "replace")
+    fields = stat.rpartition(")")[2].split()
     # The first field after the name is the third.
     code, code_end, data, data_end, heap = (int(fields[n - 3]) for n in _ADDRESSES)
     _libc.sbrk.restype = ctypes.c_void_p

@@ -1,8 +1,9 @@
 """The order of start and stop, and the messages for the person at the terminal.
 
-Start: lock the var directory; volatile state; embedded cluster beside migrations; web,
-collector, fleet, beat; traffic. The address is printed when, and only when, the page
-answers; the analytics worker starts after that. An embedded cluster that was not
+Start: lock the var directory; the template that children are forked from; volatile
+state; embedded cluster beside migrations; web and collector; when the page answers,
+fleet, beat and traffic. The address is printed when, and only when, the page answers;
+the analytics worker starts after that. An embedded cluster that was not
 planned is started when a page asks for it. If a process keeps ending before the
 page answers, the start is abandoned and the end of its log is shown.
 
@@ -174,18 +175,30 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     for cluster in settings.ROCKETSCOPE_CLUSTERS.values():  # type: ignore[attr-defined]
         if cluster.encryption == "unverified":
             say(f"TLS to cluster {cluster.name} is not verified, as its settings say")
-    await stack.start(plan.web(surroundings))
-    for spec in plan.workers(fleet=0 if exporter else plan.FLEET_WORKERS):
-        await stack.start(spec)
-    for spec in plan.demo_traffic(surroundings):
-        await stack.start(spec)
     page = f"http://{_reachable(host)}:{port}/"
-    await stack.until(
-        lambda: _page_answers(page),
-        f"no answer from {page}",
-        timeout=_PAGE_TIMEOUT_S,
-    )
-    await _tell_ready(stack, page, time.monotonic() - began, exporter=exporter)
+    ready = asyncio.ensure_future(_ready(stack.template, page, exporter=exporter))
+    try:
+        await stack.start(plan.web(surroundings))
+        first, *others = plan.workers(fleet=0 if exporter else plan.FLEET_WORKERS)
+        await stack.start(first)
+        await stack.until(
+            lambda: _page_answers(page),
+            f"no answer from {page}",
+            timeout=_PAGE_TIMEOUT_S,
+        )
+        took_s = time.monotonic() - began
+        # The page had the processor to itself and the collector; now come the others.
+        for spec in (*others, *plan.demo_traffic(surroundings)):
+            await stack.start(spec)
+        told, lines = await ready
+    finally:
+        ready.cancel()
+        await asyncio.gather(ready, return_exceptions=True)
+    say(f"ready after {took_s:.1f} s. {told}")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
+    what = "exporter" if exporter else "page"
+    say(f"the {what} is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
     await stack.start(plan.analytics())
     if surroundings.embedded_name_server is None and surroundings.embedded_request:
         await start_on_request(
@@ -197,24 +210,16 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
         )
 
 
-async def _tell_ready(
-    stack: Stack, page: str, took_s: float, *, exporter: bool
-) -> None:
-    """Print what to do next: open the link, or scrape the addresses."""
+async def _ready(
+    template: Template, page: str, *, exporter: bool
+) -> tuple[str, list[str]]:
+    """Return what to do next: open the link, or scrape the addresses."""
     if exporter:
         lines = [f"{page}{path}" for path in ("metrics", "metrics/groups")]
-        told = "Prometheus scrapes these addresses:"
-    else:
-        link = await _manage(
-            stack.template, "sign_in_link", "--base-url", page.rstrip("/")
-        )
-        lines = link.strip().splitlines()[-1:]
-        told = "Sign in once with this link (valid 15 minutes):"
-    say(f"ready after {took_s:.1f} s. {told}")
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-    sys.stdout.flush()
-    what = "exporter" if exporter else "page"
-    say(f"the {what} is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
+        return "Prometheus scrapes these addresses:", lines
+    link = await _manage(template, "sign_in_link", "--base-url", page.rstrip("/"))
+    told = "Sign in once with this link (valid 15 minutes):"
+    return told, link.strip().splitlines()[-1:]
 
 
 async def _servers(
