@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,9 +103,11 @@ class Demo:
 
     def answers(self) -> bool:
         """Tell whether the page answers."""
-        with suppress(OSError):
-            with urllib.request.urlopen(f"{self.address}/healthz", timeout=5) as answer:
-                return bool(answer.status == 200)
+        with (
+            suppress(OSError),
+            urllib.request.urlopen(f"{self.address}/healthz", timeout=5) as answer,
+        ):
+            return bool(answer.status == 200)
         return False
 
     def link(self) -> str:
@@ -140,7 +143,7 @@ def main() -> None:
             _tell("sign-in link", demo.until("no link", demo.link), LIVE_S)
             session = Session(demo.address)
             session.sign_in(demo.link())
-            live = demo.until("no live data", lambda: _is_live(session))
+            live = demo.until("no live data", partial(_is_live, session))
             _tell("live data", live, LIVE_S)
             time.sleep(_SETTLED_S)
             _tell_memory(demo.pid)

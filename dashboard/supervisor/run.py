@@ -53,8 +53,11 @@ class CannotStartError(Exception):
     """The stack cannot start; the message is for the person at the terminal."""
 
 
-async def run() -> int:
-    """Start everything, wait for a signal, stop everything; return the exit code."""
+async def run(template: Template | None = None) -> int:
+    """Start everything, wait for a signal, stop everything; return the exit code.
+
+    Children are forked from the template, if one has been started.
+    """
     from django.conf import settings
 
     var_dir: Path = settings.ROCKETSCOPE_VAR_DIR
@@ -65,7 +68,9 @@ async def run() -> int:
                 f"port {port} on {host} is in use by another program. Choose another "
                 f"one: {COMMAND} up --listen {host}:{port + 1}"
             )
-        async with _stack(var_dir, settings.ROCKETSCOPE_LOG_MB * _MB) as stack:
+        async with _stack(
+            var_dir, settings.ROCKETSCOPE_LOG_MB * _MB, template
+        ) as stack:
             stopped = _stop_signal()
             work = asyncio.ensure_future(_start(stack, settings, host=host, port=port))
             done, _ = await asyncio.wait(
@@ -91,11 +96,13 @@ def say(text: str) -> None:
 class Stack:
     """The children in the order of their start."""
 
-    def __init__(self, log_dir: Path, most_log_bytes: int) -> None:
+    def __init__(
+        self, log_dir: Path, most_log_bytes: int, template: Template | None = None
+    ) -> None:
         self.log_dir = log_dir
         self._most_log_bytes = most_log_bytes
         self.children: list[Child] = []
-        self.template = Template()
+        self.template = template or Template()
 
     async def start(self, spec: ChildSpec) -> Child:
         """Start one more child."""
@@ -126,7 +133,7 @@ class Stack:
         await asyncio.gather(*(child.stop() for child in reversed(others)))
         for child in reversed(servers):
             await child.stop()
-        await self.template.stop()
+        self.template.stop()
 
     async def until(
         self, ready: Callable[[], bool], what: str, *, timeout: float
@@ -153,8 +160,10 @@ _SERVERS: Final = frozenset({"state", "cluster"})
 
 
 @contextlib.asynccontextmanager
-async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
-    stack = Stack(var_dir / "logs", most_log_bytes)
+async def _stack(
+    var_dir: Path, most_log_bytes: int, template: Template | None
+) -> AsyncIterator[Stack]:
+    stack = Stack(var_dir / "logs", most_log_bytes, template)
     try:
         yield stack
     finally:
@@ -163,9 +172,6 @@ async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
 
 async def _start(stack: Stack, settings: object, *, host: str, port: int) -> None:
     began = time.monotonic()
-    # It starts with MALLOC's settings, which its children can no longer change.
-    os.environ.update(plan.FOR_ALL)
-    await stack.template.start(inherited("template", os.environ) | plan.ONE_THREAD)
     surroundings = await _servers(stack, settings, host=host, port=port)
     exporter: bool = settings.ROCKETSCOPE_EXPORTER  # type: ignore[attr-defined]
     if exporter:

@@ -16,13 +16,13 @@ children are started as commands of their own.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ctypes
 import json
 import logging
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -75,21 +75,28 @@ class Template:
     """The process, and the socket by which it is asked to fork."""
 
     def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._asking = asyncio.Lock()
 
-    async def start(self, environ: Mapping[str, str]) -> None:
+    @property
+    def pid(self) -> int | None:
+        """The process id, None when it has not been started."""
+        return self._process.pid if self._process else None
+
+    def start(self, environ: Mapping[str, str]) -> None:
         """Start it; it imports on its own while other things are done."""
         if not _has_pidfd():
             return
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", "dashboard.supervisor.forking", str(theirs.fileno())),
+            self._process = subprocess.Popen(  # noqa: S603  the command is ours
+                [
+                    sys.executable,
+                    *("-m", "dashboard.supervisor.forking", str(theirs.fileno())),
+                ],
                 env=dict(environ),
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
@@ -128,16 +135,15 @@ class Template:
                 _adopt_orphans(False)
         return Forked(pid)
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """End the process; children that it has forked live on."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            process.kill()
+            process.wait()
 
     async def _ask(
         self, ours: socket.socket, request: bytes, descriptors: tuple[int, int]
