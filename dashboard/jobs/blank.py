@@ -51,10 +51,15 @@ def make_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> P
     """Migrate the new database of this connection and keep a copy of its file."""
     make_shrinkable(connection)
     call_command("migrate", interactive=False, verbosity=0)
-    connection.close()
+    return keep_blank(connection, folder)
+
+
+def keep_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> Path:
+    """Keep a copy of a database's file in the place of older ones."""
     source = _file_of(connection)
     if source is None:
         raise ValueError("only SQLite's databases are files")
+    connection.close()
     blank = _blank(folder)
     partial = blank.with_name(f".{blank.name}.{os.getpid()}")
     # A copy of SQLite's own has what is still in the write-ahead log, too.

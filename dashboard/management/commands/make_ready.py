@@ -19,11 +19,21 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from dashboard.jobs.blank import make_blank
-from dashboard.supervisor.forking import EARLY, SHARED
 
 USED: Final[Sequence[str]] = (
-    *EARLY,
-    *SHARED,
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.bin.beat",
+    "celery.bin.celery",
+    "celery.bin.worker",
+    "celery.concurrency.solo",
+    "celery.worker.consumer",
+    "channels_redis.pubsub",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "rmqcore.commands.cluster",
+    "rmqcore.commands.produce",
     "dashboard.config.asgi",
     "dashboard.config.urls",
     "dashboard.config.web",
@@ -48,7 +58,7 @@ USED: Final[Sequence[str]] = (
 
 class Command(BaseCommand):
     help = "Compile what is imported and make an empty database, once after installing."
-    requires_system_checks: Sequence[str] = ()
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--blank", action="store_true", help="only the database")
