@@ -21,6 +21,8 @@ _WORDS: Final = {
     "dashboard.reports.maker": "files",
     "beat": "beat",
     "dashboard.supervisor": "supervisor",
+    "dashboard": "supervisor",
+    "dashboard.supervisor.forking": "template",
     "analytics": "analytics-child",
     "cluster": "embedded-cluster",
     "produce": "traffic",

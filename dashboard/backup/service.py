@@ -87,7 +87,7 @@ def make_backup(
 
 def backup_before_upgrade() -> Path | None:
     """Make a backup if migrations are about to change data; None if there is none."""
-    if not applied_migrations() or not _unapplied():
+    if not applied_migrations() or not unapplied():
         return None
     made = make_backup(prefix=_BEFORE_UPGRADE, lake=False)
     _remove_older(_BEFORE_UPGRADE)
@@ -183,7 +183,7 @@ def _lake() -> Storage:
     return open_storage(settings.ROCKETSCOPE_LAKE_URL)
 
 
-def _unapplied() -> bool:
+def unapplied() -> bool:
     loader = MigrationLoader(connection)
     return bool(set(loader.disk_migrations) - set(loader.applied_migrations))
 

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from django.core.exceptions import ImproperlyConfigured
-
 from analytics.places import home
 
-from .run import CannotStartError, run
+from . import plan
+from .inheritance import inherited
+from .template import Template
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,23 +47,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.exporter:
         os.environ["ROCKETSCOPE_EXPORTER"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
+    folder = home(os.environ)
     try:
-        _enter(home(os.environ))
-        return asyncio.run(run())
+        # All processes start there, lest they import what the caller's folder holds.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.chdir(folder)
+    except OSError as error:
+        return _refuse(f"{folder} cannot be used ({error.strerror})")
+    # It imports while this process does.
+    template = Template()
+    os.environ.update(plan.FOR_ALL)
+    template.start(inherited("template", os.environ) | plan.ONE_THREAD)
+    try:
+        return _run(template)
+    finally:
+        template.stop()
+
+
+def _run(template: Template) -> int:
+    from django.core.exceptions import ImproperlyConfigured
+
+    from .run import CannotStartError, run
+
+    try:
+        return asyncio.run(run(template))
     except (CannotStartError, ImproperlyConfigured) as reason:
-        sys.stderr.write(f"rocketscope: {reason}\n")
-        return 1
+        return _refuse(str(reason))
     except KeyboardInterrupt:
         return 130
 
 
-def _enter(folder: Path) -> None:
-    """Start all processes there, lest they import what the caller's folder holds."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.chdir(folder)
-    except OSError as error:
-        raise CannotStartError(f"{folder} cannot be used ({error.strerror})") from None
+def _refuse(reason: str) -> int:
+    sys.stderr.write(f"rocketscope: {reason}\n")
+    return 1
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from dashboard.clock.ending import KILL_AFTER_SECONDS
 
 from .inheritance import inherited
 from .logs import earlier, rotate
+from .template import Forked, NotForkedError, Template
 
 logger = logging.getLogger(__name__)
 
@@ -66,12 +67,14 @@ class Child:
         *,
         most_log_bytes: int = MOST_LOG_BYTES,
         log_look_s: float = _LOG_LOOK_S,
+        template: Template | None = None,
     ) -> None:
         self.spec = spec
         self.starts = 0
         self._log_path = log_dir / f"{spec.name}.log"
         self._on_event = on_event or (lambda name, text: None)
-        self._process: asyncio.subprocess.Process | None = None
+        self._template = template or Template()
+        self._process: asyncio.subprocess.Process | Forked | None = None
         self._watching: asyncio.Task[None] | None = None
         self._most_log_bytes = most_log_bytes
         self._log_look_s = log_look_s
@@ -127,18 +130,32 @@ class Child:
     async def _spawn(self) -> None:
         log: IO[bytes] = self._log_path.open("ab")
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *self.spec.argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**inherited(self.spec.name, os.environ), **self.spec.env},
-                start_new_session=True,
-                preexec_fn=_prepare(os.getpid(), self.spec.nice),
-            )
+            self._process = await self._run(log)
         finally:
             log.close()
         self.starts += 1
+
+    async def _run(self, log: IO[bytes]) -> asyncio.subprocess.Process | Forked:
+        environ = {**inherited(self.spec.name, os.environ), **self.spec.env}
+        output = log.fileno()
+        try:
+            return await self._template.fork(
+                self.spec.argv,
+                environ,
+                nice=self.spec.nice,
+                stdout=output,
+                stderr=output,
+            )
+        except NotForkedError:
+            return await asyncio.create_subprocess_exec(
+                *self.spec.argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=environ,
+                start_new_session=True,
+                preexec_fn=_prepare(os.getpid(), self.spec.nice),
+            )
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ secret that belongs to another. There are three kinds of variables:
 | child | secrets of ours | others | because |
 | --- | --- | --- | --- |
 | state (Valkey), cluster, traffic | none, nor other settings | none | all is on their command line or in their file |
+| the template | none, nor other settings | none | others are forked from it, and would hold what it holds |
 | web | all | all | signs links, shows metrics, asks clusters, reads lake and database; loads listeners |
 | collector | clusters, S3, database, Redis, the key that signs | S3's, PostgreSQL's | asks clusters, writes samples and epochs; hands the key on to its sender |
 | its sender of alerts | database, the key that signs | PostgreSQL's | reads messages, and addresses that the key encrypts (`alerting.delivery`) |
@@ -56,6 +57,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "state": (),
     "cluster": (),
     "traffic": (),
+    "template": (),
     "web": (_ANY,),
     "collector": (_CLUSTERS, DATABASE, _REDIS, POSTGRESQL, S3, SIGNING),
     "fleet": (_CLUSTERS, DATABASE, _REDIS, rf"(?!{_OURS}).*"),
@@ -63,7 +65,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "beat": (_REDIS,),
     "manage": (DATABASE, _REDIS, POSTGRESQL, SIGNING),
 }
-_WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic"})
+_WITHOUT_SETTINGS: Final = frozenset({"state", "cluster", "traffic", "template"})
 
 
 def inherited(child: str, environ: Mapping[str, str]) -> dict[str, str]:

@@ -35,6 +35,12 @@ Each request runs in a thread of its own, and each thread gets one of 16 heaps o
 cores: every heap grows to what the largest page needs, and keeps it.
 """
 
+FOR_ALL: Final = {"PYTHONUNBUFFERED": "1", **MALLOC}
+"""What every process of the stack is started with, the template as well."""
+
+ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
+"""No process with threads may be forked; nothing here computes with matrices."""
+
 NAME_SERVER_PORT: Final = 9876
 """RocketMQ's own port; another free one is taken when it is in use."""
 
@@ -65,8 +71,7 @@ def environment(surroundings: Surroundings) -> dict[str, str]:
     settings = {
         "ROCKETSCOPE_VAR_DIR": str(surroundings.var_dir),
         "ROCKETSCOPE_REDIS_URL": surroundings.redis_url,
-        "PYTHONUNBUFFERED": "1",
-        **MALLOC,
+        **FOR_ALL,
     }
     if surroundings.embedded_name_server is not None:
         settings["ROCKETSCOPE_EMBEDDED_CLUSTER"] = surroundings.embedded_name_server

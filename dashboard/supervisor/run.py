@@ -1,8 +1,9 @@
 """The order of start and stop, and the messages for the person at the terminal.
 
-Start: lock the var directory; volatile state; embedded cluster beside migrations; web,
-collector, fleet, beat; traffic. The address is printed when, and only when, the page
-answers; the analytics worker starts after that. An embedded cluster that was not
+Start: lock the var directory; the template that children are forked from; volatile
+state; embedded cluster beside migrations; web and collector; when the page answers,
+fleet, beat and traffic. The address is printed when, and only when, the page answers;
+the analytics worker starts after that. An embedded cluster that was not
 planned is started when a page asks for it. If a process keeps ending before the
 page answers, the start is abandoned and the end of its log is shown.
 
@@ -18,14 +19,15 @@ import os
 import signal
 import stat
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from analytics.places import COMMAND
 from dashboard.gateway import embedded_request
@@ -38,6 +40,7 @@ from .on_request import is_ready, start_on_request
 from .plan import Surroundings
 from .ports import answers, free_port, is_free
 from .redis_server import server_to_start
+from .template import Forked, NotForkedError, Template
 
 _PAGE_TIMEOUT_S: Final = 90.0
 _SERVER_TIMEOUT_S: Final = 60.0
@@ -50,8 +53,11 @@ class CannotStartError(Exception):
     """The stack cannot start; the message is for the person at the terminal."""
 
 
-async def run() -> int:
-    """Start everything, wait for a signal, stop everything; return the exit code."""
+async def run(template: Template | None = None) -> int:
+    """Start everything, wait for a signal, stop everything; return the exit code.
+
+    Children are forked from the template, if one has been started.
+    """
     from django.conf import settings
 
     var_dir: Path = settings.ROCKETSCOPE_VAR_DIR
@@ -62,7 +68,9 @@ async def run() -> int:
                 f"port {port} on {host} is in use by another program. Choose another "
                 f"one: {COMMAND} up --listen {host}:{port + 1}"
             )
-        async with _stack(var_dir, settings.ROCKETSCOPE_LOG_MB * _MB) as stack:
+        async with _stack(
+            var_dir, settings.ROCKETSCOPE_LOG_MB * _MB, template
+        ) as stack:
             stopped = _stop_signal()
             work = asyncio.ensure_future(_start(stack, settings, host=host, port=port))
             done, _ = await asyncio.wait(
@@ -88,15 +96,22 @@ def say(text: str) -> None:
 class Stack:
     """The children in the order of their start."""
 
-    def __init__(self, log_dir: Path, most_log_bytes: int) -> None:
+    def __init__(
+        self, log_dir: Path, most_log_bytes: int, template: Template | None = None
+    ) -> None:
         self.log_dir = log_dir
         self._most_log_bytes = most_log_bytes
         self.children: list[Child] = []
+        self.template = template or Template()
 
     async def start(self, spec: ChildSpec) -> Child:
         """Start one more child."""
         child = Child(
-            spec, self.log_dir, self._tell, most_log_bytes=self._most_log_bytes
+            spec,
+            self.log_dir,
+            self._tell,
+            most_log_bytes=self._most_log_bytes,
+            template=self.template,
         )
         self.children.append(child)
         try:
@@ -118,6 +133,7 @@ class Stack:
         await asyncio.gather(*(child.stop() for child in reversed(others)))
         for child in reversed(servers):
             await child.stop()
+        self.template.stop()
 
     async def until(
         self, ready: Callable[[], bool], what: str, *, timeout: float
@@ -144,8 +160,10 @@ _SERVERS: Final = frozenset({"state", "cluster"})
 
 
 @contextlib.asynccontextmanager
-async def _stack(var_dir: Path, most_log_bytes: int) -> AsyncIterator[Stack]:
-    stack = Stack(var_dir / "logs", most_log_bytes)
+async def _stack(
+    var_dir: Path, most_log_bytes: int, template: Template | None
+) -> AsyncIterator[Stack]:
+    stack = Stack(var_dir / "logs", most_log_bytes, template)
     try:
         yield stack
     finally:
@@ -163,45 +181,51 @@ async def _start(stack: Stack, settings: object, *, host: str, port: int) -> Non
     for cluster in settings.ROCKETSCOPE_CLUSTERS.values():  # type: ignore[attr-defined]
         if cluster.encryption == "unverified":
             say(f"TLS to cluster {cluster.name} is not verified, as its settings say")
-    await stack.start(plan.web(surroundings))
-    for spec in plan.workers(fleet=0 if exporter else plan.FLEET_WORKERS):
-        await stack.start(spec)
-    for spec in plan.demo_traffic(surroundings):
-        await stack.start(spec)
     page = f"http://{_reachable(host)}:{port}/"
-    await stack.until(
-        lambda: _page_answers(page),
-        f"no answer from {page}",
-        timeout=_PAGE_TIMEOUT_S,
-    )
-    await _tell_ready(stack, page, time.monotonic() - began, exporter=exporter)
+    ready = asyncio.ensure_future(_ready(stack.template, page, exporter=exporter))
+    try:
+        await stack.start(plan.web(surroundings))
+        first, *others = plan.workers(fleet=0 if exporter else plan.FLEET_WORKERS)
+        await stack.start(first)
+        await stack.until(
+            lambda: _page_answers(page),
+            f"no answer from {page}",
+            timeout=_PAGE_TIMEOUT_S,
+        )
+        took_s = time.monotonic() - began
+        # The page had the processor to itself and the collector; now come the others.
+        for spec in (*others, *plan.demo_traffic(surroundings)):
+            await stack.start(spec)
+        told, lines = await ready
+    finally:
+        ready.cancel()
+        await asyncio.gather(ready, return_exceptions=True)
+    say(f"ready after {took_s:.1f} s. {told}")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
+    what = "exporter" if exporter else "page"
+    say(f"the {what} is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
     await stack.start(plan.analytics())
     if surroundings.embedded_name_server is None and surroundings.embedded_request:
         await start_on_request(
             stack,
             surroundings,
             request=surroundings.embedded_request,
-            manage=_manage,
+            manage=partial(_manage, stack.template),
             say=say,
         )
 
 
-async def _tell_ready(
-    stack: Stack, page: str, took_s: float, *, exporter: bool
-) -> None:
-    """Print what to do next: open the link, or scrape the addresses."""
+async def _ready(
+    template: Template, page: str, *, exporter: bool
+) -> tuple[str, list[str]]:
+    """Return what to do next: open the link, or scrape the addresses."""
     if exporter:
         lines = [f"{page}{path}" for path in ("metrics", "metrics/groups")]
-        told = "Prometheus scrapes these addresses:"
-    else:
-        link = await _manage("sign_in_link", "--base-url", page.rstrip("/"))
-        lines = link.strip().splitlines()[-1:]
-        told = "Sign in once with this link (valid 15 minutes):"
-    say(f"ready after {took_s:.1f} s. {told}")
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-    sys.stdout.flush()
-    what = "exporter" if exporter else "page"
-    say(f"the {what} is {page} · logs in {stack.log_dir} · Ctrl-C stops everything")
+        return "Prometheus scrapes these addresses:", lines
+    link = await _manage(template, "sign_in_link", "--base-url", page.rstrip("/"))
+    told = "Sign in once with this link (valid 15 minutes):"
+    return told, link.strip().splitlines()[-1:]
 
 
 async def _servers(
@@ -254,10 +278,10 @@ async def _cluster_and_database(
 ) -> Surroundings:
     if surroundings.embedded_name_server_port is None:
         say("bringing the database up to date …")
-        await _manage("prepare")
+        await _manage(stack.template, "prepare")
         return surroundings
     say("starting the embedded cluster and bringing the database up to date …")
-    preparing = asyncio.ensure_future(_manage("prepare", "--demo"))
+    preparing = asyncio.ensure_future(_manage(stack.template, "prepare", "--demo"))
     try:
         surroundings = await start_embedded(stack, surroundings)
         await preparing
@@ -298,30 +322,42 @@ def _is_ready_or_late(child: Child, port: int) -> bool:
     return is_ready(child) or (child.pid is None and not is_free("127.0.0.1", port))
 
 
-async def _manage(*arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        # Our own command would read .env, and so what this child must not inherit.
-        *("-m", "django"),
-        *arguments,
-        env=inherited("manage", os.environ),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, err = await process.communicate()
-    except asyncio.CancelledError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        raise
+async def _manage(template: Template, *arguments: str) -> str:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = await _manager(template, arguments, out.fileno(), err.fileno())
+        try:
+            await process.wait()
+        except asyncio.CancelledError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            raise
+        found, words = (_text_of(each) for each in (out, err))
     if process.returncode != 0:
-        words = err.decode(errors="replace").strip().splitlines()[-6:]
+        told = "\n  ".join(words.strip().splitlines()[-6:])
         raise CannotStartError(
-            f"{COMMAND} manage {' '.join(arguments)} failed:\n  " + "\n  ".join(words)
+            f"{COMMAND} manage {' '.join(arguments)} failed:\n  {told}"
         )
-    return out.decode(errors="replace")
+    return found
+
+
+async def _manager(
+    template: Template, arguments: Sequence[str], out: int, err: int
+) -> asyncio.subprocess.Process | Forked:
+    # Our own command would read .env, and so what this child must not inherit.
+    argv = (sys.executable, "-m", "django", *arguments)
+    environ = inherited("manage", os.environ)
+    try:
+        return await template.fork(argv, environ, stdout=out, stderr=err)
+    except NotForkedError:
+        return await asyncio.create_subprocess_exec(
+            *argv, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err
+        )
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def _page_answers(page: str) -> bool:

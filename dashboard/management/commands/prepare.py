@@ -1,6 +1,7 @@
 """`manage.py prepare`: bring the database to the state that the programs expect.
 
-Safe to run at every start and by several processes one after another: it migrates,
+Safe to run at every start and by several processes one after another: it migrates what
+is not migrated (a new database of SQLite is copied, see `jobs.blank`),
 forgets an embedded cluster that an earlier run had started on request and, with
 `--demo`, registers the demo's groups. Before migrations change a database that
 is in use, it makes a backup, with which the earlier version of the program can go back.
@@ -16,8 +17,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from dashboard.backup.errors import BackupError
-from dashboard.backup.service import backup_before_upgrade
+from dashboard.backup.service import backup_before_upgrade, unapplied
 from dashboard.gateway.clusters import forget_embedded
+from dashboard.jobs.blank import copy_blank
 from dashboard.jobs.shrinking import make_shrinkable
 
 
@@ -37,10 +39,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        copy_blank(connection)
         if not options["no_backup"]:
             self._back_up()
         make_shrinkable(connection)
-        call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
+        if unapplied():
+            call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
         forget_embedded()
         if options["demo"]:
             call_command("prepare_demo", stdout=self.stdout)

@@ -27,7 +27,9 @@ class Command(BaseCommand):
         user = _user(options["user"])
         token = make_sign_in_token(user, timezone.now())
         base = (options["base_url"] or _base_url()).rstrip("/")
-        self.stdout.write(base + reverse("sign_in_link", args=[token]))
+        # All addresses would load every page, and these have no prefix.
+        path = reverse("sign_in_link", urlconf="dashboard.accounts.urls", args=[token])
+        self.stdout.write(base + path)
 
 
 def _user(name: str) -> User:

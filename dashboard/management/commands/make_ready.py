@@ -1,0 +1,81 @@
+"""`manage.py make_ready`: do once, after installing, what a first start need not do.
+
+Compiles what the processes import, and keeps an empty, migrated database
+(`jobs.blank`). Nothing depends on it: without it a first start takes longer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from dashboard.jobs.blank import make_blank
+
+USED: Final[Sequence[str]] = (
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.bin.beat",
+    "celery.bin.celery",
+    "celery.bin.worker",
+    "celery.concurrency.solo",
+    "celery.worker.consumer",
+    "channels_redis.pubsub",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "rmqcore.commands.cluster",
+    "rmqcore.commands.produce",
+    "dashboard.config.asgi",
+    "dashboard.config.urls",
+    "dashboard.config.web",
+    "dashboard.config.worker",
+    "dashboard.clock.beat",
+    "dashboard.collector.service",
+    "dashboard.dead_letters.service",
+    "dashboard.fleet.service",
+    "dashboard.jobs.tasks",
+    "dashboard.labs.service",
+    "dashboard.reports.maker",
+    "dashboard.reports.starting",
+    "dashboard.reports.tasks",
+    "dashboard.supervisor.run",
+    "analytics.jobs",
+    "analytics.python_workers",
+    "analytics.resident",
+    "analytics.session",
+)
+"""Modules that, with what they import, are nearly all that the processes load."""
+
+
+class Command(BaseCommand):
+    help = "Compile what is imported and make an empty database, once after installing."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--blank", action="store_true", help="only the database")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if options["blank"]:
+            self.stdout.write(str(make_blank(connection)))
+            return
+        for name in USED:
+            with suppress(ImportError):
+                importlib.import_module(name)
+        with tempfile.TemporaryDirectory(prefix="rocketscope-ready-") as folder:
+            # Another process, because a connection is to the database of the settings.
+            kept = {k: v for k, v in os.environ.items() if "DATABASE_URL" not in k}
+            subprocess.run(
+                [sys.executable, "-m", "django", "make_ready", "--blank"],
+                env={**kept, "ROCKETSCOPE_VAR_DIR": folder},
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )

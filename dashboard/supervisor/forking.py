@@ -1,0 +1,249 @@
+"""The template's side: import what children share, then fork them (see `template`).
+
+`python -m dashboard.supervisor.forking FD`. Requests are a length, with the descriptors
+of a child's output, and a JSON document; the answer is the child's process id.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+EARLY: Final = ("rmqcore.commands.cluster", "rmqcore.commands.produce")
+"""What the embedded cluster and its producers need: they are forked after these."""
+
+SHARED: Final = (
+    "django.core.management.commands.migrate",
+    "django.contrib.messages.middleware",
+    "django.contrib.staticfiles.finders",
+    "django.core.cache.backends.redis",
+    "django.core.handlers.asgi",
+    "django.db.backends.sqlite3.base",
+    "django.db.migrations.executor",
+    "django.middleware.csrf",
+    "django.middleware.gzip",
+    "django.template.backends.django",
+    "django.template.loader_tags",
+    "django.views.generic",
+    "django.views.i18n",
+    "argon2",
+    "channels.auth",
+    "channels.routing",
+    "channels_redis.pubsub",
+    "cryptography.fernet",
+    "csp.middleware",
+    "whitenoise.middleware",
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.backends.redis",
+    "celery.bin.beat",
+    "celery.bin.celery",
+    "celery.bin.worker",
+    "celery.concurrency.solo",
+    "celery.fixups.django",
+    "celery.worker.components",
+    "celery.worker.consumer",
+    "celery.worker.control",
+    "celery.worker.strategy",
+    "kombu.transport.redis",
+    "uvicorn",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "pydantic.deprecated.decorator",
+    "pydantic.networks",
+    "pydantic.root_model",
+    "authlib.integrations.base_client",
+    "joserfc.jwt",
+    "requests",
+    "rmqcore.admin",
+    "rmqcore.client",
+    "rmqcore.labs",
+    "xlsxwriter",
+    "numpy",
+)
+"""What is not ours and reads no settings, by how soon it is needed.
+
+What starts a thread when it is imported must not be here (pyarrow), nor what asks for
+Django's settings (ninja). A name that is not installed is left out.
+"""
+
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_MM: Final = 35
+_PR_SET_MM_MAP: Final = 14
+_ADDRESSES: Final = (26, 27, 45, 46, 47)
+_STACK: Final = 28
+"""Where `/proc/PID/stat` has the beginnings and ends of code, data and stack."""
+_libc = ctypes.CDLL(None, use_errno=True)
+_shown: list[Any] = []
+"""What `/proc` shows must stay where it is."""
+
+
+def main() -> list[str] | None:
+    """Fork children until the supervisor is gone; return, in a child, its command."""
+    # Settings are read after the fork, with what the child inherits.
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    supervisor = os.getppid()
+    asked = socket.socket(fileno=int(sys.argv[1]))
+    waiting: list[tuple[dict[str, Any], list[int]]] = []
+    for name in (*EARLY, *SHARED):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+        if name not in EARLY[:-1] and select.select([asked], [], [], 0)[0]:
+            waiting.append(_receive(asked))
+        if waiting and _is_early(waiting[0][0]):
+            request, descriptors = waiting.pop(0)
+            if _fork(asked, request, descriptors, supervisor):
+                return list(request["argv"])
+    gc.collect()
+    # Collecting would write to every object that is shared.
+    gc.freeze()
+    while True:
+        try:
+            request, descriptors = waiting.pop(0) if waiting else _receive(asked)
+        except EOFError:
+            return None
+        if _fork(asked, request, descriptors, supervisor):
+            return list(request["argv"])
+
+
+def run(argv: list[str]) -> None:
+    """Run `python -m MODULE …` in this process."""
+    sys.argv = [argv[2], *argv[3:]]
+    runpy.run_module(argv[2], run_name="__main__", alter_sys=True)
+
+
+def _is_early(request: dict[str, Any]) -> bool:
+    return bool(request["argv"][2] == "rmqcore")
+
+
+def _receive(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    head, descriptors, _flags, _from = socket.recv_fds(asked, 4, 2)
+    while 0 < len(head) < 4:
+        head += asked.recv(4 - len(head)) or b"\0" * 4
+    if not head:
+        raise EOFError
+    size, body = int.from_bytes(head[:4], "big"), b""
+    while len(body) < size:
+        more = asked.recv(size - len(body))
+        if not more:
+            raise EOFError
+        body += more
+    return json.loads(body), list(descriptors)
+
+
+def _fork(
+    asked: socket.socket, request: dict[str, Any], outputs: list[int], supervisor: int
+) -> bool:
+    """Fork a child of the supervisor; return True in it."""
+    reading, writing = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        child = os.fork()
+        if child == 0:
+            asked.close()
+            os.close(reading)
+            os.close(writing)
+            _become(request, outputs, supervisor)
+            return True
+        os.write(writing, child.to_bytes(4, "big"))
+        os._exit(0)
+    os.close(writing)
+    for descriptor in outputs:
+        os.close(descriptor)
+    answer = os.read(reading, 4)
+    os.close(reading)
+    os.waitpid(middle, 0)  # only then is the child the supervisor's
+    asked.sendall(answer)
+    return False
+
+
+def _become(request: dict[str, Any], outputs: list[int], supervisor: int) -> None:
+    os.setsid()
+    while os.getppid() != supervisor:
+        if not _is_alive(supervisor):
+            os._exit(1)
+        time.sleep(0.001)
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != supervisor:
+        # It died before the line above, so nothing would end this process.
+        os._exit(1)
+    if request["nice"]:
+        os.nice(request["nice"])
+    for number, descriptor in zip((1, 2), outputs, strict=True):
+        os.dup2(descriptor, number)
+    for descriptor in outputs:
+        os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(request["environ"])
+    time.tzset()
+    with contextlib.suppress(OSError, ValueError):
+        _show(request["argv"], request["environ"])
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _show(argv: list[str], environ: dict[str, str]) -> None:
+    """Let `ps` and `/proc` show this command and its environment.
+
+    Without it they show the template's, where a kernel refuses.
+    """
+    arguments = b"".join(os.fsencode(each) + b"\0" for each in argv)
+    variables = b"".join(
+        os.fsencode(f"{name}={value}") + b"\0" for name, value in environ.items()
+    )
+    text = arguments + variables
+    kept = ctypes.create_string_buffer(text, len(text))
+    begin = ctypes.addressof(kept)
+    middle = begin + len(arguments)
+    stat = Path("/proc/self/stat").read_text("utf-8", "replace")
+    fields = stat.rpartition(")")[2].split()
+    # The first field after the name is the third.
+    code, code_end, data, data_end, heap = (int(fields[n - 3]) for n in _ADDRESSES)
+    _libc.sbrk.restype = ctypes.c_void_p
+    places = struct.pack(
+        "11QQII",
+        *(code, code_end, data, data_end, heap, _libc.sbrk(0)),
+        int(fields[_STACK - 3]),
+        *(begin, middle, middle, begin + len(text)),
+        *(0, 0, 0xFFFFFFFF),
+    )
+    given = ctypes.create_string_buffer(places, len(places))
+    if _libc.prctl(
+        _PR_SET_MM,
+        _PR_SET_MM_MAP,
+        ctypes.c_void_p(ctypes.addressof(given)),
+        ctypes.c_ulong(len(places)),
+        ctypes.c_ulong(0),
+    ):
+        raise OSError(ctypes.get_errno(), "the command cannot be shown")
+    _shown.append(kept)
+
+
+if __name__ == "__main__":
+    command = main()
+    if command is not None:
+        run(command)
