@@ -26,6 +26,7 @@ from analytics.division import MEMBER_IDS, NOBODY
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+Values: TypeAlias = npt.NDArray[Any]
 
 STEP_COLUMNS: Final = (
     c.GROUP_NO,
