@@ -45,7 +45,7 @@ TIMES_FASTER: Final = 15.0
 TIMES_SLOWER: Final = 8.0
 MEMORY_GROWTH: Final = 1.3
 
-LAKE: Final = "claims"
+LAKE: Final = "groups"
 """Part of the names of kept lakes; changed when their contents change."""
 
 Results = dict[tuple[str, float], Usage]
