@@ -51,11 +51,6 @@ class EpochNames:
         order = [(c.GROUP_NO, "ascending"), (c.EPOCH, "ascending")]
         self._table = table.select(EPOCH_COLUMNS).sort_by(order).combine_chunks()
 
-    @classmethod
-    def of_groups(cls, table: pa.Table, group_no: pa.Array) -> EpochNames:
-        """Select the epochs of these groups from many; only these are sorted."""
-        return cls(table.filter(pc.is_in(table[c.GROUP_NO], group_no)))
-
     def find(self, group_no: Ints, epoch: Ints) -> Ints:
         """Return the row of each of these epochs, all of which must be present."""
         known = np.unique(self._epoch)
