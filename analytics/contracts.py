@@ -75,7 +75,7 @@ SUBSCRIPTIONS: Final = "subscriptions"
 JOB_LAG: Final = "lag"
 JOB_SKEW: Final = "skew"
 JOB_REPORT: Final = "report"
-"""Both, from one reading of the samples; for single groups also `MEMBER_BY_TIME`."""
+"""Both; for single groups also `MEMBER_BY_TIME`."""
 JOB_BACKTEST: Final = "backtest"
 """Skew, and what each member would have had in each step."""
 
@@ -89,8 +89,7 @@ ROLLUP_LEVELS: Final = (60, 600, 3600)
 
 # Between Spark and the plain parts of a job.
 GROUP_NO: Final = "group_no"
-QUEUE_NO: Final = "queue_no"
-"""Numbers that replace group and queue names within one job, as they compare faster."""
+"""A number that replaces a group's name within one bucket, as it compares faster."""
 
 # Data sets written by the jobs, one folder each below the output.
 LAG_BY_QUEUE: Final = "lag_by_queue"

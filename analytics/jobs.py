@@ -10,42 +10,37 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
-from analytics.division import Candidate, candidates_of
+from analytics.division import candidates_of
 from analytics.lake.compaction import absorb
+from analytics.lake.manifest import load_manifest
 from analytics.lake.reader import count_rows
 from analytics.lake.storage import Storage, open_storage
 from analytics.requests import JobRequest, Progress, iso
 from analytics.rollup import roll_up
 from analytics.session import check_address
-from analytics.sources import Chosen, Input, choose_source, read_input
-from analytics.spread import STEP_COLUMNS
-from analytics.transforms.divisions import divisions, owners_in_use
-from analytics.transforms.epochs import (
-    newest_epochs,
-    numbers,
-    strategies_in_use,
-    with_weights,
+from analytics.sources import (
+    Chosen,
+    choose_source,
+    period_of,
+    plan_work,
+    read_input,
 )
+from analytics.transforms.divisions import owners_in_use
 from analytics.transforms.lag import (
     lag_by_consumer,
     lag_by_group,
     lag_by_queue,
     lag_by_topic,
-    of_epochs,
     steps_of_parts,
-    with_numbers,
 )
-from analytics.transforms.ranking import moves_between_epochs, strategy_totals
-from analytics.transforms.spread import epoch_names, write_spread
+from analytics.transforms.spread import write_buckets
 from analytics.trials import run_trial, with_step
-from rmqcore.allocation import BALANCED
 
 logger = logging.getLogger(__name__)
 
@@ -60,10 +55,6 @@ _LEAST_BYTES: Final = 1 << 20
 
 _WITH_LAG: Final = frozenset({c.JOB_LAG, c.JOB_REPORT})
 _WITH_SKEW: Final = frozenset({c.JOB_SKEW, c.JOB_REPORT, c.JOB_BACKTEST})
-_FOR_SKEW: Final = (c.QUEUE_NO, *STEP_COLUMNS)
-
-_EPOCHS_A_TASK: Final = 500
-_MOST_TASKS: Final = 64
 
 
 def run_job(
@@ -93,13 +84,13 @@ def run_job(
     for each in (lake, output):
         check_address(spark, each.url)
     _tune(spark, chosen)
-    source = read_input(spark, lake, request, chosen)
+    summary = _summary(request, chosen, load_manifest(lake, c.SAMPLES).version)
     if request.job == c.JOB_TRIAL:
-        told = run_trial(source, request, _pieces_of(source), progress)
-        summary = _summary(request, source, {}) | told
+        source = read_input(spark, lake, request, chosen)
+        summary |= run_trial(source, request, _pieces_of(chosen), progress)
     else:
-        tables = _Work(source, request, output, progress).run()
-        summary = _summary(request, source, tables)
+        work = _Work(spark, lake, chosen, request, progress)
+        summary["rows"] = work.run()
     progress(0.95, "summary")
     output.write_new(c.SUMMARY, json.dumps(summary, indent=1).encode())
     progress(1.0, "done")
@@ -119,11 +110,18 @@ class _Work:
     """One run over one input; frames that several outputs share are kept in memory."""
 
     def __init__(
-        self, source: Input, request: JobRequest, output: Storage, progress: Progress
+        self,
+        spark: SparkSession,
+        lake: Storage,
+        chosen: Chosen,
+        request: JobRequest,
+        progress: Progress,
     ) -> None:
-        self._source = source
+        self._spark = spark
+        self._lake = lake
+        self._chosen = chosen
         self._request = request
-        self._output = output
+        self._output = open_storage(request.output)
         self._progress = progress
         self._kept: list[DataFrame] = []
         self._rows: dict[str, int] = {}
@@ -138,42 +136,18 @@ class _Work:
         return self._rows
 
     def _run(self) -> None:
-        job, source, request = self._request.job, self._source, self._request
-        candidates = candidates_of(
-            request.options, request.added_members, request.strategies
-        )
-        pieces = _pieces_of(source)
-        epochs = self._keep(newest_epochs(source.epochs, source.period.since_ms))
-        numbered = self._keep(numbers(epochs))
-        is_balancing = any(each.strategy == BALANCED for each in candidates)
-        given = (source.parts, source.there, source.period)
-        if job in _WITH_LAG:
-            steps = self._keep(steps_of_parts(*given, pieces=pieces))
-            by_number = with_numbers(of_epochs(steps), numbered)
-            by_number = by_number.repartition(pieces, c.GROUP_NO)
-        else:
-            steps = steps_of_parts(*given, pieces=pieces, numbered=numbered)
-            by_number = of_epochs(steps).select(*_FOR_SKEW)
-            if is_balancing:  # loads are needed before anything is divided
-                by_number = self._keep(by_number)
-        weighed = with_weights(epochs, by_number if is_balancing else None, numbered)
-        tasks = min(_MOST_TASKS, 1 + source.epoch_rows // _EPOCHS_A_TASK)
-        divided = self._keep(
-            divisions(weighed, candidates, pieces=tasks)
-            .join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
-            .repartition(pieces, c.GROUP_NO)
-        )
-        self._progress(0.2, "samples")
-        if job in _WITH_LAG:
-            self._lag(steps, owners_in_use(divided, epochs))
-        if job in _WITH_SKEW:
-            names = epoch_names(epochs, numbered)
-            self._spread(by_number, divided, names, candidates)
-            moved = moves_between_epochs(divided, candidates)
-            self._totals(moved, strategies_in_use(epochs))
+        if self._request.job in _WITH_LAG:
+            self._lag()
+        if self._request.job in _WITH_SKEW:
+            self._spread()
 
-    def _lag(self, steps: DataFrame, owners: DataFrame) -> None:
-        source = self._source
+    def _lag(self) -> None:
+        source = read_input(self._spark, self._lake, self._request, self._chosen)
+        pieces = _pieces_of(self._chosen)
+        steps = self._keep(
+            steps_of_parts(source.parts, source.there, source.period, pieces=pieces)
+        )
+        owners = owners_in_use(source.epochs, source.period.since_ms, pieces=pieces)
         by_queue = self._keep(lag_by_queue(steps))
         self._write(c.LAG_BY_QUEUE, by_queue, 0.4)
         by_group = lag_by_group(source.peaks, steps, by_queue)
@@ -183,33 +157,22 @@ class _Work:
         by_consumer = lag_by_consumer(steps, owners, source.seen)
         self._write(c.LAG_BY_CONSUMER, by_consumer, 0.6)
 
-    def _spread(
-        self,
-        steps: DataFrame,
-        divided: DataFrame,
-        names: DataFrame,
-        candidates: list[Candidate],
-    ) -> None:
-        wanted = [c.LOAD_BY_MEMBER, c.SKEW_BY_TIME]
-        # For all groups, this would be more rows than there are samples in a step.
-        is_small = self._request.job == c.JOB_REPORT and bool(self._request.groups)
-        if is_small or self._request.job == c.JOB_BACKTEST:
-            wanted.append(c.MEMBER_BY_TIME)
-        write_spread(
-            steps, divided, names, candidates, output=self._output, wanted=wanted
+    def _spread(self) -> None:
+        request = self._request
+        candidates = candidates_of(
+            request.options, request.added_members, request.strategies
         )
+        wanted = [c.LOAD_BY_MEMBER, c.SKEW_BY_TIME, c.STRATEGIES]
+        # For all groups, this would be more rows than there are samples in a step.
+        is_small = request.job == c.JOB_REPORT and bool(request.groups)
+        if is_small or request.job == c.JOB_BACKTEST:
+            wanted.append(c.MEMBER_BY_TIME)
+        buckets, work = plan_work(self._lake, request, self._chosen, candidates, wanted)
+        self._progress(0.65, "samples")
+        write_buckets(self._spark, self._lake, buckets, work, self._output)
         for dataset in wanted:
             self._rows[dataset] = count_rows(self._output, dataset)
         self._progress(0.9, c.SKEW_BY_TIME)
-
-    def _totals(self, moved: DataFrame, in_use: DataFrame) -> None:
-        by_time = moved.sparkSession.read.parquet(self._output.uri(c.SKEW_BY_TIME))
-        totals = (
-            strategy_totals(by_time, moved)
-            .join(in_use, on=[c.CLUSTER, c.GROUP, c.STRATEGY], how="left")
-            .withColumn(c.IN_USE, F.coalesce(c.IN_USE, F.lit(False)))
-        )
-        self._write(c.STRATEGIES, totals, 0.95)
 
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(frame.persist())
@@ -221,8 +184,8 @@ class _Work:
         self._progress(done, dataset)
 
 
-def _pieces_of(source: Input) -> int:
-    return 1 + source.source.rows // _ROWS_A_TASK
+def _pieces_of(source: Chosen) -> int:
+    return 1 + source.rows // _ROWS_A_TASK
 
 
 def _tune(spark: SparkSession, source: Chosen | None) -> None:
@@ -243,18 +206,19 @@ def _tune(spark: SparkSession, source: Chosen | None) -> None:
 
 
 def _summary(
-    request: JobRequest, source: Input, tables: Mapping[str, int]
+    request: JobRequest, source: Chosen, manifest_version: int
 ) -> dict[str, Any]:
+    period = period_of(source, request)
     return {
         "schema": c.SCHEMA_VERSION,
         "job": request.job,
-        "since": iso(source.period.since_ms),
-        "until": iso(source.period.until_ms),
-        "step_seconds": source.period.step_ms // 1000,
+        "since": iso(period.since_ms),
+        "until": iso(period.until_ms),
+        "step_seconds": period.step_ms // 1000,
         "clusters": list(request.clusters),
         "groups": list(request.groups),
-        "source": source.source.name,
-        "samples": source.source.rows,
-        "manifest_version": source.manifest_version,
-        "rows": dict(tables),
+        "source": source.name,
+        "samples": source.rows,
+        "manifest_version": manifest_version,
+        "rows": {},
     }

@@ -11,7 +11,7 @@ than that of the source.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,7 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
+from analytics.division import Candidate
 from analytics.errors import JobError
+from analytics.lake.buckets import Bucket, plan_buckets
 from analytics.lake.ladder import (
     MOST_ROWS,
     PEAKS,
@@ -33,6 +35,7 @@ from analytics.lake.storage import Storage
 from analytics.presence import Period
 from analytics.requests import JobRequest, iso, step_for
 from analytics.schemas import schema_of
+from analytics.transforms.bucket import BucketWork
 from analytics.transforms.epochs import told_epochs
 from analytics.transforms.lag import owners_seen
 from analytics.transforms.parts import (
@@ -49,6 +52,9 @@ _LOOK_BACK_MS: Final = 180_000
 
 _TOLD_WITHIN_MS: Final = 600_000
 """An epoch's rows are written this soon after it began or ended."""
+
+ROWS_A_BUCKET: Final = 1_000_000
+"""Few enough rows for a task to hold in memory, but enough to be worth a task."""
 
 _FULL_REACH_MS: Final = 600_000
 """A source that begins this much later than another still reaches back as far."""
@@ -95,7 +101,6 @@ class Input:
     there: DataFrame
     period: Period
     source: Chosen
-    epoch_rows: int
     manifest_version: int
 
 
@@ -144,9 +149,7 @@ def read_input(
     """Return the frames of a job over a source."""
     period = period_of(source, request)
     step_ms = period.step_ms
-    from_ms = period.since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
-    # Samples after the period may claim time at its end.
-    read = _Reader(spark, lake, request, from_ms, period.until_ms + REACH_MS)
+    read = _Reader(spark, lake, request, *_span_of(source, period))
     if source.level:
         queues = read.rung(QUEUES, source.level)
         parts = merged_parts(queues, step_ms)
@@ -158,8 +161,7 @@ def read_input(
         wanted = read.since(samples, period.since_ms)
         peaks = peaks_of(wanted, step_ms, period.until_ms)
         seen = owners_seen(wanted, step_ms)
-    told_by_ms = period.until_ms + _TOLD_WITHIN_MS
-    listed = load_manifest(lake, c.EPOCHS).select(None, told_by_ms)
+    listed = _epoch_files(lake, request, period)
     epochs = read.only(read.files(c.EPOCHS, listed))
     return Input(
         parts=parts,
@@ -169,9 +171,78 @@ def read_input(
         there=queues_there(told_epochs(epochs)),
         period=period,
         source=source,
-        epoch_rows=sum(file.rows for file in listed),
         manifest_version=load_manifest(lake, c.SAMPLES).version,
     )
+
+
+def plan_work(
+    lake: Storage,
+    request: JobRequest,
+    source: Chosen,
+    candidates: Sequence[Candidate],
+    wanted: Collection[str],
+) -> tuple[list[Bucket], BucketWork]:
+    """Return the buckets of a back-test over a source, and what is done with each."""
+    period = period_of(source, request)
+    from_ms, until_ms = _span_of(source, period)
+    files = _files_of(lake, request, source.level, from_ms, until_ms)
+    epoch_files = _epoch_files(lake, request, period)
+    groups = sorted(set(request.groups))
+    buckets = plan_buckets(
+        lake,
+        files,
+        sorted({file.cluster for file in epoch_files}),
+        since_ms=from_ms,
+        until_ms=until_ms,
+        groups=groups,
+        rows_each=ROWS_A_BUCKET,
+    )
+    work = BucketWork(
+        level=source.level,
+        files=files,
+        epoch_files=epoch_files,
+        groups=groups,
+        pattern=_matching(request.group_pattern),
+        from_ms=from_ms,
+        until_ms=until_ms,
+        period=period,
+        candidates=candidates,
+        wanted=wanted,
+    )
+    return buckets, work
+
+
+def _span_of(source: Chosen, period: Period) -> tuple[int, int]:
+    """Return from when until when rows are read for a period.
+
+    The first step has a rate from what was before it, and samples after the period may
+    claim time at its end.
+    """
+    from_ms = period.since_ms - max(_LOOK_BACK_MS, 2000 * source.level)
+    return from_ms, period.until_ms + REACH_MS
+
+
+def _files_of(
+    lake: Storage, request: JobRequest, level: int, from_ms: int, until_ms: int
+) -> tuple[FileEntry, ...]:
+    clusters = request.clusters or None
+    if not level:
+        listed = load_manifest(lake, c.SAMPLES).select(from_ms, until_ms, clusters)
+        return tuple(listed)
+    view = view_from(
+        lake, QUEUES, level, since_ms=from_ms, until_ms=until_ms, clusters=clusters
+    )
+    return view.files
+
+
+def _epoch_files(
+    lake: Storage, request: JobRequest, period: Period
+) -> tuple[FileEntry, ...]:
+    told_by_ms = period.until_ms + _TOLD_WITHIN_MS
+    listed = load_manifest(lake, c.EPOCHS).select(
+        None, told_by_ms, request.clusters or None
+    )
+    return tuple(listed)
 
 
 class _Reader:
@@ -192,9 +263,8 @@ class _Reader:
         self._until_ms = until_ms
 
     def samples(self) -> DataFrame:
-        manifest = load_manifest(self._lake, c.SAMPLES)
-        clusters = self._request.clusters or None
-        listed = manifest.select(self._from_ms, self._until_ms, clusters)
+        span = self._from_ms, self._until_ms
+        listed = _files_of(self._lake, self._request, 0, *span)
         return self._within(self.files(c.SAMPLES, listed))
 
     def rung(self, family: str, level: int) -> DataFrame:
@@ -249,6 +319,11 @@ def matching(pattern: str) -> str:
         return rf"(?s)\A{first}\z"
     *between, last = others
     return rf"(?s)\A{first}{''.join(f'(?>.*?{part})' for part in between)}.*{last}\z"
+
+
+def _matching(pattern: str) -> str:
+    """Return the same for Python; nothing for no pattern."""
+    return matching(pattern).replace(r"\z", r"\Z") if pattern else ""
 
 
 def moment(ms: int) -> Any:

@@ -15,12 +15,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
-from analytics.division import IN_USE, candidates_of
 from analytics.errors import JobError
 from analytics.requests import JobRequest, Progress
 from analytics.sources import Chosen, Input
-from analytics.transforms.divisions import divisions, owners_in_use
-from analytics.transforms.epochs import newest_epochs, numbers, with_weights
+from analytics.transforms.divisions import owners_in_use
 from analytics.transforms.lag import lag_by_consumer, steps_of_parts
 from analytics.transforms.trial import (
     DETAIL,
@@ -71,10 +69,8 @@ def _measured(source: Input, rule: Rule, pieces: int) -> Measured:
     steps = steps_of_parts(source.parts, source.there, source.period, pieces=pieces)
     consumers = None
     if rule.kind == SKEW:
-        epochs = newest_epochs(source.epochs, source.period.since_ms)
-        weighed = with_weights(epochs, None, numbers(epochs))
-        in_use = [each for each in candidates_of({}) if each.name == IN_USE]
-        owners = owners_in_use(divisions(weighed, in_use, pieces=pieces), epochs)
+        since_ms = source.period.since_ms
+        owners = owners_in_use(source.epochs, since_ms, pieces=pieces)
         consumers = lag_by_consumer(steps, owners, source.seen)
     return Measured(steps, source.peaks, source.epochs, source.period, consumers)
 

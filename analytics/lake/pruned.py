@@ -7,6 +7,7 @@ as dictionaries, so that most of the skipped rows cost no text.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -92,30 +93,43 @@ def read_wanted(
     )
 
 
+def row_groups(
+    metadata: Any, since_ms: int, until_ms: int, groups: Sequence[str]
+) -> list[int]:
+    """Return the row groups that can hold rows of a span, of any of these groups.
+
+    `groups` are sorted; none means all groups.
+    """
+    places = {name: at for at, name in enumerate(metadata.schema.names)}
+    time, group = places[c.TIME], places[c.GROUP]
+    return [
+        number
+        for number in range(metadata.num_row_groups)
+        if _overlaps(
+            metadata.row_group(number), time, _time(since_ms), _time(until_ms - 1)
+        )
+        and _has_any(metadata.row_group(number).column(group).statistics, groups)
+    ]
+
+
+def _has_any(statistics: Any, groups: Sequence[str]) -> bool:
+    if not groups or statistics is None or not statistics.has_min_max:
+        return True
+    at = bisect_left(groups, statistics.min)
+    return at < len(groups) and bool(groups[at] <= statistics.max)
+
+
 def _parts(
     source: Any, columns: Sequence[str], wanted: Wanted, budget: Budget
 ) -> Iterator[Any]:
     names = [name for name in _NAMES if name in columns]
     file = parquet.ParquetFile(source, read_dictionary=names)
-    kept = _row_groups(file.metadata, wanted)
+    groups = [wanted.group] if wanted.group else []
+    kept = row_groups(file.metadata, wanted.since_ms, wanted.until_ms, groups)
     budget.spend(sum(file.metadata.row_group(each).num_rows for each in kept))
     if kept:
         table = file.read_row_groups(kept, columns=list(columns))
         yield table.filter(wanted.mask(table))
-
-
-def _row_groups(metadata: Any, wanted: Wanted) -> list[int]:
-    places = {name: at for at, name in enumerate(metadata.schema.names)}
-    bounds: list[tuple[int, Any, Any]] = [
-        (places[c.TIME], _time(wanted.since_ms), _time(wanted.until_ms - 1))
-    ]
-    if wanted.group:
-        bounds.append((places[c.GROUP], wanted.group, wanted.group))
-    return [
-        number
-        for number in range(metadata.num_row_groups)
-        if all(_overlaps(metadata.row_group(number), *bound) for bound in bounds)
-    ]
 
 
 def _overlaps(row_group: Any, place: int, low: Any, high: Any) -> bool:

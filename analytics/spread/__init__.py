@@ -4,17 +4,15 @@ Plain NumPy over the rows of whole groups, no Spark: `shares` sums them by membe
 `scores` says how even that is, `tables` gives Arrow tables with names again.
 """
 
-from .scores import LAG, score_names
-from .shares import EPOCH_COLUMNS, STEP_COLUMNS, EpochNames, StepRows
+from .shares import STEP_COLUMNS, EpochNames, StepRows
 from .tables import TABLES, spread_tables
+from .totals import Changes
 
 __all__ = [
-    "EPOCH_COLUMNS",
-    "LAG",
     "STEP_COLUMNS",
     "TABLES",
+    "Changes",
     "EpochNames",
     "StepRows",
-    "score_names",
     "spread_tables",
 ]

@@ -26,6 +26,7 @@ from analytics.division import MEMBER_IDS, NOBODY
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+Values: TypeAlias = npt.NDArray[Any]
 
 STEP_COLUMNS: Final = (
     c.GROUP_NO,
@@ -49,11 +50,6 @@ class EpochNames:
     def __init__(self, table: pa.Table) -> None:
         order = [(c.GROUP_NO, "ascending"), (c.EPOCH, "ascending")]
         self._table = table.select(EPOCH_COLUMNS).sort_by(order).combine_chunks()
-
-    @classmethod
-    def of_groups(cls, table: pa.Table, group_no: pa.Array) -> EpochNames:
-        """Select the epochs of these groups from many; only these are sorted."""
-        return cls(table.filter(pc.is_in(table[c.GROUP_NO], group_no)))
 
     def find(self, group_no: Ints, epoch: Ints) -> Ints:
         """Return the row of each of these epochs, all of which must be present."""

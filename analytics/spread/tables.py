@@ -11,8 +11,9 @@ import pyarrow as pa
 from analytics import contracts as c
 from analytics.division import IN_USE, NOBODY, Candidate
 
-from .scores import LAG, score_names, scored
+from .scores import scored
 from .shares import EpochNames, Flags, Floats, Ints, Share, StepRows, summed
+from .totals import SCORES, Changes, strategy_totals
 
 _TIME: Final = pa.timestamp("us", tz="UTC")
 _TEXT: Final = pa.string()
@@ -55,12 +56,30 @@ TABLES: Final[Mapping[str, Any]] = {
             (c.MEMBER_COUNT, pa.int64()),
             (c.IDLE_COUNT, pa.int64()),
             (c.UNOWNED_COUNT, pa.int64()),
-            *((name, pa.float64()) for name in score_names(LAG)),
-            *((name, pa.float64()) for name in score_names(c.LOAD)),
+            *((name, pa.float64()) for name in SCORES),
             (c.LOAD_PEAK, pa.float64()),
             (c.OVERLOAD, pa.bool_()),
             (c.DRAIN_SECONDS, pa.float64()),
             (c.NEVER_DRAINS, pa.bool_()),
+        ]
+    ),
+    c.STRATEGIES: pa.schema(
+        [
+            *((name, _TEXT) for name in (c.CLUSTER, c.GROUP, c.STRATEGY)),
+            (c.SECONDS, pa.float64()),
+            (c.UNKNOWN_SECONDS, pa.float64()),
+            (c.EPOCH_COUNT, pa.int64()),
+            (c.IDLE_SHARE, pa.float64()),
+            *((name, pa.float64()) for name in SCORES),
+            (c.OVERLOAD_SECONDS, pa.float64()),
+            (c.DRAIN_PEAK, pa.float64()),
+            (c.NEVER_SECONDS, pa.float64()),
+            (c.UNOWNED_COUNT, pa.int64()),
+            (c.MOVES, pa.int64()),
+            (c.MOVES_PER_CHANGE, pa.float64()),
+            (c.RANK, pa.int32()),
+            (c.STRATEGY_SOURCE, _TEXT),
+            (c.IN_USE, pa.bool_()),
         ]
     ),
 }
@@ -71,15 +90,17 @@ def spread_tables(
     rows: StepRows,
     names: EpochNames,
     candidates: Sequence[Candidate],
+    changes: Changes,
     wanted: Collection[str],
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of each wanted data set, candidate by candidate.
+    """Yield the rows of each wanted data set, candidate by candidate; totals last.
 
     The strategy in use is also among the candidates under its own name. There it only
     shows what members were seen to consume, and has no rows.
     """
     in_use = next(each for each in candidates if each.name == IN_USE)
     capacity = rows.capacity(rows.share(in_use.column))
+    scores = {}
     for candidate in candidates:
         if candidate is in_use:
             continue
@@ -87,11 +108,14 @@ def spread_tables(
         named = _Named(rows, names, candidate.name)
         if c.MEMBER_BY_TIME in wanted:
             yield c.MEMBER_BY_TIME, named.by_time(share)
-        if c.SKEW_BY_TIME in wanted:
-            found = scored(share, rows, capacity, candidate.added)
-            yield c.SKEW_BY_TIME, named.skew(found)
+        scores[candidate.name] = found = scored(share, rows, capacity, candidate.added)
+        yield c.SKEW_BY_TIME, named.skew(found)
         if c.LOAD_BY_MEMBER in wanted:
             yield c.LOAD_BY_MEMBER, named.over_period(share)
+    yield (
+        c.STRATEGIES,
+        _table(c.STRATEGIES, strategy_totals(scores, rows, names, changes)),
+    )
 
 
 class _Named:
@@ -179,11 +203,7 @@ class _Named:
             for name in (c.CLUSTER, c.GROUP, c.EPOCH)
         }
         named[c.STRATEGY] = pa.repeat(self._strategy, len(epoch))
-        schema = TABLES[dataset]
-        arrays = [
-            _array({**named, **columns}[field.name], field.type) for field in schema
-        ]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        return _table(dataset, {**named, **columns})
 
 
 class _Sums:
@@ -209,6 +229,12 @@ class _Sums:
         return np.where(total > 0, mean, np.nan)
 
 
+def _table(dataset: str, columns: Mapping[str, Any]) -> pa.Table:
+    schema = TABLES[dataset]
+    arrays = [_array(columns[field.name], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
 def _array(values: Any, kind: Any) -> Any:
     """Return values as Arrow has them; NaN becomes null."""
     if isinstance(values, np.ndarray):
@@ -217,4 +243,4 @@ def _array(values: Any, kind: Any) -> Any:
         if values.dtype == np.float64:
             return pa.array(values, from_pandas=True).cast(kind)
         return pa.array(values).cast(kind)
-    return values
+    return pa.array(values, kind) if isinstance(values, list) else values

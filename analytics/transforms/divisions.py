@@ -25,9 +25,9 @@ from pyspark.sql.types import (
 )
 
 from analytics import contracts as c
-from analytics.division import IN_USE, Candidate, Divider
+from analytics.division import IN_USE, WEIGHTS, Candidate, Divider
 
-from .epochs import EPOCH_KEY, MEMBER, members
+from .epochs import EPOCH_KEY, MEMBER, members, newest_epochs
 
 _ROWS_A_BATCH: Final = 20_000
 
@@ -63,13 +63,19 @@ def _batch(columns: list[list[object]], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def owners_in_use(divided: DataFrame, epochs: DataFrame) -> DataFrame:
-    """Return each queue key, epoch and client id of the strategy in use, once."""
-    owner = Candidate(IN_USE, IN_USE).column
+def owners_in_use(epochs: DataFrame, since_ms: int, *, pieces: int) -> DataFrame:
+    """Return each queue key, epoch and client id of the strategy in use, once.
+
+    Of epochs that were over by `since_ms` nothing is told.
+    """
+    divided = newest_epochs(epochs, since_ms)
+    in_use = Candidate(IN_USE, IN_USE)
+    weighed = divided.withColumn(WEIGHTS, F.lit(None).cast("string"))
     return (
-        divided.where(F.col(owner) >= 0)
-        .withColumnRenamed(owner, MEMBER)
-        .join(members(epochs), on=[*EPOCH_KEY, MEMBER], how="inner")
+        divisions(weighed, [in_use], pieces=pieces)
+        .where(F.col(in_use.column) >= 0)
+        .withColumnRenamed(in_use.column, MEMBER)
+        .join(members(divided), on=[*EPOCH_KEY, MEMBER], how="inner")
         .select(*c.QUEUE_KEY, c.EPOCH, c.CLIENT_ID)
         .distinct()
     )

@@ -42,29 +42,23 @@ def steps_of_parts(
     period: Period,
     *,
     pieces: int = 1,
-    numbered: DataFrame | None = None,
 ) -> DataFrame:
     """Return one row per queue, epoch and step of a period: lag, age and rates.
 
     `parts` has one row per queue, epoch and step, `there` is the result of
     `queues_there`. All rows of a group are in one of the `pieces`, so that the later
-    work, which is all by group, needs no further shuffle. With `numbered` queues,
-    numbers replace names, and all other queues are left out.
+    work, which is all by group, needs no further shuffle.
 
     A queue of an epoch without a row is taken to be present in the steps that its
     samples claim time of.
     """
     measured = with_mean(parts)
-    group, queue = _GROUP_KEY, tuple[str, ...](c.QUEUE_KEY)
-    if numbered is not None:
-        measured = with_numbers(measured, numbered)
-        there = with_numbers(there, numbered)
-        group, queue = (c.GROUP_NO,), (c.GROUP_NO, c.QUEUE_NO)
+    queue = tuple[str, ...](c.QUEUE_KEY)
     key = (*queue, c.EPOCH, STEP)
     values = [name for name in measured.columns if name not in key]
     both = (
         measured.unionByName(steps_there(there, period), allowMissingColumns=True)
-        .repartition(pieces, *group)
+        .repartition(pieces, *_GROUP_KEY)
         .groupBy(*key)
         .agg(*(F.max(name).alias(name) for name in (*values, LENGTH)))
     )
@@ -91,12 +85,6 @@ def steps_of_parts(
 def of_epochs(steps: DataFrame) -> DataFrame:
     """Keep the rows of queues while their epoch lasted, for results by epoch."""
     return steps.where(_length() > 0)
-
-
-def with_numbers(steps: DataFrame, numbered: DataFrame) -> DataFrame:
-    """Replace names with numbers; queues without a number are left out."""
-    joined = steps.join(F.broadcast(numbered), on=list(c.QUEUE_KEY), how="inner")
-    return joined.drop(*c.QUEUE_KEY)
 
 
 def owners_seen(samples: DataFrame, step_ms: int) -> DataFrame:

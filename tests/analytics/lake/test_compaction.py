@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.lake import compaction
@@ -85,6 +86,26 @@ def test_clusters_and_days_stay_apart(storage: LocalStorage) -> None:
         "compact/samples/cluster=hangzhou/day=2026-03-14",
         "compact/samples/cluster=other/day=2026-03-13",
     ]
+
+
+def test_merged_files_tell_which_groups_are_where(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "ROWS_A_ROW_GROUP", 40)
+    for name in "cab":
+        land(storage, range(10), run=name, group=name)
+    absorb(storage, c.SAMPLES)
+    before = rows(storage)
+    assert compact(storage, c.SAMPLES, LATER) == 30
+    assert rows(storage).equals(before)
+    (file,) = load_manifest(storage, c.SAMPLES).files
+    metadata = parquet.read_metadata(storage.root / file.path)
+    place = metadata.schema.names.index(c.GROUP)
+    groups = [
+        metadata.row_group(number).column(place).statistics
+        for number in range(metadata.num_row_groups)
+    ]
+    assert [(each.min, each.max) for each in groups] == [(n, n) for n in "abc"]
 
 
 def test_few_or_fresh_files_are_left_alone(storage: LocalStorage) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 
 from analytics import contracts as c
 from analytics.division import IN_USE, MEMBER_IDS, NOBODY, Candidate
-from analytics.spread import TABLES, EpochNames, StepRows, spread_tables
+from analytics.spread import TABLES, Changes, EpochNames, StepRows, spread_tables
+from analytics.spread.totals import SCORES, ranks_of
 from rmqcore.allocation import NEVER, member_drain_time, scores, worst_drain_time
 
 Row = dict[str, Any]
@@ -43,6 +46,16 @@ IDS: Final = {
     (1, 9): ["two", "three"],
     (4, 7): ["four", "five"],
 }
+
+CHANGES: Final = Changes(
+    {
+        "PLAIN": np.array([np.nan, 3.0, np.nan, np.nan, np.nan]),
+        "MORE": np.array([np.nan, 1.0, np.nan, np.nan, 0.0]),
+        "LESS": np.array([np.nan, 2.0, np.nan, np.nan, 4.0]),
+    },
+    {(1, "PLAIN"): "reported", (4, "PLAIN"): None},
+)
+"""By group number, which are 1 and 4 here."""
 
 whole: st.SearchStrategy[float | None] = st.none() | st.integers(0, 9).map(float)
 
@@ -90,7 +103,7 @@ def spread(given_rows: Iterable[Row]) -> dict[str, list[Row]]:
     )
     found: dict[str, list[Row]] = {name: [] for name in TABLES}
     for name, part in spread_tables(
-        StepRows(table, names, 2), names, CANDIDATES, TABLES
+        StepRows(table, names, 2), names, CANDIDATES, CHANGES, TABLES
     ):
         assert part.schema == TABLES[name]
         found[name] += part.to_pylist()
@@ -301,6 +314,81 @@ def check_loads(
         total = sum(each[c.LAG_MEAN] * each[c.SECONDS] for each in known)
         mean = pytest.approx(total / seconds) if seconds else None
         assert row[c.LAG_MEAN] == mean
+
+
+@given(rows())
+def test_totals_are_those_of_the_steps(given_rows: list[Row]) -> None:
+    found = spread(given_rows)
+    steps: dict[tuple[str, str], list[Row]] = {}
+    for row in found[c.SKEW_BY_TIME]:
+        steps.setdefault((row[c.GROUP], row[c.STRATEGY]), []).append(row)
+    totals = {(row[c.GROUP], row[c.STRATEGY]): row for row in found[c.STRATEGIES]}
+    assert len(totals) == len(found[c.STRATEGIES])
+    assert totals.keys() == steps.keys()
+    for (group, strategy), row in totals.items():
+        of_steps = steps[group, strategy]
+        group_no = int(group.removeprefix("group-"))
+        moves = float(CHANGES.moves[strategy][group_no])
+        epochs = len({each[c.EPOCH] for each in of_steps})
+        mean = partial(weighted, of_steps)
+        shares = [mean(name) for name in (c.IDLE_COUNT, c.MEMBER_COUNT)]
+        expected = {
+            c.CLUSTER: "hangzhou",
+            c.SECONDS: sum(each[c.SECONDS] for each in of_steps),
+            c.UNKNOWN_SECONDS: sum(each[c.UNKNOWN_SECONDS] for each in of_steps),
+            c.EPOCH_COUNT: epochs,
+            c.IDLE_SHARE: shares[0] / shares[1] if all(shares) else shares[0],
+            **{name: mean(name) for name in SCORES},
+            c.OVERLOAD_SECONDS: held(of_steps, c.OVERLOAD),
+            c.NEVER_SECONDS: held(of_steps, c.NEVER_DRAINS),
+            c.DRAIN_PEAK: highest(of_steps, c.DRAIN_SECONDS),
+            c.UNOWNED_COUNT: highest(of_steps, c.UNOWNED_COUNT),
+            c.MOVES: None if np.isnan(moves) else moves,
+            c.MOVES_PER_CHANGE: None
+            if np.isnan(moves) or epochs == 1
+            else moves / (epochs - 1),
+            c.IN_USE: strategy == "PLAIN",
+            c.STRATEGY_SOURCE: CHANGES.in_use.get((group_no, strategy)),
+        }
+        for name, value in expected.items():
+            near = isinstance(value, float)
+            wanted = pytest.approx(value, abs=1e-9) if near else value
+            assert row[name] == wanted, (group, strategy, name)
+        is_even = row["load_max_to_mean"] is not None and not row[c.UNOWNED_COUNT]
+        assert (row[c.RANK] is not None) == is_even
+
+
+def weighted(rows: list[Row], name: str) -> float | None:
+    """Return a mean over the time in which a column is known."""
+    known = [row for row in rows if row[name] is not None]
+    seconds = sum(row[c.SECONDS] for row in known)
+    total = sum(row[name] * row[c.SECONDS] for row in known)
+    return total / seconds if seconds else None
+
+
+def held(rows: list[Row], flag: str) -> float | None:
+    if all(row[flag] is None for row in rows):
+        return None
+    return float(sum(row[c.SECONDS] for row in rows if row[flag]))
+
+
+def highest(rows: list[Row], name: str) -> Any:
+    return max((row[name] for row in rows if row[name] is not None), default=None)
+
+
+def test_ranks_go_by_evenness_then_moves_then_name() -> None:
+    even = {"A": 1.5, "B": 1.2, "C": 1.2 + 1e-12, "D": 1.2, "E": None, "in_use+1": 1.0}
+    moves = {"A": 0, "B": 7, "C": 2, "D": 2, "E": 0, "in_use+1": 0}
+    columns = {
+        c.STRATEGY: list(even),
+        "load_max_to_mean": np.array(list(even.values()), np.float64),
+        c.UNOWNED_COUNT: np.zeros(len(even)),
+        c.MOVES: np.array(list(moves.values()), np.float64),
+    }
+    ranks = ranks_of(np.zeros(len(even), np.int64), columns)
+    assert dict(zip(even, map(float, ranks), strict=True)) == pytest.approx(
+        {"A": 4, "B": 3, "C": 1, "D": 2, "E": np.nan, "in_use+1": np.nan}, nan_ok=True
+    )
 
 
 def test_no_rows_have_no_figures() -> None:

@@ -1,85 +1,65 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
+import pyarrow as pa
 
 from analytics import contracts as c
+from analytics.division import Divider, candidates_of
 from analytics.schemas import table_of
+from analytics.transforms.groups import Divisions, Groups, told_epochs
 from tests.analytics.lakes import QUEUES, epoch_columns
 from tests.analytics.rows import MINUTE, START_MS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 
 def epoch(number: int, clients: list[str], **changes: Any) -> dict[str, Any]:
     return epoch_columns(number, START_MS + number * MINUTE, clients) | changes
 
 
-def newest(spark: SparkSession, *rows: dict[str, Any], since_ms: int = 0) -> DataFrame:
-    import pyarrow as pa
-
-    from analytics.transforms.epochs import newest_epochs
-
+def groups(*rows: dict[str, Any], since_ms: int = 0) -> Groups:
     tables = [table_of(c.EPOCHS, row) for row in rows]
-    return newest_epochs(spark.createDataFrame(pa.concat_tables(tables)), since_ms)
+    return Groups(told_epochs(pa.concat_tables(tables), lambda _name: True), since_ms)
 
 
-def test_the_newest_row_of_an_epoch_counts(spark: SparkSession) -> None:
+def test_the_newest_row_of_an_epoch_counts() -> None:
     begun = epoch(1, ["a"], strategy=None)
     ended = begun | {c.TIME: START_MS + 9 * MINUTE, c.STRATEGY: "AVG_BY_CIRCLE"}
-    (row,) = newest(spark, begun, ended).collect()
+    (row,) = groups(begun, ended).epochs
     assert (row[c.STRATEGY], row[c.STRATEGY_SOURCE]) == ("AVG_BY_CIRCLE", "reported")
 
 
-def test_a_strategy_nobody_knows_is_assumed_to_be_avg(spark: SparkSession) -> None:
-    from analytics.transforms.epochs import strategies_in_use
-
-    epochs = newest(spark, epoch(1, ["a"], strategy=None))
-    (row,) = strategies_in_use(epochs).collect()
-    assert (row[c.STRATEGY], row[c.STRATEGY_SOURCE], row[c.IN_USE]) == (
-        "AVG",
-        "assumed",
-        True,
-    )
+def test_a_strategy_nobody_knows_is_assumed_to_be_avg() -> None:
+    assumed = groups(epoch(1, ["a"], strategy=None))
+    assert assumed.strategies_in_use() == {(0, "AVG"): "assumed"}
 
 
-def test_epochs_that_were_over_are_left_out(spark: SparkSession) -> None:
+def test_epochs_that_were_over_are_left_out() -> None:
     """The first ended by its own row, the second because the third began."""
     rows = (
         epoch(1, ["a"], ended_before=START_MS + 2 * MINUTE),
         epoch(2, ["a", "b"]),
         epoch(3, ["a"]),
     )
-    kept = newest(spark, *rows, since_ms=START_MS + 2 * MINUTE).collect()
-    assert sorted(row[c.EPOCH] for row in kept) == [2, 3]
+    kept = groups(*rows, since_ms=START_MS + 2 * MINUTE).epochs
+    assert [row[c.EPOCH] for row in kept] == [2, 3]
 
 
-def test_nothing_is_divided_without_members_or_in_broadcasting(
-    spark: SparkSession,
-) -> None:
+def test_nothing_is_divided_without_members_or_in_broadcasting() -> None:
     rows = (epoch(1, []), epoch(2, ["a"], mode="BROADCASTING"))
-    assert newest(spark, *rows).count() == 0
+    assert groups(*rows).epochs == []
 
 
-def test_epochs_are_divided_in_order_of_their_groups(spark: SparkSession) -> None:
-    from pyspark.sql import functions as F  # noqa: N812  the usual name
-
-    from analytics.division import WEIGHTS, candidates_of
-    from analytics.transforms.divisions import divisions
-
+def test_epochs_are_divided_in_order_of_their_groups() -> None:
     rows = [
         epoch(number, ["a", "b"], group=[name]) for number in (2, 1) for name in "xy"
     ]
-    epochs = newest(spark, *rows).withColumn(WEIGHTS, F.lit(None).cast("string"))
+    found = groups(*rows)
     candidates = candidates_of({})
-    found = divisions(epochs, candidates, pieces=2).collect()
-    assert len(found) == 4 * QUEUES
-    for row in found:
-        expected = 0 if row[c.QUEUE_ID] < 2 else 1
-        assert row["owner_AVG"] == row["owner_in_use"] == expected
-        assert row["owner_AVG_BY_CIRCLE"] == row[c.QUEUE_ID] % 2
-        assert row["owner_BALANCED"] in {0, 1}
+    divided = Divisions(Divider(candidates), candidates, found.of(0, 2), found.number)
+    assert len(divided.queue) == 4 * QUEUES
+    for row, queue in enumerate(divided.queue.tolist()):
+        queue_id = found.queues[queue][-1]
+        owners = {name: each[row].as_py() for name, each in divided.owners.items()}
+        assert owners["owner_AVG"] == owners["owner_in_use"] == int(queue_id >= 2)
+        assert owners["owner_AVG_BY_CIRCLE"] == queue_id % 2
+        assert owners["owner_BALANCED"] in {0, 1}
