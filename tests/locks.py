@@ -1,5 +1,7 @@
 """Hold requirements*.txt to pyproject.toml: the same answer, or a stale lock.
 
+`requirements-ldap.txt` has only what the extra adds, in versions that fit the others.
+
 `python tests/locks.py --write` makes them anew. The files keep no address of a
 package index, only names, versions and hashes.
 """
@@ -9,10 +11,25 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"requirements.txt": [], "requirements-dev.txt": ["--group", "dev"]}
+LOCKS = {
+    "requirements.txt": ["pyproject.toml"],
+    "requirements-dev.txt": ["pyproject.toml", "--group", "dev"],
+    "requirements-ldap.txt": [
+        *("-", "--constraint", "requirements.txt", "--no-emit-package", "django"),
+        *("--no-emit-package", "asgiref", "--no-emit-package", "sqlparse"),
+        *("--no-emit-package", "tzdata", "--no-emit-package", "typing-extensions"),
+    ],
+}
+
+
+def extra(name: str) -> str:
+    """Return what an optional part asks for, a line each."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return "\n".join(project["optional-dependencies"][name])
 
 
 def compile_lock(target: Path, options: list[str]) -> None:
@@ -20,13 +37,15 @@ def compile_lock(target: Path, options: list[str]) -> None:
     subprocess.run(
         [
             *(str(Path(sys.executable).parent / "uv"), "pip", "compile", "--quiet"),
-            *("pyproject.toml", *options, "--universal", "--python-version", "3.11"),
+            *(*options, "--universal", "--python-version", "3.11"),
             *("--generate-hashes", "--no-header", "--no-annotate"),
             *("--no-emit-index-url", "--output-file", str(target)),
         ],
         cwd=ROOT,
         check=True,
         stdout=subprocess.DEVNULL,
+        input=extra("ldap") if "-" in options else "",
+        text=True,
     )
 
 

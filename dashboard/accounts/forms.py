@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from django import forms
+from django.conf import settings
+from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.models import NO_ROLE, Grant, Role, User
 from dashboard.models.audit import SIGN_IN
 
+from . import directory
 from .attempts import address_of, record_refusal
+from .identities import NotLetInError, let_in
+from .outside import Directory
 from .throttle import SignInThrottle
 from .tokens import LONGEST_NAME
+
+logger = logging.getLogger(__name__)
 
 _NONE: Final = "none"
 """How forms write `NO_ROLE`; a form without a role is refused."""
@@ -44,13 +53,48 @@ class SignInForm(AuthenticationForm):
         throttle = SignInThrottle(self.cleaned_data.get("username", ""), address)
         throttle.check()
         try:
-            cleaned = super().clean()
+            self._identify()
         except forms.ValidationError:
             throttle.failed()
             record_refusal(SIGN_IN, self.cleaned_data.get("username", ""), address)
             raise
         throttle.forget()
-        return cleaned
+        return self.cleaned_data
+
+    def _identify(self) -> None:
+        """Find out who signs in: here first, so that an admin of ours always can."""
+        name = self.cleaned_data.get("username")
+        password = self.cleaned_data.get("password")
+        if not name or not password:
+            return
+        user = None
+        if settings.ROCKETSCOPE_SIGN_IN_PASSWORDS:
+            user = authenticate(self.request, username=name, password=password)
+        if user is None and settings.ROCKETSCOPE_LDAP is not None:
+            user = self._of_directory(settings.ROCKETSCOPE_LDAP, name, password)
+        if user is None:
+            raise self.get_invalid_login_error()
+        self.confirm_login_allowed(user)
+        self.user_cache = user
+
+    def _of_directory(self, asked: Directory, name: str, password: str) -> User | None:
+        try:
+            person = directory.identify(asked, name, password)
+            return None if person is None else let_in(person)
+        except directory.DirectoryAwayError as error:
+            logger.warning("the directory cannot be asked: %s", error)
+            words = gettext(
+                "%(directory)s does not answer, so that only passwords that are kept "
+                "here count at the moment; this one is none of them. The reason is in "
+                "the log of the web process."
+            )
+        except NotLetInError as error:
+            logger.info("sign-in by the directory refused: %s", error)
+            words = gettext(
+                "%(directory)s knows you as %(name)s, but none of your groups has a "
+                "right in RocketScope, or an admin has disabled your account."
+            )
+        raise forms.ValidationError(words % {"directory": asked.name, "name": name})
 
 
 class CodeForm(forms.Form):

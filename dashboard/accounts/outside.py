@@ -38,6 +38,31 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
+class Directory:
+    """An LDAP directory, and how people and their groups are found in it."""
+
+    urls: tuple[str, ...]
+    name: str
+    user_base: str
+    group_base: str
+    user_filter: str = "(uid={user})"
+    """`{user}` stands for the name that was typed, escaped."""
+    group_type: str = "groupOfNames"
+    nested_groups: bool = False
+    bind_dn: str = ""
+    """Whoever searches; empty to search without signing in."""
+    bind_password: str = field(default="", repr=False)
+    start_tls: bool = False
+    authorities: Path | None = None
+    """A file of the authorities that its certificate may be of; None for the usual."""
+
+    @property
+    def issuer(self) -> str:
+        """What users belong to: not an address, since that may become another."""
+        return f"ldap:///{self.user_base.lower()}"
+
+
+@dataclass(frozen=True, slots=True)
 class ProxyHeaders:
     """In which headers a trusted proxy says who somebody is, and of which groups."""
 

@@ -66,7 +66,7 @@ class SignIn(LoginView):
         return super().get(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not settings.ROCKETSCOPE_SIGN_IN_PASSWORDS:
+        if not _asks_for_passwords():
             raise PermissionDenied(_("Signing in with a password is switched off."))
         return super().post(request, *args, **kwargs)
 
@@ -75,7 +75,9 @@ class SignIn(LoginView):
         query = f"?{urlencode({'next': wanted})}" if wanted else ""
         return {
             **super().get_context_data(**kwargs),
+            "asks_for_passwords": _asks_for_passwords(),
             "passwords": settings.ROCKETSCOPE_SIGN_IN_PASSWORDS,
+            "directory": settings.ROCKETSCOPE_LDAP,
             "provider": settings.ROCKETSCOPE_OIDC,
             "provider_address": reverse("provider_start") + query,
         }
@@ -85,7 +87,9 @@ class SignIn(LoginView):
         if is_asked_of(user):
             return ask_for_code(user, self.get_redirect_url())
         answer = super().form_valid(form)
-        record_sign(SIGN_IN, self.request)
+        outside = isinstance(user, User) and user.is_from_outside
+        details = {"issuer": user.identity.issuer} if outside else None
+        record_sign(SIGN_IN, self.request, details)
         return answer
 
 
@@ -244,6 +248,13 @@ def _keep(response: HttpResponse, name: str, value: str) -> None:
         max_age=COOKIE_SECONDS,
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def _asks_for_passwords() -> bool:
+    """Whether the sign-in page has a form: for passwords kept here, or elsewhere."""
+    return bool(
+        settings.ROCKETSCOPE_SIGN_IN_PASSWORDS or settings.ROCKETSCOPE_LDAP is not None
     )
 
 

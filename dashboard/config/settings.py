@@ -22,6 +22,7 @@ from . import environment
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
+from .directory_settings import check_packages, directory
 from .sign_in_settings import (
     check_second_factor,
     check_ways_in,
@@ -126,6 +127,8 @@ ROCKETSCOPE_URL = environment.text(
 CSRF_TRUSTED_ORIGINS = environment.words(f"{PREFIX}TRUSTED_ORIGINS")
 # Who may sign in: with a password, or whom somebody else signs in, by their groups.
 ROCKETSCOPE_OIDC = provider()
+ROCKETSCOPE_LDAP = directory()
+check_packages(ROCKETSCOPE_LDAP)
 ROCKETSCOPE_SIGN_IN_HEADER = proxy_headers(ROCKETSCOPE_TRUSTED_PROXIES)
 ROCKETSCOPE_SIGN_IN_GROUPS = group_rights(f"{PREFIX}SIGN_IN_GROUPS")
 ROCKETSCOPE_SIGN_IN_PASSWORDS = environment.flag(
@@ -136,6 +139,7 @@ check_ways_in(
     rights=(f"{PREFIX}SIGN_IN_GROUPS", bool(ROCKETSCOPE_SIGN_IN_GROUPS)),
     others={
         f"{PREFIX}OIDC_ISSUER": ROCKETSCOPE_OIDC is not None,
+        f"{PREFIX}LDAP_URL": ROCKETSCOPE_LDAP is not None,
         f"{PREFIX}SIGN_IN_HEADER": ROCKETSCOPE_SIGN_IN_HEADER is not None,
     },
 )

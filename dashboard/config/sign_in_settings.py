@@ -205,7 +205,7 @@ def _checked(key: str, issuer: str) -> str:
         raise ImproperlyConfigured(
             f"{key} has {len(issuer)} characters, {_LONGEST_ISSUER} are allowed"
         )
-    if parts.scheme == "http" and _is_loopback(host):
+    if parts.scheme == "http" and is_loopback(host):
         return host
     if parts.scheme != "https":
         raise ImproperlyConfigured(
@@ -222,7 +222,8 @@ def _is_near(proxy: str) -> bool:
     )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine itself, by its name or number."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -6,7 +6,8 @@ Letters come without bodies. `query` chooses letters as the address of the previ
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, QueryDict
 from ninja import Query, Router, Schema, Status
@@ -18,6 +19,7 @@ from dashboard.gateway.dead_letters import DeadLetters
 from dashboard.live.reading import read_group
 from dashboard.models import ResendRun
 from dashboard.rest.asking import cluster_named, refuse, the_first
+from dashboard.rest.old_names import OldNames, old
 from dashboard.rest.paging import PageQuery, newest
 from dashboard.rest.schemas import Problem
 
@@ -63,16 +65,25 @@ class LetterOut(Schema):
     resent_by: int | None = Field(description="the newest run that resent it")
 
 
-class LettersIn(Schema):
-    """A span and filters, as the address of the page has them."""
+class LettersIn(OldNames):
+    """A span and filters, as on the page."""
+
+    OLD_NAMES: ClassVar[Mapping[str, str]] = {"since": "begin", "until": "end"}
 
     last: str = Field("", max_length=8)
-    begin: str = Field("", max_length=40)
-    end: str = Field("", max_length=40)
+    since: str = Field("", max_length=40)
+    until: str = Field("", max_length=40)
     q: str = Field("", max_length=255)
     tag: str = Field("", max_length=255)
     topic: str = Field("", max_length=255)
     host: str = Field("", max_length=255)
+    begin: str = old("", "since", max_length=40)
+    end: str = old("", "until", max_length=40)
+
+    @property
+    def span(self) -> dict[str, str]:
+        """The span as the address of the page has it."""
+        return {"last": self.last, "begin": self.since, "end": self.until}
 
     @property
     def table(self) -> dict[str, str]:
@@ -191,9 +202,10 @@ def dead_letters(
 ) -> dict[str, Any]:
     """Return the newest dead letters of a span, without bodies."""
     found_in = cluster_named(cluster)
-    asked = Asked.of(given.dict(), now())
+    asked = Asked.of(given.span, now())
     if asked.problem:
-        refuse(422, asked.problem)
+        field, colon, why = asked.problem.partition(":")
+        refuse(422, f"{given.name_of(field)}{colon}{why}")
     found = letters_of(found_in.name, group, asked.span, now())
     page = page_of_letters(found_in, group, found, given.table, asked)
     marks, hidden = marks_of(found_in.name, page.chosen), masks()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from dashboard.wording.links import API_PREFIX
-
-VERSION_HEADER: Final = "X-RocketScope-Version"
+from dashboard.wording.links import API_PREFIX, VERSION_HEADER
 
 
 class ApiMiddleware:

@@ -67,11 +67,14 @@ def made_of(overview: Overview, key: Hashable, make: Callable[[], Made]) -> Made
     last = _kept.get(overview["cluster"])
     if last is None or last.document is not overview:
         return make()
-    if key not in last.made:
-        if len(last.made) >= MOST_MADE:
-            last.made.clear()
-        last.made[key] = make()
-    return cast("Made", last.made[key])
+    try:
+        return cast("Made", last.made[key])
+    except KeyError:
+        made = make()
+    if len(last.made) >= MOST_MADE:
+        last.made.clear()
+    last.made[key] = made
+    return made
 
 
 def forget_overviews() -> None:

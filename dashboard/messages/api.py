@@ -7,7 +7,8 @@ the right to see bodies and leaves an entry in the audit.
 from __future__ import annotations
 
 import base64
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
@@ -20,6 +21,7 @@ from dashboard.frame.messages.masks import shown_properties
 from dashboard.frame.messages.places import Place
 from dashboard.frame.messages.rights import masks
 from dashboard.rest.asking import cluster_named, refuse
+from dashboard.rest.old_names import OldNames, old
 from dashboard.rest.schemas import Problem
 from rmqcore.model import MessageExt
 
@@ -80,32 +82,57 @@ class OneOut(MessageOut):
     problem: str = Field(description="why the groups could not be asked, or empty")
 
 
-class SearchIn(Schema):
-    """A search, as the address of the page has it."""
+class SearchIn(OldNames):
+    """A search by one of the ways that the page offers."""
+
+    OLD_NAMES: ClassVar[Mapping[str, str]] = {
+        "since": "begin",
+        "until": "end",
+        "queue_id": "queue",
+    }
 
     by: str = Field(max_length=16)
     topic: str = Field("", max_length=255)
     key: str = Field("", max_length=1000)
     id: str = Field("", max_length=56)
     tag: str = Field("", max_length=255)
-    begin: str = Field("", max_length=40)
-    end: str = Field("", max_length=40)
+    since: str = Field("", max_length=40)
+    until: str = Field("", max_length=40)
     broker: str = Field("", max_length=255)
-    queue: int | None = Field(None, ge=0, le=99_999)
+    queue_id: int | None = Field(None, ge=0, le=99_999)
     offset: int | None = Field(None, ge=0, lt=2**63)
+    begin: str = old("", "since", max_length=40)
+    end: str = old("", "until", max_length=40)
+    queue: int | None = old(None, "queue_id", ge=0, le=99_999)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The search as the form of the page has it."""
+        values = {k: v for k, v in self.dict().items() if v is not None}
+        for new, before in self.OLD_NAMES.items():
+            if new in values:
+                values[before] = values.pop(new)
+        return values
 
 
-class PlaceIn(Schema):
+class PlaceIn(OldNames):
     """Where one message is."""
+
+    OLD_NAMES: ClassVar[Mapping[str, str]] = {"queue_id": "queue"}
+    NEEDED: ClassVar[frozenset[str]] = frozenset({"queue_id"})
 
     topic: str = Field(min_length=1, max_length=255)
     broker: str = Field(min_length=1, max_length=255)
-    queue: int = Field(ge=0, le=99_999)
+    queue_id: int | None = Field(
+        None, ge=0, le=99_999, description="needed, unless queue has it"
+    )
     offset: int = Field(ge=0, lt=2**63)
+    queue: int | None = old(None, "queue_id", ge=0, le=99_999)
 
     @property
     def place(self) -> Place:
-        return Place(self.topic, self.broker, self.queue, self.offset)
+        assert self.queue_id is not None  # noqa: S101 - it is needed
+        return Place(self.topic, self.broker, self.queue_id, self.offset)
 
 
 class BodyOut(Schema):
@@ -123,10 +150,10 @@ def messages(
 ) -> dict[str, Any]:
     """Search for messages by key, unique key, id, time or place in a queue."""
     name = cluster_named(cluster).name
-    form = SearchForm({k: v for k, v in asked.dict().items() if v is not None})
+    form = SearchForm(asked.fields)
     if not form.is_valid():
         field, errors = next(iter(form.errors.items()))
-        refuse(422, f"{field}: {errors[0]}")
+        refuse(422, f"{asked.name_of(field)}: {errors[0]}")
     found = search(name, Search.of(form.cleaned_data))
     return {
         "messages": [_message(each) for each in found.messages],

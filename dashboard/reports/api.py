@@ -212,7 +212,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) -> Any:
     """Return one figure as a Plotly document; its times are in the reader's zone.
 
-    With `from` and `to` it covers a part of the period, in finer steps while the
+    With `since` and `until` it covers a part of the period, in finer steps while the
     samples are kept; `meta` gives the step.
     """
     report = _seen(request, pk, query)
@@ -220,7 +220,7 @@ def figure(request: HttpRequest, pk: int, name: str, query: Query[FigureQuery]) 
     if name not in names:
         refuse(404, f"no figure {name!r}; there are {', '.join(names)}")
     try:
-        window = read_window(report, query.dict(by_alias=True))
+        window = read_window(report, query.window)
         return shown_figure(report, name, window)
     except (NoResultError, FileNotFoundError) as error:
         refuse(404, str(error))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from ninja import Schema
 from pydantic import AwareDatetime, Field
 
 from dashboard.models import JobRun
 from dashboard.models.report import KEEP_DAYS
+from dashboard.rest.old_names import OldNames, old
 from dashboard.rest.paging import PageQuery, newest
 
 from .definitions import DefinitionFields
@@ -143,11 +145,20 @@ class DownloadQuery(ViewQuery):
     paper: str = Field("a4", description="a4 or letter")
 
 
-class FigureQuery(ViewQuery):
+class FigureQuery(OldNames, ViewQuery):
     """The part of the period that is shown: local times, or times with a zone."""
 
-    since: str = Field("", alias="from")
-    until: str = Field("", alias="to")
+    OLD_NAMES: ClassVar[Mapping[str, str]] = {"since": "from_", "until": "to"}
+
+    since: str = ""
+    until: str = ""
+    from_: str = old("", "since", alias="from")
+    to: str = old("", "until")
+
+    @property
+    def window(self) -> dict[str, str]:
+        """The part as the address of the page has it."""
+        return {"from": self.since, "to": self.until}
 
 
 class EvennessOut(Schema):

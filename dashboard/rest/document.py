@@ -16,13 +16,16 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
+from dashboard.wording.links import VERSION_HEADER
+
 from .examples import example_of
 from .schemas import Problem
 
 Document = dict[str, Any]
 
-ALWAYS: Final = (401, 403, 429, 503)
-"""Not signed in; not allowed; too many calls of a token; a store does not answer."""
+ALWAYS: Final = (401, 403, 405, 429, 500, 503)
+"""Not signed in; not allowed; another method; too many calls of a token; a fault of
+ours; a store does not answer."""
 WITH_BODY: Final = (400, 413, 422)
 LATER: Final = frozenset({429, 503})
 MOST_SHOWN: Final = 80
@@ -125,6 +128,8 @@ def _complete(path: str, operation: Document, schemas: Document) -> None:
         if name in NAMED:
             parameter.setdefault("description", NAMED[name])
         parameter.setdefault("example", example_of(schema, schemas, name))
+        if schema.get("deprecated"):
+            parameter["deprecated"] = True
     if "requestBody" in operation:
         _add_examples(operation["requestBody"], schemas)
     responses = operation["responses"]
@@ -133,11 +138,10 @@ def _complete(path: str, operation: Document, schemas: Document) -> None:
     for status, response in responses.items():
         if int(status) >= 400:
             response["content"] = {"application/json": _problem(status)}
-            if status in LATER:
-                response["headers"] = _header("Retry-After", "seconds to wait")
         else:
             _name_files(response)
             _add_examples(response, schemas)
+        response["headers"] = _headers(int(status))
     operation["responses"] = dict(sorted(responses.items()))
 
 
@@ -167,8 +171,13 @@ def _problem_schemas() -> Document:
     return {**schema.pop("$defs", {}), "Problem": schema}
 
 
-def _header(name: str, description: str) -> Document:
-    return {name: {"description": description, "schema": {"type": "integer"}}}
+def _headers(status: int) -> Document:
+    version = {"description": "of RocketScope", "schema": {"type": "string"}}
+    found = {VERSION_HEADER: version}
+    if status in LATER:
+        wait = {"description": "seconds to wait", "schema": {"type": "integer"}}
+        found["Retry-After"] = wait
+    return found
 
 
 def _name_files(response: Document) -> None:

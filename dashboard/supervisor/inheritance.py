@@ -45,7 +45,7 @@ _SECRET: Final = re.compile(
     r"KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL|REDIS_URL"
     # All of a cluster's keys or none: halves of a pair would be refused. The same goes
     # for what signs people in.
-    r"|^ROCKETSCOPE_(?:CLUSTER|OIDC|SIGN_IN)_"
+    r"|^ROCKETSCOPE_(?:CLUSTER|OIDC|LDAP|SIGN_IN)_"
 )
 _OURS: Final = "ROCKETSCOPE_"
 

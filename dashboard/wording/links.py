@@ -8,6 +8,8 @@ from urllib.parse import quote, urlsplit
 
 API_PREFIX: Final = "/api/"
 """How the paths begin that programs call; their answers are JSON."""
+VERSION_HEADER: Final = "X-RocketScope-Version"
+"""In each of their answers."""
 
 _MAIL: Final = re.compile(r"[^\s@:/?#<>\"]+@[^\s@:/?#<>\"]+\.[^\s@:/?#<>\"]+")
 _UNFIT: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]")

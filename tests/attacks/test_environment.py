@@ -34,6 +34,8 @@ SECRETS = {
     "ROCKETSCOPE_OIDC_CLIENT_SECRET": "provider",
     # No secret, but refused without the one above.
     "ROCKETSCOPE_OIDC_ISSUER": "issuer",
+    "ROCKETSCOPE_LDAP_BIND_PASSWORD": "directory",
+    "ROCKETSCOPE_LDAP_URL": "directory's address",
     "ROCKETSCOPE_SIGN_IN_GROUPS": "groups",
     "ROCKETSCOPE_SIGN_IN_PASSWORDS": "passwords",
     "AWS_SECRET_ACCESS_KEY": "aws",

@@ -9,8 +9,13 @@ from typing import Any, Final
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 from playwright.async_api import Browser, Error, Page, async_playwright
 
+from dashboard.accounts import directory
+from dashboard.accounts.half_signed_in import COOKIE, ask_for_code
+from dashboard.accounts.outside import Directory, GroupRight, Provider
+from dashboard.models import SecondFactor, User
 from tests.attacks.routes import PAGES, Route, pages, path_of
 from tests.dashboard.documents import lock_finding, now_ms, waiting_for_locks
 from tests.support import axe
@@ -31,7 +36,7 @@ NOT_ASKED: Final = {
     "alert_rule_matching": "it has a sentence for the form of a rule",
     "provider_start": "it leads to the provider, and there is none here",
     "provider_return": "the provider leads to it",
-    "sign_in_code": "it needs a password that was accepted; see test_second_factor",
+    "sign_in_code": "it needs a password that was accepted; see below",
     "report_figure": "it has a chart's data",
     "report_file": "it gives a file, once one was made",
     "report_status": "it has a run's state",
@@ -51,6 +56,16 @@ QUERIES: Final = {
     "group_switch": ("v=1&s=AVG_BY_CIRCLE",),
 }
 """What is asked of pages that show more when something is asked."""
+
+
+REFUSALS: Final = {
+    "/sign-in/": 200,
+    "/sign-in/code/": 400,
+    "/sign-in/provider/": 502,
+    "/sign-in/provider/return/": 403,
+}
+"""Pages on the way in, and what they answer to a stranger while no provider does."""
+DIRECTORY: Final = ("Example directory", "ou=people", "ou=groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +119,53 @@ async def test_no_page_breaks_a_rule_of_accessibility(
     found |= await faults(looking, doors, signed_in=False)
     lines = [f"{name}: {line}" for name, each in sorted(found.items()) for line in each]
     assert not lines, "\n".join(lines)
+
+
+@pytest.mark.timeout(1800)
+async def test_no_page_of_signing_in_breaks_one(
+    there: Stocked, looking: Looking, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise directory.DirectoryAwayError("nobody there")
+
+    monkeypatch.setattr(directory, "identify", away)
+    settings.ROCKETSCOPE_OIDC = Provider("http://127.0.0.1:9", "a", "b", "Example ID")
+    settings.ROCKETSCOPE_LDAP = Directory(("ldap://127.0.0.1:9",), *DIRECTORY)
+    settings.ROCKETSCOPE_SIGN_IN_GROUPS = (GroupRight("staff", "viewer"),)
+    half = await sync_to_async(half_signed_in)()
+    context = await looking.browser.new_context(reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    await context.add_init_script(looking.script)
+    page = await context.new_page()
+    found: dict[str, list[str]] = {}
+    for path, status in REFUSALS.items():
+        found[path] = await faults_of(page, looking.origin + path, status)
+    await page.goto(f"{looking.origin}/sign-in/")
+    for name in ("username", "password"):
+        await page.fill(f'input[name="{name}"]', "nobody")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("alert").wait_for()
+    found["a wrong password"] = await faults_shown(page)
+    await context.add_cookies([{**half, "url": f"{looking.origin}/sign-in/code/"}])
+    found["a code"] = await faults_of(page, f"{looking.origin}/sign-in/code/")
+    assert await page.locator('input[name="code"]').is_visible()
+    await page.fill('input[name="code"]', "1")
+    await page.keyboard.press("Enter")
+    await page.locator(".field-error").wait_for()
+    found["a wrong code"] = await faults_shown(page)
+    await context.close()
+    lines = [f"{name}: {line}" for name, each in found.items() for line in each]
+    assert not lines, "\n".join(lines)
+
+
+def half_signed_in() -> Any:
+    """Return the cookie of somebody whose password was right, and who has an app."""
+    vera = User.objects.create_user("half", password="correct horse battery")
+    SecondFactor.objects.create(
+        user=vera, secret="unused", set_up_at=timezone.now(), last_step=0
+    )
+    cookie = ask_for_code(vera, "").cookies[COOKIE]
+    return {"name": COOKIE, "value": cookie.value}
 
 
 def test_what_is_not_looked_at_is_a_page_of_the_table() -> None:
@@ -172,7 +234,7 @@ async def faults(
     return found
 
 
-async def faults_of(page: Page, address: str) -> list[str]:
+async def faults_of(page: Page, address: str, status: int = 200) -> list[str]:
     """Return what is wrong with a page in each theme and width."""
     await page.set_viewport_size(WIDE)
     await page.emulate_media(color_scheme="light")
@@ -185,8 +247,13 @@ async def faults_of(page: Page, address: str) -> list[str]:
     assert answer is not None
     if not answer.headers.get("content-type", "").startswith("text/html"):
         return []
-    if answer.status != 200 or "/sign-in/?" in page.url:
+    if answer.status != status or "/sign-in/?" in page.url:
         return [f"answered {answer.status} at {page.url}"]
+    return await faults_shown(page)
+
+
+async def faults_shown(page: Page) -> list[str]:
+    """Return what is wrong with what a page shows, in each theme and width."""
     await page.wait_for_load_state("networkidle")
     found = [f"light: {each}" for each in await axe.violations(page)]
     await page.emulate_media(color_scheme="dark")

@@ -27,8 +27,10 @@ def test_the_list_has_counts_and_no_bodies(sign_in: SignIn) -> None:
     assert (found["kept"], found["partial"], found["last_hour"]) == (3, False, 3)
     assert sorted(each["keys"] for each in found["letters"]) == ["a-1", "a-2"]
     assert "4111" not in str(found)
-    wrong = sign_in(Role.VIEWER).get(HERE, {"begin": "soon"})
-    assert wrong.status_code == 422
+    for name in ("begin", "since"):
+        wrong = sign_in(Role.VIEWER).get(HERE, {name: "soon"})
+        assert wrong.status_code == 422
+        assert wrong.json()["detail"].startswith(f"{name}: ")
     levels = sign_in(Role.VIEWER).get(HERE.replace("dead-letters", "retries")).json()
     assert (levels["waiting"], len(levels["levels"])) == (0, 18)
 

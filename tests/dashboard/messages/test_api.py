@@ -25,6 +25,25 @@ def test_a_search_answers_without_bodies(sign_in: SignIn) -> None:
     assert "4111" not in str(found)
 
 
+@pytest.mark.parametrize("names", [("begin", "end"), ("since", "until")])
+def test_a_refusal_names_a_time_as_it_was_given(
+    sign_in: SignIn, names: tuple[str, str]
+) -> None:
+    asked = {"by": "time", "topic": "orders", names[0]: "soon", names[1]: ""}
+    answer = sign_in(Role.VIEWER).get(HERE, asked)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(f"{names[0]}: ")
+
+
+def test_a_queue_has_two_names(sign_in: SignIn) -> None:
+    viewer = sign_in(Role.VIEWER)
+    place = {**PLACE, "queue_id": PLACE["queue"]}
+    del place["queue"]
+    found = [viewer.get(f"{HERE}/one", each).json() for each in (PLACE, place)]
+    assert found[0] == found[1]
+    assert found[0]["offset"] == 3
+
+
 def test_one_message_with_what_became_of_it(sign_in: SignIn) -> None:
     found = sign_in(Role.VIEWER).get(f"{HERE}/one", PLACE).json()
     assert (found["offset"], found["body_bytes"]) == (3, len(BODY))

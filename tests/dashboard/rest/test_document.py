@@ -75,7 +75,7 @@ def test_requests_are_described(named: tuple[str, dict[str, Any]]) -> None:
 def test_refusals_are_one_document(named: tuple[str, dict[str, Any]]) -> None:
     path, operation = named
     refusals = {s: r for s, r in operation["responses"].items() if s >= "400"}
-    assert {"401", "403", "429", "503"} <= set(refusals)
+    assert {"401", "403", "405", "429", "500", "503"} <= set(refusals)
     assert "404" in refusals or "{" not in path
     if "requestBody" in operation:
         assert {"400", "413", "422"} <= set(refusals)
@@ -83,6 +83,14 @@ def test_refusals_are_one_document(named: tuple[str, dict[str, Any]]) -> None:
         (media,) = response["content"].values()
         assert media["schema"] == {"$ref": "#/components/schemas/Problem"}
         check(media["example"], media["schema"])
+
+
+def test_every_answer_has_the_version(named: tuple[str, dict[str, Any]]) -> None:
+    _path, operation = named
+    for status, response in operation["responses"].items():
+        header = response["headers"]["X-RocketScope-Version"]
+        assert header["schema"] == {"type": "string"}
+        assert ("Retry-After" in response["headers"]) == (status in {"429", "503"})
 
 
 def test_a_name_stands_for_one_schema(monkeypatch: pytest.MonkeyPatch) -> None:
