@@ -26,6 +26,8 @@ from .history import csv_pieces, read_filters
 from .reads import read_board, shown, silences_of
 from .refusals import AlertRefusedError
 from .rights import may_rule_somewhere
+from .rule_filters import RuleFilters
+from .words import RULE_STATES
 from .writes import acknowledge
 
 ROWS: Final = 50
@@ -38,9 +40,14 @@ def alerts(request: HttpRequest, cluster: str) -> HttpResponse:
     found, user = find_cluster(cluster), user_of(request)
     board = read_board(user, found.name)
     taken_at = board.document["taken_at"] if board.document else 0
+    filters = RuleFilters.of(request.GET.dict())
     context: dict[str, Any] = {
         "cluster": found,
         "board": board,
+        "rule_filters": filters,
+        "rule_rows": filters.chosen(board.rules),
+        "rule_states": RULE_STATES,
+        "severities": AlertRule.Severity.choices,
         "taken_at": taken_at,
         "live": True,
         "may_rule": may_rule_somewhere(user),

@@ -105,6 +105,35 @@ def test_rules_are_listed_by_how_they_stand(valkey: Valkey, sign_in: SignIn) -> 
     assert "CHG-2310" in shown
 
 
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("", {"Lag of payments", "lag of refunds", "off"}),
+        ("q=LAG+OF", {"Lag of payments", "lag of refunds"}),
+        ("q=pay-%2A", {"lag of refunds"}),
+        ("q=the+night", {"off"}),
+        ("state=off", {"off"}),
+        ("state=firing", {"Lag of payments"}),
+        ("severity=crit", {"Lag of payments"}),
+        ("severity=crit&state=off", set()),
+        ("state=none&severity=none", {"Lag of payments", "lag of refunds", "off"}),
+    ],
+)
+def test_the_rules_are_filtered(sign_in: SignIn, query: str, kept: set[str]) -> None:
+    made_alert(made_rule(name="Lag of payments", severity="crit"))
+    made_rule(name="lag of refunds", severity="warn", groups="pay-*")
+    off = made_rule(name="off", severity="warn", on=False)
+    off.channels.add(made_channel(name="of the night"))
+    viewer = sign_in(Role.VIEWER)
+    for headers in ({}, {"X-Fragment": "1"}):
+        shown = text_of(viewer, f"{PAGE}?{query}", **headers)
+        rules = shown[shown.index("rules-title") :]
+        names = {"Lag of payments", "lag of refunds", "off"}
+        found = {each for each in names if f'<span class="strong">{each}<' in rules}
+        assert found == kept
+        assert ("No rule matches." in rules) == (not kept)
+
+
 def test_a_fault_and_an_old_look_are_said(valkey: Valkey, sign_in: SignIn) -> None:
     write_alerting(valkey.port, {}, fault="rules about 'x': boom", taken_at=1_000)
     shown = text_of(sign_in(Role.VIEWER))
