@@ -25,6 +25,9 @@ from benchmarks.goals import cells_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RUNS: Final[dict[str, list[str]]] = {
+    "startup": ["--times", "1", "--report"],
+    "collecting": [],
+    "watching": [],
     "whatif": [],
     "whatif_page": [],
     "broker": ["--apache"],

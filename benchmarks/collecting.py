@@ -49,6 +49,7 @@ from typing import IO, Any, Final
 
 import orjson
 
+from benchmarks.goals import Goal
 from benchmarks.usage import PAGE
 from tests.support.valkey import Valkey
 
@@ -254,7 +255,7 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
     try:
         show("first", [await once(None)])
         await repeated(once, PART, 2)
-        show("a tenth moves", await repeated(once, PART, options.sweeps))
+        moving = show("a tenth moves", await repeated(once, PART, options.sweeps))
         if options.profile:
             await profiled(lambda: once(PART), options.profile)
         show("nothing moves", await repeated(once, 0, options.sweeps))
@@ -271,6 +272,11 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
             f"memory: {before / MB:.0f} MB before, {now / MB:.0f} MB now, "
             f"{peak / MB:.0f} MB at the peak"
         )
+        groups = options.groups * options.clusters
+        print(Goal(f"sweep of {groups:,} groups", 1, "s").line(moving[0]))
+        of_core = Goal(f"collecting {groups:,} groups each 10 s, of a core", 10, "%")
+        print(of_core.line(moving[1] * 100_000 / STEP_MS))
+        print(Goal(f"collector of {groups:,} groups, memory", 300, "MB").line(now / MB))
     finally:
         renewals.stop()
         for collector, connection in made:
@@ -301,8 +307,8 @@ async def profiled(work: Callable[[], Awaitable[object]], lines: int) -> None:
     pstats.Stats(profile).sort_stats("tottime").print_stats(lines)
 
 
-def show(what: str, sweeps: list[Sweep]) -> None:
-    """Print the medians of some sweeps."""
+def show(what: str, sweeps: list[Sweep]) -> tuple[float, float]:
+    """Print the medians of some sweeps; return the clock's and the processor's."""
     wall = statistics.median(each.wall for each in sweeps)
     cpu = statistics.median(each.cpu for each in sweeps)
     print(
@@ -316,6 +322,7 @@ def show(what: str, sweeps: list[Sweep]) -> None:
     rest = cpu - sum(shares.values())
     told = [f"{name} {spent:.2f}" for name, spent in shares.items()]
     print(f"{'':14} {', '.join(told)}, rest {rest:.2f}", flush=True)
+    return wall, cpu
 
 
 def main() -> None:

@@ -37,15 +37,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.goals import Goal
 from benchmarks.session import Session
 from benchmarks.usage import family, process_name, processor_seconds
 from tests.support.ports import free_port
 
-ANSWER_S: Final = 5.0
-LIVE_S: Final = 7.0
-MEMORY_MB: Final = 400.0
-COLD_S: Final = 10.0
-WARM_S: Final = 2.0
+ANSWER: Final = Goal("start: first answer", 5, "s")
+LIVE: Final = Goal("start: live data", 7, "s")
+MEMORY: Final = Goal("start: memory without Java, PSS", 400, "MB")
+COLD: Final = Goal("first report, cold", 10, "s")
+WARM: Final = Goal("report of one group and one hour, warm", 2, "s")
 _PATIENCE_S: Final = 300.0
 _POLL_S: Final = 0.02
 _SETTLED_S: Final = 20.0
@@ -139,19 +140,19 @@ def main() -> None:
     for number in range(1, given.times + 1):
         with started(shlex.split(given.command)) as demo:
             print(f"start {number} of {given.times}")
-            _tell("first answer", demo.until("no answer", demo.answers), ANSWER_S)
-            _tell("sign-in link", demo.until("no link", demo.link), LIVE_S)
+            _tell("first answer", demo.until("no answer", demo.answers), ANSWER)
+            _tell("sign-in link", demo.until("no link", demo.link))
             session = Session(demo.address)
             session.sign_in(demo.link())
             live = demo.until("no live data", partial(_is_live, session))
-            _tell("live data", live, LIVE_S)
+            _tell("live data", live, LIVE)
             time.sleep(_SETTLED_S)
             _tell_memory(demo.pid)
             if given.report:
                 demo.until("no samples", demo.has_samples)
-                _report(session, "report, cold", COLD_S)
-                _report(session, "report, warm once", WARM_S)
-                _report(session, "report, warm", WARM_S)
+                _report(session, "report, cold", COLD)
+                _report(session, "report, warm once")
+                _report(session, "report, warm", WARM)
 
 
 @contextmanager
@@ -184,7 +185,7 @@ def _is_live(session: Session) -> bool:
     return all(groups.get(name, {}).get("members") for name in _GROUPS)
 
 
-def _report(session: Session, what: str, goal: float) -> None:
+def _report(session: Session, what: str, goal: Goal | None = None) -> None:
     now = datetime.now(UTC)
     wish = {
         "cluster": _CLUSTER,
@@ -210,13 +211,17 @@ def _report(session: Session, what: str, goal: float) -> None:
     status, _page = session.get(f"/reports/{run['id']}/")
     took = time.perf_counter() - began
     phases.append(f"page {took - (done - began):.1f}")
-    print(f"  {what:18} {took:6.1f} s   goal {goal:g} s   {run['state']} {status}")
+    print(f"  {what:18} {took:6.1f} s   {run['state']} {status}")
     print(f"    {', '.join(phases)}", flush=True)
+    if goal:
+        print(goal.line(took), flush=True)
 
 
-def _tell(what: str, took: tuple[float, float], goal: float) -> None:
+def _tell(what: str, took: tuple[float, float], goal: Goal | None = None) -> None:
     clock, cpu = took
-    print(f"  {what:18} {clock:6.1f} s   goal {goal:g} s   cpu {cpu:.1f} s", flush=True)
+    print(f"  {what:18} {clock:6.1f} s   cpu {cpu:.1f} s", flush=True)
+    if goal:
+        print(goal.line(clock), flush=True)
 
 
 def _tell_memory(pid: int) -> None:
@@ -224,8 +229,8 @@ def _tell_memory(pid: int) -> None:
     for each in sorted(found, key=lambda each: -each.pss):
         print(f"    {each.name:18} {each.pss:6.0f} MB PSS {each.rss:6.0f} MB RSS")
     pss, rss = sum(each.pss for each in found), sum(each.rss for each in found)
-    print(f"  memory             {pss:6.0f} MB PSS {rss:6.0f} MB RSS", end="")
-    print(f"   goal {MEMORY_MB:g} MB PSS", flush=True)
+    print(f"  memory             {pss:6.0f} MB PSS {rss:6.0f} MB RSS")
+    print(MEMORY.line(pss), flush=True)
 
 
 if __name__ == "__main__":

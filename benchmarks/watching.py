@@ -28,6 +28,7 @@ from typing import Any, Final
 import orjson
 import redis
 
+from benchmarks.goals import Goal
 from dashboard.live.documents import Overview
 from dashboard.live.names import group_key, overview_key
 from tests.dashboard.documents import large_group, looked_at, now_ms, overview_row
@@ -161,11 +162,10 @@ def at_server(
     took.sort()
     p50, p95 = took[len(took) // 2], took[min(len(took) - 1, int(len(took) * SHARE))]
     print(
-        f"  {name:24} median {p50:6.1f} ms  95 % {p95:6.1f} ms  max {took[-1]:6.1f} ms"
-        f"  processor {used:6.1f} ms  {size / 1000:6.1f} kB  goal 95 % < "
-        f"{goal_ms:.0f} ms: {'met' if p95 < goal_ms else 'MISSED'}",
-        flush=True,
+        f"  {name:30} median {p50:6.1f} ms  95 % {p95:6.1f} ms  max {took[-1]:6.1f} ms"
+        f"  processor {used:6.1f} ms  {size / 1000:6.1f} kB"
     )
+    print(Goal(f"{name}, 95 %, server", goal_ms, "ms").line(p95), flush=True)
 
 
 def main() -> None:
@@ -196,7 +196,7 @@ def lists(
     columns = ("lag", "-lag", "group", "-group", "oldest", "members", "-in", "skew")
     words = ("orders", "team-7", "consumers-99", "PAY", "nothing-like-this")
     asked = {
-        "list": ([base], LIST_GOAL_MS),
+        f"list of {given.groups:,} groups": ([base], LIST_GOAL_MS),
         "overview": ([f"/clusters/{CLUSTER}/"], LIST_GOAL_MS),
         "search": ([f"{base}?q={word}" for word in words], LIST_GOAL_MS),
         "sort": ([f"{base}?sort={each}" for each in columns], LIST_GOAL_MS),
@@ -209,7 +209,7 @@ def lists(
     for name, (paths, goal) in asked.items():
         at_server(who, name, paths, given.repeat, goal_ms=goal)
     at_server(
-        *(who, "after a sweep", [base], given.repeat),
+        *(who, "list, the first after a sweep", [base], given.repeat),
         goal_ms=LIST_GOAL_MS,
         before_each=sweep,
     )

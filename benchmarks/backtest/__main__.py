@@ -27,6 +27,7 @@ from analytics import contracts as c
 from analytics.lake.manifest import load_manifest
 from analytics.lake.storage import open_storage
 from benchmarks.backtest.comparison import TOLD, compare
+from benchmarks.goals import Goal
 from benchmarks.lake_generator import Shape, generate
 from benchmarks.usage import Usage, Watch
 
@@ -44,6 +45,8 @@ MOST_FOR_PANDAS: Final = 10
 TIMES_FASTER: Final = 15.0
 TIMES_SLOWER: Final = 1.0
 MEMORY_GROWTH: Final = 1.3
+ROUNDING: Final = 1.1
+"""Growth of the time over that of the data which is still linear."""
 
 LAKE: Final = "groups"
 """Part of the names of kept lakes; changed when their contents change."""
@@ -159,33 +162,29 @@ def _print_usage(name: str, size: float, usage: Usage) -> None:
 
 
 def _print_ratios(results: Results, sizes: Sequence[float]) -> None:
-    def ratio(what: str, upper: Usage, lower: Usage, goal: str) -> None:
-        print(
-            f"{what:46} {upper.clock / lower.clock:6.2f} by the clock,"
-            f" {upper.cpu / lower.cpu:6.2f} by processors  ({goal})"
-        )
+    def ratio(goal: Goal, upper: Usage, lower: Usage) -> None:
+        clock, cpu = upper.clock / lower.clock, upper.cpu / lower.cpu
+        print(f"{goal.what}: {clock:.2f} by the clock, {cpu:.2f} by processors")
+        print(goal.line(clock))
 
-    largest = sizes[-1]
     for size in sizes:
         ours = results.get(("ours", size))
         pandas, duckdb = results.get(("pandas", size)), results.get(("duckdb", size))
         if ours and pandas:
-            goal = f"at least {TIMES_FASTER:.0f} at ten million"
-            ratio(f"applyInPandas over ours, {size:g} million", pandas, ours, goal)
+            what = f"back-test of {size:g} million, applyInPandas over ours"
+            ratio(Goal(what, TIMES_FASTER, "times", at_least=True), pandas, ours)
         if ours and duckdb:
-            goal = f"at most {TIMES_SLOWER:.0f} at ten and fifty million"
-            ratio(f"ours over DuckDB, {size:g} million", ours, duckdb, goal)
+            what = f"back-test of {size:g} million, ours over DuckDB"
+            ratio(Goal(what, TIMES_SLOWER, "times"), ours, duckdb)
     for smaller, larger in pairwise(sizes):
         pair = results.get(("ours", smaller)), results.get(("ours", larger))
-        if pair[0] and pair[1]:
-            goal = f"at most {larger / smaller:g}: linear"
-            ratio(f"ours, {smaller:g} to {larger:g} million", pair[1], pair[0], goal)
-    small, large = results.get(("ours", 10)), results.get(("ours", largest))
-    if small and large and largest > 10:
-        print(
-            f"{f'peak memory, 10 to {largest:g} million':46} "
-            f"{large.peak / small.peak:6.2f}  (at most {MEMORY_GROWTH})"
-        )
+        if pair[0] and pair[1] and smaller >= 1:
+            what = f"back-test, time from {smaller:g} to {larger:g} million"
+            ratio(Goal(what, larger / smaller * ROUNDING, "times"), pair[1], pair[0])
+    small, large = results.get(("ours", 10)), results.get(("ours", sizes[-1]))
+    if small and large and sizes[-1] > 10:
+        what = f"back-test, peak memory from 10 to {sizes[-1]:g} million"
+        print(Goal(what, MEMORY_GROWTH, "times").line(large.peak / small.peak))
 
 
 def _arguments() -> Any:
