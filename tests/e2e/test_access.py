@@ -67,7 +67,8 @@ def test_the_documented_calls_work(stack: LaunchedStack) -> None:
             UNTIL=now.isoformat(),
         )
         assert json.loads(answer), call
-    # What the documentation did is undone: others share this stack.
+    # What the documentation did is undone or done: others share this stack.
     undo = calls[4].replace('"add"', '"remove", "reason": "as documented"')
     assert undo != calls[4]
     run(undo, stack, TOKEN=token)
+    stack.wait_for_reports()

@@ -10,7 +10,7 @@ import pypdf
 import pytest
 from playwright.sync_api import Locator, Page
 
-from tests.support.launched import LaunchedStack
+from tests.support.launched import REPORT_TIMEOUT_S, LaunchedStack
 
 pytestmark = [
     pytest.mark.embedded,
@@ -22,8 +22,7 @@ pytestmark = [
 
 GROUP = "demo-consumers"
 FIGURES = 5
-MADE_MS = 1_200_000
-"""Analytics has the lowest priority: other tests beside this one make it wait."""
+MADE_MS = REPORT_TIMEOUT_S * 1000
 
 
 def report_made(page: Page, stack: LaunchedStack) -> None:

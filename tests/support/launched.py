@@ -9,13 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from .database import rows_of
 from .ports import free_port
 from .process import Process
+from .waiting import wait_until
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 START_TIMEOUT_S: Final = 180.0
 STOP_TIMEOUT_S: Final = 90.0
 SAMPLES_TIMEOUT_S: Final = 600.0
+REPORT_TIMEOUT_S: Final = 1200.0
+"""Analytics has the lowest priority: other tests beside this one make it wait."""
 
 
 class LaunchedStack:
@@ -92,6 +96,15 @@ class LaunchedStack:
             if time.monotonic() > deadline:
                 raise AssertionError(f"no samples in {landing}{self.logs()}")
             time.sleep(0.5)
+
+    def wait_for_reports(self) -> None:
+        """Wait until no report is being made: there is one of a group at a time."""
+        query = "SELECT 1 FROM dashboard_jobrun WHERE state IN ('queued', 'running')"
+        wait_until(
+            lambda: not rows_of(self.var_dir, query),
+            "reports are done",
+            seconds=REPORT_TIMEOUT_S,
+        )
 
     def logs(self) -> str:
         """Return the end of every child's log."""
