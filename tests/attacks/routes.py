@@ -243,6 +243,9 @@ REST: Final[Mapping[tuple[str, str], str]] = {
 }
 """Any other operation is read by viewers if its method is GET, and an error if not."""
 
+NEEDED: Final = frozenset({"queue_id"})
+"""Needed under this name or an old one, so that schemas call neither required."""
+
 SAMPLES: Final = {
     "cluster": "hangzhou",
     "group": "order-settlement",
@@ -348,10 +351,12 @@ def _sample(schema: Mapping[str, Any]) -> Any:
         return schema["enum"][0]
     match schema.get("type"):
         case "object":
-            required = schema.get("required", ())
+            properties = schema.get("properties", {})
+            required = set(schema.get("required", ())) | (NEEDED & properties.keys())
             return {
-                name: SAMPLES.get(name) or _sample(schema["properties"][name])
-                for name in required
+                name: SAMPLES.get(name) or _sample(properties[name])
+                for name in properties
+                if name in required
             }
         case "array":
             return [_sample(schema["items"])] if schema.get("minItems") else []

@@ -72,7 +72,12 @@ def test_the_wheel_says_what_the_project_says(wheel: Path) -> None:
         said = Parser().parsestr(archive.read(name).decode())
     assert said["Version"] == project["version"] == settings.VERSION
     assert said["Requires-Python"] == project["requires-python"]
-    assert len(said.get_all("Requires-Dist")) == len(project["dependencies"])
+    extras = project["optional-dependencies"]
+    needed = said.get_all("Requires-Dist")
+    plain = [each for each in needed if "extra ==" not in each]
+    assert len(plain) == len(project["dependencies"])
+    assert len(needed) - len(plain) == sum(map(len, extras.values()))
+    assert set(said.get_all("Provides-Extra")) == extras.keys()
 
 
 def test_the_backend_is_the_one_that_is_locked() -> None:
