@@ -7,6 +7,8 @@
 Each benchmark is a process of its own, and prints its details as it goes; the table of
 goals comes at the end, with the machine. Nothing else should run meanwhile. Those with
 a peer (Apache's broker, DuckDB) measure it in the same run and state ratios.
+
+The yardstick is a fixed piece of Python: where it took twice as long, so did all else.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from benchmarks.goals import cells_of
@@ -48,12 +52,15 @@ def main(arguments: Sequence[str]) -> int:
             parser.error(f"no benchmark {name!r}; there are {', '.join(RUNS)}")
     reached: list[list[str]] = []
     failed: list[str] = []
+    before = yardstick_ms()
     for name in given.names or RUNS:
         code, cells = run(name, RUNS[name])
         reached += cells
         if code:
             failed.append(f"{name} ended with code {code}")
-    print(f"\n{machine()}\n")
+    print(
+        f"\n{machine()}, yardstick {before:.0f} ms before, {yardstick_ms():.0f} after\n"
+    )
     print(*table(reached), *failed, sep="\n")
     missed = any(cells[-1] != "met" for cells in reached)
     return 1 if failed or (given.check and missed) else 0
@@ -100,6 +107,17 @@ def machine() -> str:
         f"{today}, {os.cpu_count()} cores ({processor()}), {memory:.0f} GiB, "
         f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     )
+
+
+def yardstick_ms() -> float:
+    """Return what a fixed piece of Python takes now: machines are shared, and vary."""
+    took = []
+    for _ in range(5):
+        began, total = time.process_time(), 0
+        for number in range(3_000_000):
+            total += number & 7
+        took.append((time.process_time() - began) * 1000)
+    return median(took)
 
 
 def processor() -> str:
