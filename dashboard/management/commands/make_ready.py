@@ -13,12 +13,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from dashboard.jobs.blank import make_blank
+
+_OURS: Final = "ROCKETSCOPE_"
 
 USED: Final[Sequence[str]] = (
     "celery.apps.beat",
@@ -62,20 +65,27 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--blank", action="store_true", help="only the database")
+        parser.add_argument(
+            "--folder", type=Path, default=Path(sys.prefix), help="where to keep it"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["blank"]:
-            self.stdout.write(str(make_blank(connection)))
+            self.stdout.write(str(make_blank(connection, options["folder"])))
             return
         for name in USED:
             with suppress(ImportError):
                 importlib.import_module(name)
         with tempfile.TemporaryDirectory(prefix="rocketscope-ready-") as folder:
-            # Another process, because a connection is to the database of the settings.
-            kept = {k: v for k, v in os.environ.items() if "DATABASE_URL" not in k}
-            subprocess.run(
-                [sys.executable, "-m", "django", "make_ready", "--blank"],
-                env={**kept, "ROCKETSCOPE_VAR_DIR": folder},
+            # Another process, because a connection is to the database of the settings,
+            # and without ours, because migrations note the clusters that they name.
+            kept = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
+            subprocess.run(  # noqa: S603  the command is ours
+                [
+                    *(sys.executable, "-m", "django", "make_ready", "--blank"),
+                    f"--folder={options['folder']}",
+                ],
+                env={**kept, f"{_OURS}VAR_DIR": folder, f"{_OURS}CLUSTERS": ""},
                 check=True,
                 stdout=subprocess.DEVNULL,
             )

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection
 
 from dashboard.backup.errors import BackupError
@@ -45,6 +46,9 @@ class Command(BaseCommand):
         make_shrinkable(connection)
         if unapplied():
             call_command("migrate", interactive=False, verbosity=0, stdout=self.stdout)
+        else:
+            # The clusters of the settings, and what else follows migrations.
+            emit_post_migrate_signal(0, interactive=False, db=connection.alias)
         forget_embedded()
         if options["demo"]:
             call_command("prepare_demo", stdout=self.stdout)
