@@ -21,13 +21,13 @@ from analytics import contracts as c
 from analytics.schemas import schema_of
 
 from .manifest import FileEntry
-from .pruned import row_groups
+from .pruned import extremes, row_groups
 from .storage import Storage
 
 _NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER)
 _MANY: Final = 16
 """In a file with as many row groups, each holds few groups: its first one stands for
-all of them. Of other files, the names of groups are read."""
+all of them. Of other files, or where nothing is noted, the names of groups are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,14 @@ def _weights(
         metadata = opened.metadata
         kept = row_groups(metadata, since_ms, until_ms, groups)
         place = metadata.schema.names.index(c.GROUP)
-        if metadata.num_row_groups >= _MANY:
-            for number in kept:
-                part = metadata.row_group(number)
-                yield part.column(place).statistics.min, part.num_rows
+        parts = [metadata.row_group(number) for number in kept]
+        noted = [
+            (ends[0], part.num_rows)
+            for part in parts
+            if (ends := extremes(part.column(place).statistics))
+        ]
+        if metadata.num_row_groups >= _MANY and len(noted) == len(kept):
+            yield from noted
         elif kept:
             counts = opened.read_row_groups(kept, columns=[c.GROUP])[c.GROUP]
             for each in counts.value_counts().to_pylist():
@@ -151,8 +155,8 @@ def read_epochs(
             place = metadata.schema.names.index(c.GROUP)
             kept = []
             for number in range(metadata.num_row_groups):
-                span = metadata.row_group(number).column(place).statistics
-                if bucket.may_hold(span.min, span.max):
+                noted = extremes(metadata.row_group(number).column(place).statistics)
+                if noted is None or bucket.may_hold(*noted):
                     kept.append(number)
             if kept:
                 yield opened.read_row_groups(kept).cast(schema)

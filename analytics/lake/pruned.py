@@ -112,11 +112,22 @@ def row_groups(
     ]
 
 
+def extremes(statistics: Any) -> tuple[Any, Any] | None:
+    """Return the least and greatest value that are noted of a column, None if none are.
+
+    Not every writer of Parquet notes them, nor of every column.
+    """
+    if statistics is None or not statistics.has_min_max:
+        return None
+    return statistics.min, statistics.max
+
+
 def _has_any(statistics: Any, groups: Sequence[str]) -> bool:
-    if not groups or statistics is None or not statistics.has_min_max:
+    noted = extremes(statistics)
+    if not groups or noted is None:
         return True
-    at = bisect_left(groups, statistics.min)
-    return at < len(groups) and bool(groups[at] <= statistics.max)
+    at = bisect_left(groups, noted[0])
+    return at < len(groups) and bool(groups[at] <= noted[1])
 
 
 def _parts(
@@ -133,10 +144,8 @@ def _parts(
 
 
 def _overlaps(row_group: Any, place: int, low: Any, high: Any) -> bool:
-    statistics = row_group.column(place).statistics
-    if statistics is None or not statistics.has_min_max:
-        return True
-    return bool(statistics.min <= high and statistics.max >= low)
+    noted = extremes(row_group.column(place).statistics)
+    return noted is None or bool(noted[0] <= high and noted[1] >= low)
 
 
 def _time(ms: int) -> datetime:

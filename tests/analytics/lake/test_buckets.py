@@ -9,11 +9,13 @@ import pytest
 from pyarrow import parquet
 
 from analytics import contracts as c
-from analytics.lake.buckets import Bucket, plan_buckets, read_groups
+from analytics.lake.buckets import Bucket, plan_buckets, read_epochs, read_groups
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.manifest import FileEntry, load_manifest
 from analytics.lake.storage import Storage, open_storage
 from analytics.lake.writer import LandingWriter
+from analytics.schemas import table_of
+from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import HOUR, MINUTE, START_MS, sample_columns
 
 NAMES = [f"group-{number:02d}" for number in range(40)]
@@ -116,3 +118,29 @@ def test_of_a_merged_file_only_the_row_groups_of_a_bucket_are_read(
     assert read.num_rows == landed.rows
     weighed = plan_buckets(storage, [fine], ["hangzhou"], rows_each=each * 10, **SPAN)
     assert [bucket.begin for bucket in weighed] == ["", *NAMES[10::10]]
+
+
+def test_a_file_that_notes_nothing_is_read_all_the_same(storage: Storage) -> None:
+    merged = min(files(storage), key=lambda file: file.path)
+    with storage.open_input(merged.path) as source:
+        table = parquet.read_table(source)
+    each = merged.rows // len(NAMES)
+    path = merged.path.replace(".parquet", "-bare.parquet")
+    write_bare(storage, path, table, each)
+    bare = FileEntry(path, merged.rows, 0, merged.first_ms, merged.last_ms)
+    weighed = plan_buckets(storage, [bare], ["hangzhou"], rows_each=each * 10, **SPAN)
+    assert [bucket.begin for bucket in weighed] == ["", *NAMES[10::10]]
+
+    one = epoch_columns(1, START_MS, ["a"])
+    epochs = [table_of(c.EPOCHS, one | {c.GROUP: name}) for name in NAMES]
+    path = path.replace("samples", "epochs")
+    write_bare(storage, path, pa.concat_tables(epochs), 1)
+    entry = FileEntry(path, len(NAMES), 0, 0, 0)
+    (read,) = read_epochs(storage, [entry], Bucket("hangzhou", NAMES[7], NAMES[9]))
+    assert read[c.GROUP].to_pylist() == NAMES
+
+
+def write_bare(storage: Storage, path: str, table: pa.Table, rows_each: int) -> None:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, row_group_size=rows_each, write_statistics=False)
+    storage.write_new(path, bytes(sink.getvalue()))
