@@ -84,9 +84,9 @@ class SignInForm(AuthenticationForm):
         except directory.DirectoryAwayError as error:
             logger.warning("the directory cannot be asked: %s", error)
             words = gettext(
-                "%(directory)s does not answer, so that only passwords that are kept "
-                "here count at the moment; this one is none of them. The reason is in "
-                "the log of the web process."
+                "%(directory)s does not answer. Until it does, only passwords kept "
+                "here are accepted, and this is not one of them. The reason is in the "
+                "log of the web process."
             )
         except NotLetInError as error:
             logger.info("sign-in by the directory refused: %s", error)

@@ -1,7 +1,7 @@
-"""The overview of each cluster that this process read last, and what it made of it.
+"""The last overview of each cluster that this process read, and what was made of it.
 
-An overview of 10,000 groups is 7 MB of text, which takes longer to parse than a page
-to answer, and changes with a sweep only. Requests between two sweeps read its first
+An overview of 10,000 groups is 7 MB of text. Parsing it takes longer than answering for
+a page, and it changes only with a sweep. Requests between two sweeps read its first
 bytes, which hold its number, and share one document: nobody may change it.
 """
 
@@ -16,7 +16,7 @@ from .documents import Overview
 Made = TypeVar("Made")
 
 HEAD_BYTES: Final = 512
-"""An overview begins with run, number, cluster and time, names being short."""
+"""An overview begins with its run, number, cluster and time, which fit in here."""
 MOST_CLUSTERS: Final = 4
 MOST_MADE: Final = 16
 
@@ -31,7 +31,7 @@ class _Kept:
 
 
 _kept: Final[dict[str, _Kept]] = {}
-"""By cluster; the first is the one that nobody has asked for for the longest time."""
+"""By cluster, the least recently used first."""
 _lock: Final = Lock()
 _reading: Final[dict[str, Lock]] = {}
 

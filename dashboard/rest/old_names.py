@@ -1,7 +1,7 @@
-"""Parameters that have got another name: the old one is still taken, as promised.
+"""Parameters that were renamed: their old names are still accepted, as promised.
 
-Spans are `since` and `until` everywhere, and a queue is `queue_id`. What they were
-called before stays, marked as deprecated in the document.
+Spans are `since` and `until` everywhere, and a queue is `queue_id`. The names that they
+had before are marked as deprecated in the document.
 """
 
 from __future__ import annotations

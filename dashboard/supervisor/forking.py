@@ -76,10 +76,10 @@ SHARED: Final = (
     "xlsxwriter",
     "numpy",
 )
-"""What is not ours and reads no settings, by how soon it is needed.
+"""Modules that read no settings, in the order in which they are needed.
 
-What starts a thread when it is imported must not be here (pyarrow), nor what asks for
-Django's settings (ninja). A name that is not installed is left out.
+Modules that start a thread when they are imported (pyarrow) or that ask for Django's
+settings (ninja) must not be here. Those that are not installed are left out.
 """
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -90,7 +90,7 @@ _STACK: Final = 28
 """Where `/proc/PID/stat` has the beginnings and ends of code, data and stack."""
 _libc = ctypes.CDLL(None, use_errno=True)
 _shown: list[Any] = []
-"""What `/proc` shows must stay where it is."""
+"""What `/proc` shows lies in these buffers, which must not be freed."""
 
 
 def main() -> list[str] | None:

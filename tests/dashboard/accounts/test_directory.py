@@ -45,7 +45,9 @@ def asked(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 def test_the_page_says_whose_passwords_count(asked: Asked, settings: Any) -> None:
     page = Client().get("/sign-in/").content.decode()
-    assert "Your user name and password of Example directory count here." in page
+    assert (
+        "You can sign in with your user name and password of Example directory." in page
+    )
     assert "sign_in_link" in page
     settings.ROCKETSCOPE_SIGN_IN_PASSWORDS = False
     page = Client().get("/sign-in/").content.decode()
