@@ -14,7 +14,7 @@ import numpy as np
 
 from analytics import contracts as c
 from analytics.presence import Period
-from analytics.spread.shares import Flags, Floats, Ints, Values
+from analytics.spread.shares import STEP_COLUMNS, Flags, Floats, Ints, Values
 
 from .lag import LONGEST_GAP_MS
 from .parts import OFFSETS, REACH_MS
@@ -35,16 +35,7 @@ NONE: Final = -1
 
 ENDS: Final = ("first_at", "first", "last_at", "last")
 _KEY: Final = (QUEUE, c.EPOCH, STEP)
-_FOUND: Final = (
-    QUEUE,
-    c.EPOCH,
-    c.SINCE,
-    c.SECONDS,
-    c.UNKNOWN_SECONDS,
-    c.LAG_MEAN,
-    c.IN_RATE,
-    c.OUT_RATE,
-)
+_FOUND: Final = (QUEUE, *STEP_COLUMNS[1:])
 
 
 def in_order(rows: Columns, *key: str) -> Columns:
