@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 
 import pytest
+
+from rmqcore.admin import snapshot
+from rmqcore.admin.assemble import Gathered, assemble
+from rmqcore.admin.joined_members import JoinedMembers
+from rmqcore.admin.tables import GroupOffsets
+from rmqcore.model.snapshot import ClusterSnapshot
 
 from .lab import ALONE, Lab
 
@@ -26,3 +32,20 @@ async def lab_of_one() -> AsyncIterator[Lab]:
         lab = Lab(stack)
         await lab.start(ALONE)
         yield lab
+
+
+@pytest.fixture(autouse=True)
+def what_is_reused_equals_what_is_joined_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold each snapshot of these tests against one that knows no joined members."""
+
+    def assemble_both(
+        gathered: Gathered,
+        previous: ClusterSnapshot | None,
+        last_offsets: Mapping[str, GroupOffsets] | None,
+        joined: JoinedMembers,
+    ) -> ClusterSnapshot:
+        made = assemble(gathered, previous, last_offsets, joined)
+        assert made == assemble(gathered, previous, last_offsets)
+        return made
+
+    monkeypatch.setattr(snapshot, "assemble", assemble_both)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
+
 from rmqcore.model.topic import Perm, TopicConfig
 from rmqcore.protocol.codes import RequestCode as Code
 
@@ -44,6 +48,40 @@ async def test_a_changed_broker_is_seen_though_listings_are_remembered(
     broker.contents.version += 1
     after = await lab.take(previous=before)
     assert (list(after.topics), list(after.groups)) == (["T", "U"], ["G", "H"])
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_changes_of_any_kind_are_joined_as_if_nothing_was_known(
+    lab: Lab, seed: int
+) -> None:
+    """See `conftest`: each snapshot is held against one that knows no members."""
+    chance = Random(seed)
+    broker = await lab.broker(
+        topics={"T": {0: (0, 5)}, "U": {0: (0, 5)}},
+        committed={"T@G": {0: 1}, "U@H": {0: 1}},
+        groups={"G", "H"},
+        members={"G": members_of("a"), "H": members_of("a", "b")},
+    )
+    last = None
+    for _ in range(30):
+        # Past the time in which a broker that has just appeared is not believed.
+        await lab.clock.advance(chance.choice((5, 45)))
+        group = chance.choice("GH")
+        match chance.randrange(4):
+            case 0:
+                some = chance.sample("abcd", chance.randrange(1, 4))
+                broker.contents.members[group] = members_of(*some)
+            case 1:
+                topic = broker.contents.topics[chance.choice("TU")]
+                topic[len(topic)] = (0, 5)
+                broker.contents.version += 1
+            case 2:
+                broker.contents.committed[f"{'TU'[group == 'H']}@{group}"][0] += 1
+        last = await lab.take(previous=last)
+        listed = broker.contents.members[group]
+        assert {each.client_id for each in last.groups[group].members} == {
+            each.client_id for each in listed.connections
+        }
 
 
 async def test_queues_that_cannot_be_read_are_not_divided(lab: Lab) -> None:
