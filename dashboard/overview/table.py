@@ -48,6 +48,7 @@ def groups_table(
     `owners` are the teams that own groups, `mine` the keys of the reader's own.
     """
     holders = cache(holders)
+    kind = cache(partial(word, "kind"))
 
     def owner(row: OverviewRow) -> Owner | None:
         return owners.of(row["group"])
@@ -80,7 +81,7 @@ def groups_table(
         only=[Chip("mine", _("My groups"), is_mine)] if mine else [],
         facets=[
             Facet("team", _("Team"), lambda row: _named(owner(row))),
-            Facet("kind", _("Kind"), lambda row: [word("kind", row["kind"])]),
+            Facet("kind", _("Kind"), lambda row: [kind(row["kind"])]),
             Facet("strategy", _("Strategy"), _strategies),
             Facet("topic", _("Topic"), lambda row: row["topics"]),
             Facet("broker", _("Broker"), lambda row: row.get("brokers", ())),

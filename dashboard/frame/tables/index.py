@@ -72,9 +72,12 @@ class Index(Generic[Row]):
 
     def values_of(self, facet: Facet[Row]) -> Sequence[str]:
         """Return the values of a facet as people sort them."""
-        return self._kept(
-            "values", facet.key, lambda: sorted(self.of_facet(facet), key=natural)
-        )
+
+        def find() -> list[str]:
+            found = {value for row in self.rows for value in facet.values(row)}
+            return sorted(found, key=natural)
+
+        return self._kept("values", facet.key, find)
 
     def order(self, sort: str) -> Sequence[int]:
         """Return the places of all rows in the order that `sort` asks for."""

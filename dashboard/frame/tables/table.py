@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
 Row = TypeVar("Row")
 
 PAGE_ROWS: Final = 50
 _DIGITS: Final = re.compile(r"(\d{1,18})")
+_NAMES_KEPT: Final = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Table(Generic[Row]):
         return next((each for each in self.columns if each.key == key), None)
 
 
+@lru_cache(_NAMES_KEPT)
 def natural(text: str) -> tuple[tuple[int, str], ...]:
     """Return what sorts text as people do: G2 before G10, whatever the case."""
     parts = _DIGITS.split(text.casefold())
