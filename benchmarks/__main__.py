@@ -32,6 +32,8 @@ RUNS: Final[dict[str, list[str]]] = {
     "startup": ["--times", "1", "--report"],
     "collecting": [],
     "watching": [],
+    "sockets": [],
+    "group_page": [],
     "whatif": [],
     "whatif_page": [],
     "broker": ["--apache"],
