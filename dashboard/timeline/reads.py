@@ -92,9 +92,9 @@ class Timeline:
     """Everything that a page of the timeline shows.
 
     `cut` says that events or epochs were left out because there are too many;
-    `hidden_lanes` counts queues without a change that were left out. `unseen` are the times in which
-    the collector saw nothing of the group. `connections` has the client ids that
-    several processes used, with the most at once.
+    `hidden_lanes` counts queues without a change that were left out. `unseen` are the
+    times in which the collector saw nothing of the group. `connections` has the client
+    ids that several processes used, with the most at once.
     """
 
     kind: Kind | None
