@@ -20,7 +20,8 @@ from dashboard.models.audit import SIGN_IN
 from . import directory
 from .attempts import address_of, record_refusal
 from .identities import NotLetInError, let_in
-from .outside import Directory
+from .outside import Directory, Person
+from .second_factor import is_of_directory
 from .throttle import SignInThrottle
 from .tokens import LONGEST_NAME
 
@@ -78,16 +79,9 @@ class SignInForm(AuthenticationForm):
         self.user_cache = user
 
     def _of_directory(self, asked: Directory, name: str, password: str) -> User | None:
+        person = _asked_at(asked, name, password)
         try:
-            person = directory.identify(asked, name, password)
             return None if person is None else let_in(person)
-        except directory.DirectoryAwayError as error:
-            logger.warning("the directory cannot be asked: %s", error)
-            words = gettext(
-                "%(directory)s does not answer. Until it does, only passwords kept "
-                "here are accepted, and this is not one of them. The reason is in the "
-                "log of the web process."
-            )
         except NotLetInError as error:
             logger.info("sign-in by the directory refused: %s", error)
             words = gettext(
@@ -95,6 +89,20 @@ class SignInForm(AuthenticationForm):
                 "right in RocketScope, or an admin has disabled your account."
             )
         raise forms.ValidationError(words % {"directory": asked.name, "name": name})
+
+
+def _asked_at(asked: Directory, name: str, password: str) -> Person | None:
+    """Return whose password it is at the directory; refuse it while that is away."""
+    try:
+        return directory.identify(asked, name, password)
+    except directory.DirectoryAwayError as error:
+        logger.warning("the directory cannot be asked: %s", error)
+        words = gettext(
+            "%(directory)s does not answer. Until it does, only passwords kept "
+            "here are accepted, and this is not one of them. The reason is in the "
+            "log of the web process."
+        )
+        raise forms.ValidationError(words % {"directory": asked.name}) from error
 
 
 class CodeForm(forms.Form):
@@ -112,6 +120,7 @@ class ProveForm(CodeForm):
     """The password and a code, by a user who is signed in.
 
     The password is counted like one on the sign-in page, the code by whoever uses it.
+    `typed` is the name by which the directory knows somebody whose password is there.
     """
 
     password = forms.CharField(
@@ -124,21 +133,45 @@ class ProveForm(CodeForm):
     field_order = ("password", "code")
 
     def __init__(
-        self, *args: Any, user: User | None = None, address: str = "", **kw: Any
+        self,
+        *args: Any,
+        user: User | None = None,
+        address: str = "",
+        typed: str = "",
+        **kw: Any,
     ) -> None:
         super().__init__(*args, **kw)
-        self._user, self._address = user, address
+        self._user, self._address, self._typed = user, address, typed
 
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])
         assert self._user is not None  # noqa: S101 - who sends it is signed in
-        throttle = SignInThrottle(self._user.get_username(), self._address)
+        name = self._typed or self._user.get_username()
+        throttle = SignInThrottle(name, self._address)
         throttle.check()
-        if not self._user.check_password(password):
+        try:
+            is_right = _is_password_of(self._user, name, password)
+        except forms.ValidationError:
+            throttle.failed()
+            raise
+        if not is_right:
             throttle.failed()
             raise forms.ValidationError(_("The password is wrong."))
         throttle.forget()
         return password
+
+
+def _is_password_of(user: User, name: str, password: str) -> bool:
+    """Tell whether a password is a user's: here, or at the directory that has it."""
+    asked = settings.ROCKETSCOPE_LDAP
+    if asked is None or not is_of_directory(user):
+        return user.check_password(password)
+    person = _asked_at(asked, name, password)
+    identity = user.identity
+    return person is not None and (person.issuer, person.subject) == (
+        identity.issuer,
+        identity.subject,
+    )
 
 
 class AddUserForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -31,17 +31,22 @@ from .second_factor import is_asked_of, use_code
 
 COOKIE: Final = "rocketscope_half"
 SECONDS: Final = 300
+TYPED: Final = "directory_name"
+"""Of the session of somebody of the directory: the name that they typed."""
 MOST_NEXT_CHARS: Final = 1500
 _SALT: Final = "rocketscope.half-signed-in"
 
 
-def ask_for_code(user: User, wanted: str) -> HttpResponse:
-    """Send somebody whose password is right to the page that asks for a code."""
+def ask_for_code(user: User, wanted: str, typed: str = "") -> HttpResponse:
+    """Send somebody whose password is right to the page that asks for a code.
+
+    `typed` is the name that they gave, by which a directory knows them.
+    """
     response = redirect("sign_in_code")
     wanted = wanted if len(wanted) <= MOST_NEXT_CHARS else ""
     response.set_cookie(
         COOKIE,
-        signing.dumps([user.pk, _mark_of(user), wanted], salt=_SALT),
+        signing.dumps([user.pk, _mark_of(user), wanted, typed], salt=_SALT),
         max_age=SECONDS,
         path=reverse("sign_in_code"),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -55,7 +60,7 @@ def ask_for_code(user: User, wanted: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def code(request: HttpRequest) -> HttpResponse:
     """Ask whoever has given the right password for a code, and let them in."""
-    user, wanted = _kept(request)
+    user, wanted, typed = _kept(request)
     if user is None:
         return render(request, "accounts/sign_in_code.html", {}, status=400)
     form = CodeForm(request.POST or None)
@@ -70,30 +75,44 @@ def code(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error("code", error)
         else:
-            return _let_in(request, user, wanted)
+            return _let_in(request, user, wanted, typed)
     return render(request, "accounts/sign_in_code.html", {"form": form})
 
 
-def _let_in(request: HttpRequest, user: User, wanted: str) -> HttpResponse:
+def _let_in(request: HttpRequest, user: User, wanted: str, typed: str) -> HttpResponse:
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    record_sign(SIGN_IN, request, {"second_factor": "code"})
+    record_sign(
+        SIGN_IN, request, {**remember(request, user, typed), "second_factor": "code"}
+    )
     response = back_to(request, wanted, "home")
     response.delete_cookie(COOKIE, path=reverse("sign_in_code"), samesite="Lax")
     return response
 
 
-def _kept(request: HttpRequest) -> tuple[User | None, str]:
-    """Return who has given the right password, and where they want to go."""
+def remember(request: HttpRequest, user: User, typed: str) -> dict[str, str]:
+    """Keep by which name a directory knows somebody; return what the audit says of it.
+
+    It is asked with that name again when they have to prove their password.
+    """
+    if not user.is_from_outside:
+        return {}
+    request.session[TYPED] = typed
+    return {"issuer": user.identity.issuer}
+
+
+def _kept(request: HttpRequest) -> tuple[User | None, str, str]:
+    """Return who has given the right password, where they want to go, and their name
+    as they typed it."""
     try:
-        user_id, mark, wanted = signing.loads(
+        user_id, mark, wanted, typed = signing.loads(
             request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=SECONDS
         )
     except (signing.BadSignature, ValueError, TypeError):
-        return None, ""
+        return None, "", ""
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not constant_time_compare(mark, _mark_of(user)):
-        return None, ""
-    return (user if is_asked_of(user) else None), wanted
+        return None, "", ""
+    return (user if is_asked_of(user) else None), wanted, typed
 
 
 def _mark_of(user: User) -> str:

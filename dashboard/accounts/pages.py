@@ -30,7 +30,7 @@ from dashboard.models.audit import SIGN_IN, SIGN_OUT, USE_LINK
 
 from .attempts import address_of, record_refusal, record_sign
 from .forms import ROLES, AddUserForm, ChangeUserForm, SignInForm
-from .half_signed_in import ask_for_code
+from .half_signed_in import ask_for_code, remember
 from .links import (
     SignInLinkError,
     lifetime,
@@ -84,12 +84,13 @@ class SignIn(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         user = form.get_user()
+        assert isinstance(user, User)  # noqa: S101 - the only model of users
+        typed = form.cleaned_data["username"]
         if is_asked_of(user):
-            return ask_for_code(user, self.get_redirect_url())
+            return ask_for_code(user, self.get_redirect_url(), typed)
         answer = super().form_valid(form)
-        outside = isinstance(user, User) and user.is_from_outside
-        details = {"issuer": user.identity.issuer} if outside else None
-        record_sign(SIGN_IN, self.request, details)
+        details = remember(self.request, user, typed)
+        record_sign(SIGN_IN, self.request, details or None)
         return answer
 
 
@@ -138,7 +139,9 @@ def account(request: HttpRequest) -> HttpResponse:
     if not _signs_in_here(user):
         if request.method == "POST":
             raise PermissionDenied(_("You have no password here."))
-        return render(request, "accounts/account.html", {})
+        return render(
+            request, "accounts/account.html", {"may_have_factor": may_have(user)}
+        )
     form_class = PasswordChangeForm if user.has_usable_password() else SetPasswordForm
     form = form_class(user, request.POST or None)
     for field in form.fields.values():

@@ -46,13 +46,25 @@ _ISSUER: Final = "RocketScope"
 
 
 def may_have(user: User) -> bool:
-    """Whether a user signs in with a password, beside which a factor makes sense."""
+    """Whether a user types a password here, beside which a factor makes sense."""
+    if settings.ROCKETSCOPE_SIGN_IN_SECOND_FACTOR == "off":
+        return False
+    if user.is_from_outside:
+        return is_of_directory(user)
     return bool(
         settings.ROCKETSCOPE_SIGN_IN_PASSWORDS
-        and settings.ROCKETSCOPE_SIGN_IN_SECOND_FACTOR != "off"
         and user.password
         and user.has_usable_password()
-        and not user.is_from_outside
+    )
+
+
+def is_of_directory(user: User) -> bool:
+    """Whether a user's password is that of the directory, which is typed here too."""
+    asked = settings.ROCKETSCOPE_LDAP
+    return (
+        asked is not None
+        and user.is_from_outside
+        and user.identity.issuer == asked.issuer
     )
 
 

@@ -19,6 +19,7 @@ from dashboard.models import Role, User
 
 from .attempts import address_of
 from .forms import ProveForm
+from .half_signed_in import TYPED
 from .permissions import requires, user_of
 from .second_factor import (
     is_asked_of,
@@ -106,7 +107,12 @@ def _use(request: HttpRequest, user: User, form: ProveForm, now: datetime) -> No
 
 
 def _form(request: HttpRequest, user: User) -> ProveForm:
-    return ProveForm(request.POST or None, user=user, address=address_of(request))
+    return ProveForm(
+        request.POST or None,
+        user=user,
+        address=address_of(request),
+        typed=request.session.get(TYPED, ""),
+    )
 
 
 def _secret_of(user: User, kept: str) -> str:

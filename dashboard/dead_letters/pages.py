@@ -32,7 +32,15 @@ from rmqcore.model.topic import dead_letter_topic
 from .export import NAME, json_lines
 from .forms import LASTS, Asked
 from .levels import rows_of
-from .reads import causes_of, letters_of, levels_of, marks_of, runs_of, traffic_of
+from .reads import (
+    all_runs_of,
+    causes_of,
+    letters_of,
+    levels_of,
+    marks_of,
+    runs_of,
+    traffic_of,
+)
 from .table import CHOICE_FORM, letter_table
 from .writes import note_export
 
@@ -166,5 +174,6 @@ def _context(
         "overview": read_overview(name).document,
         "traffic": traffic_of(name, group),
         "runs": runs_of(name, group),
+        "all_runs": all_runs_of(name, group).count(),
         "may_resend": allows(request.user, Role.OPERATOR),
     }

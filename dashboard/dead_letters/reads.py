@@ -46,6 +46,14 @@ class Cause:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The most frequent values of one facet; `more` other values are not shown."""
+
+    shown: Sequence[Cause]
+    more: int
+
+
 def letters_of(cluster: str, group: str, span: Span, now_ms: int) -> DeadLetters:
     """Look at a group's dead letters; raise RmqError when the cluster is silent."""
     silent = silent_brokers(cluster)
@@ -87,9 +95,7 @@ def marks_of(cluster: str, letters: Iterable[DeadLetter]) -> Mapping[str, Mark]:
     return {letter_id: Mark(run, state) for letter_id, run, state in rows}
 
 
-def causes_of(
-    letters: Sequence[DeadLetter], masks: Masks
-) -> Mapping[str, Sequence[Cause]]:
+def causes_of(letters: Sequence[DeadLetter], masks: Masks) -> Mapping[str, Common]:
     """Count the letters by tag, producer's host, topic and tries, most first.
 
     The keys are those of the table's facets.
@@ -103,7 +109,10 @@ def causes_of(
         "tries": Counter(str(each.message.reconsume_times) for each in letters),
     }
     return {
-        key: [Cause(value, count) for value, count in counter.most_common(MOST_CAUSES)]
+        key: Common(
+            [Cause(value, count) for value, count in counter.most_common(MOST_CAUSES)],
+            max(0, len(counter) - MOST_CAUSES),
+        )
         for key, counter in counters.items()
     }
 

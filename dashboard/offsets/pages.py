@@ -128,12 +128,14 @@ def _page(
     topics = topics_of(state)
     if (topic := asked.get("topic", "")) and topic not in topics:
         topics.append(topic)
+    moves, all_moves = changes_of(cluster, group)
     context |= {
         "asked": asked,
         "topics": topics,
         "topic": topic or (topics[0] if topics else ""),
         "presets": preset_of(topic or (topics[0] if topics else "")),
-        "changes": changes_of(cluster, group),
+        "changes": moves,
+        "all_changes": all_moves,
         "query": query,
         "longest_reason": MAX_REASON,
         **extra,

@@ -88,10 +88,10 @@ def change_of(cluster: str, group: str, pk: int) -> OffsetChange | None:
     return found.filter(pk=pk, cluster__name=cluster, group=group).first()
 
 
-def changes_of(cluster: str, group: str) -> Sequence[OffsetChange]:
-    """Return the newest moves of a group's offsets, newest first."""
+def changes_of(cluster: str, group: str) -> tuple[Sequence[OffsetChange], int]:
+    """Return the newest moves of a group's offsets, newest first, of how many."""
     found = OffsetChange.objects.filter(cluster__name=cluster, group=group)
-    return list(found[:CHANGES_SHOWN])
+    return list(found[:CHANGES_SHOWN]), found.count()
 
 
 def topics_of(state: GroupState | None) -> list[str]:

@@ -20,9 +20,11 @@ from dashboard.models import (
     JobRun,
     ReportDefinition,
 )
+from dashboard.reports.data.alerts import alerts_of, deleted_before
 from dashboard.reports.data.facts import Facts, facts_of
-from dashboard.reports.data.results import NoResultError
+from dashboard.reports.data.results import NoResultError, read_rows
 from dashboard.reports.data.strategies import strategy_rows
+from dashboard.reports.data.tables import ALERTS
 from dashboard.reports.data.verdict import verdict_of
 from dashboard.reports.data.view import report_for
 from dashboard.reports.figures.gallery import figure_names
@@ -42,6 +44,7 @@ from .api_schemas import (
     FactsOut,
     FigureOut,
     FigureQuery,
+    ReportAlertsOut,
     RunIn,
     RunOut,
     RunsQuery,
@@ -205,6 +208,19 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value.total_seconds() if isinstance(value, timedelta) else value
         for name, value in values.items()
+    }
+
+
+@router.get("/reports/runs/{pk}/alerts", response={200: ReportAlertsOut, **REFUSED})
+def alerts(request: HttpRequest, pk: int) -> Any:
+    """Return the alerts of a report's period, as they were when it was made."""
+    report = _seen(request, pk, ViewQuery(strategy=""))
+    found = alerts_of(report)
+    return {
+        "kept": found.is_kept,
+        "total": found.all,
+        "deleted_before": deleted_before(report),
+        "alerts": read_rows(report, ALERTS.key, ALERTS.order) if found.is_kept else [],
     }
 
 

@@ -234,3 +234,37 @@ class FigureOut(Schema):
     data: list[dict[str, Any]]
     layout: dict[str, Any]
     meta: dict[str, Any]
+
+
+class ReportAlertOut(Schema):
+    """One group (or broker) of an alert, as it was when the report was made."""
+
+    alert: int
+    group: str | None
+    broker: str | None
+    opened_at: datetime
+    closed_at: datetime | None = Field(
+        description="null: open when the report was made"
+    )
+    severity: Literal["crit", "warn"]
+    rule: str
+    kind: str
+    finding: str | None
+    team: str | None
+    how_it_ended: str | None
+    acknowledged_at: datetime | None
+    acknowledged_by: str | None
+
+
+class ReportAlertsOut(Schema):
+    """The alerts of a report's period, oldest first.
+
+    `kept` is false for a report made before reports held alerts: it knows of none.
+    Of `total`, the newest 5,000 are held. Those that closed before `deleted_before`
+    were already deleted when the report was made; it is null if the period is newer.
+    """
+
+    kept: bool
+    total: int
+    deleted_before: datetime | None
+    alerts: list[ReportAlertOut]

@@ -26,7 +26,8 @@ from django.views.decorators.http import require_POST, require_safe
 from analytics import contracts as c
 from dashboard.accounts.permissions import requires, user_of
 from dashboard.frame.clusters import find_cluster, shown_clusters
-from dashboard.models import JobRun, ReportDefinition, Role
+from dashboard.models import Alert, JobRun, ReportDefinition, Role
+from dashboard.reports.data.alerts import alerts_of
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.headline import headline
 from dashboard.reports.data.results import NoResultError, has_table
@@ -185,6 +186,10 @@ def _finished(report: Report) -> dict[str, Any]:
     facts = facts_of(report)
     view = view_query(report)
     as_asked = Report(report.run)
+    alerts = alerts_of(report)
+    present = Alert.objects.filter(
+        cluster=report.cluster, pk__in={each.alert for each in alerts.lines}
+    )
     return {
         "report": report,
         "facts": facts,
@@ -201,6 +206,8 @@ def _finished(report: Report) -> dict[str, Any]:
         "member_strategies": member_strategies(report),
         "members_under": member_strategy(report),
         "worst": worst_groups(report),
+        "alerts": alerts,
+        "present_alerts": set(present.values_list("pk", flat=True)),
         "tables": [table for table in TABLES.values() if has_table(report, table.key)],
         "view": f"?{view}" if view else "",
         "topics": names_in(as_asked, c.LAG_BY_QUEUE, c.TOPIC),

@@ -24,6 +24,8 @@ from dashboard.models import JobRun
 from dashboard.models.report import TRIAL
 from dashboard.reports.data.output import output_of
 
+from .alert_records import keep_alerts
+
 logger = logging.getLogger(__name__)
 
 JOB_SECONDS: Final = 3600.0
@@ -108,6 +110,12 @@ def _follow(run: JobRun, child: AnalyticsChild, now: Now) -> Event:
     raise ChildEndedError("the analytics process gave no result")
 
 
+def _with_alerts(run: JobRun, summary: dict[str, Any]) -> dict[str, Any]:
+    """Write the alerts of a report's period beside its numbers, and sum them up."""
+    kept = keep_alerts(run)
+    return {**summary, **kept, "rows": {**summary.get("rows", {}), **kept["rows"]}}
+
+
 def _seen(run: JobRun, **values: Any) -> None:
     JobRun.objects.filter(pk=run.pk).update(seen_at=timezone.now(), **values)
 
@@ -124,6 +132,12 @@ def _finish(run: JobRun, ending: Event) -> None:
     }
     state = states[ending["event"]]
     values: dict[str, Any] = {"state": state, "error": ending.get("error", "")}
+    if state is JobRun.State.DONE and run.job != TRIAL:
+        try:
+            ending = {**ending, "summary": _with_alerts(run, ending["summary"])}
+        except OSError as error:
+            state = JobRun.State.FAILED
+            values = {"state": state, "error": f"its alerts are not written: {error}"}
     if state is JobRun.State.DONE:
         output = open_storage(output_of(run))
         size = sum(file.size for file in output.list_files(""))

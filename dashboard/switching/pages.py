@@ -93,9 +93,8 @@ def apply(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def changes(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """List the changes of a group, newest first."""
     context = group_context(request, cluster, group, "changes")
-    context["changes"] = GroupChange.objects.filter(
-        group__cluster__name=cluster, group__name=group
-    )[:CHANGES_SHOWN]
+    found = GroupChange.objects.filter(group__cluster__name=cluster, group__name=group)
+    context |= {"changes": found[:CHANGES_SHOWN], "all_changes": found.count()}
     return render(request, "switching/changes.html", context)
 
 

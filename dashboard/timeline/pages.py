@@ -30,13 +30,14 @@ def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     choice = Choice.from_params(request.GET.dict())
     panel = "panel" in request.GET
     now = int(time.time() * 1000)
+    room = PANEL_ROOM if panel else PAGE_ROOM
     found = read_choice(
         context["cluster"],
         group,
         context["state"],
         choice,
         now=now,
-        room=PANEL_ROOM if panel else PAGE_ROOM,
+        room=room,
     )
     newer = found.window.until + choice.minutes * 60_000
     in_past = choice.until is not None
@@ -48,6 +49,6 @@ def timeline(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         "older": found.window.since,
         "newer": newer if in_past and newer < now else None,
         "panel": panel,
-        "alerted": () if panel else alerts_within(cluster, group, found.window),
+        "alerted": alerts_within(cluster, group, found.window, room),
     }
     return render_live(request, "timeline/page", context)

@@ -91,10 +91,10 @@ class EpochRow:
 class Timeline:
     """Everything that a page of the timeline shows.
 
-    `cut` says that events were left out because there are too many; `hidden_lanes`
-    counts queues without a change that were left out. `unseen` are the times in which
-    the collector saw nothing of the group. `connections` has the client ids that
-    several processes used, with the most at once.
+    `cut` says that events or epochs were left out because there are too many;
+    `hidden_lanes` counts queues without a change that were left out. `unseen` are the
+    times in which the collector saw nothing of the group. `connections` has the client
+    ids that several processes used, with the most at once.
     """
 
     kind: Kind | None
@@ -128,13 +128,15 @@ class Timeline:
 class Past:
     """The stored past of a group from a time on, in order of time.
 
-    `last_owners` are the owners last reported in epochs that have ended.
+    `last_owners` are the owners last reported in epochs that have ended. `cut` says
+    that the oldest events are left out, `epochs_cut` that the oldest epochs are.
     """
 
     events: Sequence[SeenEvent]
     epochs: Sequence[SeenEpoch]
     last_owners: Mapping[QueueKey, tuple[str, ...]]
     cut: bool = False
+    epochs_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,7 @@ def timeline_of(
         labels,
         len(all_lanes) - len(drawn),
         len(inside) - len(listed),
-        past.cut and divided,
+        (past.cut and divided) or past.epochs_cut,
         sum(
             piece.owner == NOBODY
             and piece.certain_within(window.since, window.until) is not None
@@ -278,8 +280,9 @@ def _troubles(state: GroupState | None) -> list[Change]:
 
 def _read_past(cluster: Cluster, group: str, since: int) -> Past:
     events, cut = _read_events(cluster, group, since)
-    rows = _epoch_rows_since(cluster, group, since, MOST_EPOCHS)
-    return _past(events, rows, cut=cut)
+    rows = list(_epoch_rows_since(cluster, group, since, MOST_EPOCHS + 1))
+    found = _past(events, rows[-MOST_EPOCHS:], cut=cut)
+    return replace(found, epochs_cut=len(rows) > MOST_EPOCHS)
 
 
 def _past(

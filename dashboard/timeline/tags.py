@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from dashboard.models import AlertSubject
 from dashboard.wording import numbers
 from dashboard.wording.words import word
 
@@ -93,6 +94,22 @@ def mark_text(mark: Mark, timeline: Timeline) -> str:
         lasted = numbers.duration(certain[1] - certain[0])
         return text + " · " + _("at least %(span)s") % {"span": lasted}
     return text
+
+
+@register.filter
+def alert_text(subject: AlertSubject) -> str:
+    """Say what the mark of an alert stands for: how bad, which rule, when, and who."""
+    alert, end = subject.alert, subject.closed_at
+    begun = f"{timezone.localtime(subject.opened_at):%m-%d %H:%M:%S}"
+    span = (
+        _("open since %(begin)s") % {"begin": begun}
+        if end is None
+        else f"{begun} – {timezone.localtime(end):%m-%d %H:%M:%S}"
+    )
+    parts = [f"{alert.get_severity_display()}: {alert.rule_name}", span]
+    if alert.acknowledged_by_name:
+        parts.append(_("acknowledged by %(who)s") % {"who": alert.acknowledged_by_name})
+    return ", ".join(parts)
 
 
 @register.simple_tag

@@ -167,9 +167,11 @@ def test_the_summary_is_written_last_and_tells_the_period(output: Output) -> Non
 
 
 def test_reports_find_the_columns_that_they_show(output: Output) -> None:
-    from dashboard.reports.data.tables import TABLES
+    from dashboard.reports.data.tables import ALERTS, TABLES
 
     for key, table in TABLES.items():
+        if table is ALERTS:  # from the database, not from the job
+            continue
         names = set(parquet.read_schema(_any_part(output.folder / key)).names)
         assert {column.key for column in table.columns} <= names, key
 

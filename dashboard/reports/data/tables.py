@@ -7,16 +7,20 @@ the language; titles and labels do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analytics import contracts as c
-from dashboard.models import Grouping
+from dashboard.models import Alert, AlertRule, Grouping
+from dashboard.wording.words import word
+
+from .values import strategy_title
 
 Label = str | Promise
 
@@ -36,12 +40,14 @@ class Column:
     """One column: its name in the data, its title, its kind and its unit.
 
     The unit is for programs (it stands in a Parquet file's schema), so it is English.
+    `say` writes a text for people, where it is a key; programs get the key.
     """
 
     key: str
     label: Label
     kind: Kind
     unit: str = ""
+    say: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,32 @@ class Table:
     order: tuple[str, ...]
 
 
+def severity_word(key: str) -> str:
+    """Return how bad an alert is."""
+    return _labels(AlertRule.Severity).get(key, key)
+
+
+def _finding_word(key: str) -> str:
+    return word("finding", f"{key}.title")
+
+
+def _kind_word(key: str) -> str:
+    return _labels(AlertRule.Kind).get(key, key)
+
+
+def _end_word(key: str) -> str:
+    return _labels(Alert.End).get(key, key)
+
+
+def _labels(choices: type[TextChoices]) -> dict[str, str]:
+    return {key: str(label) for key, label in choices.choices}
+
+
 _CLUSTER: Final = Column(c.CLUSTER, _("Cluster"), Kind.TEXT)
 _GROUP: Final = Column(c.GROUP, _("Group"), Kind.TEXT)
 _SINCE: Final = Column(c.SINCE, _("Time"), Kind.TIME)
 _CONSUMER: Final = Column(c.CLIENT_ID, _("Consumer"), Kind.TEXT)
-_STRATEGY: Final = Column(c.STRATEGY, _("Strategy"), Kind.TEXT)
+_STRATEGY: Final = Column(c.STRATEGY, _("Strategy"), Kind.TEXT, say=strategy_title)
 _QUEUES: Final = Column(c.QUEUE_COUNT, _("Queues"), Kind.COUNT, "queues")
 _KNOWN: Final = Column(c.KNOWN_QUEUES, _("Queues known"), Kind.COUNT, "queues")
 _MEAN: Final = Column(c.LAG_MEAN, _("Lag, mean"), Kind.NUMBER, "messages")
@@ -250,11 +277,34 @@ STRATEGIES: Final = Table(
     (c.GROUP, c.RANK, c.STRATEGY),
 )
 
+ALERTS: Final = Table(
+    "alerts",
+    _("Alerts"),
+    (
+        _CLUSTER,
+        Column("alert", _("Alert"), Kind.COUNT),
+        _GROUP,
+        Column(c.BROKER, _("Broker"), Kind.TEXT),
+        Column("opened_at", _("Opened"), Kind.TIME),
+        Column("closed_at", _("Ended"), Kind.TIME),
+        Column("severity", _("Severity"), Kind.TEXT, say=severity_word),
+        Column("rule", _("Rule"), Kind.TEXT),
+        Column("kind", _("Kind"), Kind.TEXT, say=_kind_word),
+        Column("finding", _("Finding"), Kind.TEXT, say=_finding_word),
+        Column("team", _("Team"), Kind.TEXT),
+        Column("how_it_ended", _("How it ended"), Kind.TEXT, say=_end_word),
+        Column("acknowledged_at", _("Acknowledged"), Kind.TIME),
+        Column("acknowledged_by", _("Acknowledged by"), Kind.TEXT),
+    ),
+    ("opened_at", "alert"),
+)
+"""Written not by the job but with its result, from the database."""
+
 TABLES: Final[Mapping[str, Table]] = {
     table.key: table
     for table in (
         *(BY_GROUP, BY_TOPIC, BY_QUEUE, BY_CONSUMER),
-        *(STRATEGIES, MEMBERS, MEMBERS_OVER_TIME, SKEW),
+        *(STRATEGIES, MEMBERS, MEMBERS_OVER_TIME, SKEW, ALERTS),
     )
 }
 

@@ -24,6 +24,7 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from dashboard.reports.data.alerts import alerts_of
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.headline import headline
 from dashboard.reports.data.series import member_strategy, shown_grouping
@@ -93,6 +94,7 @@ def html_text(report: Report) -> str:
             "charts": list(charts_of(report)),
             "verdict": verdict_of(report),
             "worst": worst_groups(report),
+            "alerts": alerts_of(report),
             "policy": _policy(plotly, script),
             # What follows are our own files, and JSON without a character that could
             # close its element.

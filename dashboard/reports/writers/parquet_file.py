@@ -37,13 +37,7 @@ def schema_of(report: Report, table: Table) -> Any:
     """Return the file's Arrow schema."""
     import pyarrow as pa
 
-    kinds: Mapping[Kind, Any] = {
-        Kind.TEXT: pa.string(),
-        Kind.COUNT: pa.int64(),
-        Kind.NUMBER: pa.float64(),
-        Kind.TIME: pa.timestamp("ms", tz=zone_name(report.zone)),
-        Kind.FLAG: pa.bool_(),
-    }
+    kinds = arrow_types(zone_name(report.zone))
     about = {
         "rocketscope.schema": str(SCHEMA_VERSION),
         "rocketscope.table": table.key,
@@ -64,6 +58,19 @@ def schema_of(report: Report, table: Table) -> Any:
         ],
         metadata=about,
     )
+
+
+def arrow_types(zone: str) -> Mapping[Kind, Any]:
+    """Return the Arrow type of each kind of column; times are in a zone."""
+    import pyarrow as pa
+
+    return {
+        Kind.TEXT: pa.string(),
+        Kind.COUNT: pa.int64(),
+        Kind.NUMBER: pa.float64(),
+        Kind.TIME: pa.timestamp("ms", tz=zone),
+        Kind.FLAG: pa.bool_(),
+    }
 
 
 def zone_name(zone: tzinfo) -> str:

@@ -16,6 +16,7 @@ import xlsxwriter
 from django.utils.translation import gettext as _
 
 from analytics import contracts as c
+from dashboard.reports.data.alerts import alerts_of
 from dashboard.reports.data.facts import facts_of
 from dashboard.reports.data.results import column_of, has_table, iterate_batches
 from dashboard.reports.data.stats import holes_text
@@ -26,7 +27,6 @@ from dashboard.reports.data.tables import (
     Kind,
     Table,
 )
-from dashboard.reports.data.values import strategy_title
 from dashboard.reports.data.verdict import verdict_of
 from dashboard.reports.report import Report
 from dashboard.reports.words import owner_facts, title_of
@@ -147,10 +147,8 @@ class _Sheets:
             sheet.write_datetime(line, place, local, self._formats[Kind.TIME])
         elif isinstance(value, int | float):
             sheet.write_number(line, place, value, self._formats.get(column.kind))
-        elif column.key == c.STRATEGY:
-            sheet.write_string(line, place, strategy_title(value))
         else:
-            sheet.write_string(line, place, str(value))
+            sheet.write_string(line, place, column.say(str(value)))
 
 
 def _about(book: Any, report: Report) -> None:
@@ -165,6 +163,7 @@ def _about(book: Any, report: Report) -> None:
 
     verdict = verdict_of(report)
     holes = holes_text(facts_of(report))
+    alerts = " ".join(alerts_of(report).notes)
     facts = [
         (_("Report"), title_of(report)),
         (_("Cluster"), report.cluster),
@@ -180,6 +179,7 @@ def _about(book: Any, report: Report) -> None:
         (_("Made"), local(report.run.finished_at)),
         (_("Asked by"), report.run.asked_by_name),
         *([(_("Strategies"), verdict.whole)] if verdict else []),
+        *([(_("Alerts"), alerts)] if alerts else []),
         (
             _("Notes"),
             _(

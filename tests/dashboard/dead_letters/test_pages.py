@@ -10,6 +10,7 @@ import pytest
 import redis
 from django.test import Client
 
+from dashboard.dead_letters import reads
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.names import overview_key
 from dashboard.models import AuditEntry
@@ -38,8 +39,22 @@ def test_dead_letters_are_listed_with_where_they_came_from(viewer: Client) -> No
 
 def test_they_are_counted_by_what_they_have_in_common(viewer: Client) -> None:
     causes = viewer.get(HERE).context["causes"]
-    assert [(e.value, e.count) for e in causes["tag"]] == [("red", 2), ("blue", 1)]
-    assert [(e.value, e.count) for e in causes["host"]] == [("127.0.0.1", 3)]
+    assert [(e.value, e.count) for e in causes["tag"].shown] == [
+        ("red", 2),
+        ("blue", 1),
+    ]
+    assert [(e.value, e.count) for e in causes["host"].shown] == [("127.0.0.1", 3)]
+
+
+def test_values_that_are_not_named_are_counted(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "MOST_CAUSES", 1)
+    answer = viewer.get(HERE)
+    causes = answer.context["causes"]
+    assert [(e.value, e.count) for e in causes["tag"].shown] == [("red", 2)]
+    assert (causes["tag"].more, causes["host"].more) == (1, 0)
+    assert answer.content.decode().count('<li class="dim">and 1 more</li>') == 1
 
 
 def test_filters_and_the_span_are_in_the_address(viewer: Client) -> None:

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dashboard.dead_letters import reads
 from dashboard.dead_letters.playing import Playing, opened
 from dashboard.dead_letters.reads import effect_of, progress_of
 from dashboard.dead_letters.run_pages import FOLLOWED
@@ -132,7 +133,10 @@ def test_a_run_is_audited_and_one_at_a_time(member: Member, resend: Resend) -> N
 
 
 def test_a_run_stops_when_asked(
-    member: Member, resend: Resend, operator: Client
+    member: Member,
+    resend: Resend,
+    operator: Client,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = resend()["Location"]
     operator.post(f"{address}stop/")
@@ -146,6 +150,10 @@ def test_a_run_stops_when_asked(
     assert take_batch(run, 1) is None
     assert AuditEntry.objects.filter(action="dead_letters.stop").count() == 2
     assert "Stopping…" in operator.get(f"{HERE}runs/{run.pk}/").content.decode()
+    assert "are listed" not in operator.get(HERE).content.decode()
+    monkeypatch.setattr(reads, "RUNS_SHOWN", 1)
+    page = operator.get(HERE).content.decode()
+    assert "The newest 1 of 2 are listed." in page
 
 
 def test_a_page_follows_a_run_until_a_while_after_its_end(

@@ -10,6 +10,7 @@ from django.test import Client
 
 from dashboard.gateway.offsets import Standing
 from dashboard.models import OffsetChange, Role
+from dashboard.offsets import reads
 from dashboard.offsets.pages import FOLLOWED
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.overview.test_pages import text_of
@@ -74,6 +75,19 @@ def test_it_is_made_watched_and_undone(operator: Client, east: East) -> None:
     undo = fields(operator, f"to=undo&topic=orders&of={made.pk}")
     operator.post(f"{PAGE}apply/", undo)
     assert east.committed() == [6, 6, 6, 6]
+
+
+def test_moves_that_are_not_listed_are_counted(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator.post(f"{PAGE}apply/", fields(operator, "to=earliest&topic=orders"))
+    made = OffsetChange.objects.get()
+    made.pk = None
+    made.save()
+    assert "are listed" not in text_of(operator.get(PAGE))
+    monkeypatch.setattr(reads, "CHANGES_SHOWN", 1)
+    page = text_of(operator.get(PAGE))
+    assert "The newest 1 of 2 are listed." in page
 
 
 def test_a_refusal_keeps_the_reason(operator: Client) -> None:

@@ -82,8 +82,10 @@ def test_a_job_that_is_done_leaves_summary_and_size(
     (lake / "results" / run.folder / "summary.json").write_text("12345")
     assert run_claimed(run.pk, make_child(job1="done"))
     assert ended(run) == (State.DONE, "")
-    assert run.summary["rows"] == {}
-    assert (run.size_bytes, run.percent) == (5, 100)
+    assert run.summary["rows"] == {"alerts": 0}
+    alerts = lake / "results" / run.folder / "alerts" / "part-0.parquet"
+    assert run.size_bytes == 5 + alerts.stat().st_size
+    assert run.percent == 100
     assert run.finished_at is not None
 
 

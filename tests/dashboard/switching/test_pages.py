@@ -16,6 +16,7 @@ from dashboard.models import (
     Role,
     SavedScenario,
 )
+from dashboard.switching import pages
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import hosted_group, now_ms, overview, waiting_for_locks
 from tests.dashboard.groups.test_pages import embedded
@@ -61,6 +62,20 @@ def test_orderly_groups_are_never_held_twice(operator: Client) -> None:
     page = text_of(operator.get(f"{GROUP}switch/?{CIRCLE}"))
     assert "Held twice never: orderly members hold the broker's lock" in page
     assert "Held by nobody at most 21 s" in page
+
+
+def test_changes_that_are_not_listed_are_counted(
+    operator: Client, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator.post(f"{GROUP}switch/apply/", fields(operator))
+    change = GroupChange.objects.get()
+    change.pk = None
+    change.save()
+    page = text_of(operator.get(f"{GROUP}changes/"))
+    assert "are listed" not in page
+    monkeypatch.setattr(pages, "CHANGES_SHOWN", 1)
+    page = text_of(operator.get(f"{GROUP}changes/"))
+    assert "The newest 1 of 2 are listed." in page
 
 
 def test_it_is_applied_watched_and_undone(operator: Client, write: Write) -> None:

@@ -174,6 +174,17 @@ def test_the_allocation_page_has_room_for_it(
     assert f'data-src="{PAGE}?panel=1"' in page
 
 
+def test_epochs_that_are_left_out_are_told(
+    now: int, state: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = sign_in(Role.VIEWER)
+    assert client.get(API).json()["cut"] is False
+    monkeypatch.setattr(timeline_module, "MOST_EPOCHS", 2)
+    found = client.get(API).json()
+    assert (len(found["epochs"]), found["cut"]) == (2, True)
+    assert "so the oldest are left out" in client.get(PAGE).content.decode()
+
+
 def test_strangers_sign_in(now: int, client: Any) -> None:
     assert client.get(PAGE).status_code == 302
     assert client.get(API).status_code == 401

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from dashboard.reports.data.alerts import alerts_of
 from dashboard.reports.data.facts import facts_of, worst_groups
 from dashboard.reports.data.headline import headline
 from dashboard.reports.data.series import (
@@ -101,6 +102,7 @@ def write_pdf(report: Report, path: Path, paper: str) -> None:
             _table(sheet, chart.twin, _("Strategies: none was computed."))
     if not report.group:
         _worst(sheet, report)
+    _alerts(sheet, report)
     for name in ("members", "queues", "lag"):
         if name not in charts or (name == "lag" and report.step_seconds < MINUTE):
             continue
@@ -273,6 +275,23 @@ def _worst(sheet: Any, report: Report) -> None:
     _heading(sheet, _("Worst groups"), _("by their highest lag"))
     heads = (_("Group"), _("Peak lag"), _("Mean"), _("Oldest"))
     _table(sheet, Twin(heads, rows), _("Nothing was collected."))
+
+
+def _alerts(sheet: Any, report: Report) -> None:
+    """Write each alert as two lines: names are too long for columns of paper."""
+    alerts = alerts_of(report)
+    sheet.room(30)
+    _heading(sheet, _("Alerts"), _("as they were when the report was made"))
+    for note in (*alerts.notes, alerts.listed):
+        if note:
+            sheet.line_of(note, "ink-3", BODY)
+    for line in alerts.lines:
+        sheet.room(2 * _ROW)
+        title = " · ".join((line.severity, line.name, line.rule))
+        sheet.line_of(title, line.level, BODY, bold=True)
+        sheet.line_of(line.text, "ink-2", SMALL)
+        sheet.gap(1)
+    sheet.gap(2)
 
 
 def _notes(sheet: Any, report: Report) -> None:
