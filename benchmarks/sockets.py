@@ -219,8 +219,14 @@ def measure(web: WebProcesses, given: argparse.Namespace) -> None:
             "sockets": given.sockets,
             "groups": given.groups,
         }
+        before = sum(map(process_seconds, web.pids))
         opened = told(json.dumps(asked))["open"]
-        print(f"{opened:,} sockets opened in {time.monotonic() - began:.1f} s")
+        took = time.monotonic() - began
+        each_ms = (sum(map(process_seconds, web.pids)) - before) * 1000 / opened
+        print(
+            f"{opened:,} sockets opened in {took:.1f} s, "
+            f"{each_ms:.1f} ms of processor each"
+        )
         print(f"web processes: {alone:,.0f} MB before")
         for what, order in (("all read", "measure"), ("some frozen", "freeze")):
             told(order)

@@ -1,8 +1,9 @@
 """Tells the collectors which groups the sockets of this process watch.
 
-Each process writes (group -> now + 15 s) to the cache when a watch begins and every
-5 s while it lasts. Nothing is ever counted in the cache, so nothing leaks when a
-process dies: its watches run out. Cost: one small write per cluster every 5 s.
+Each process writes (group -> now + 15 s) to the cache when the first watch of a group
+begins and every 5 s while any lasts. Nothing is ever counted in the cache, so nothing
+leaks when a process dies: its watches run out. Cost: one small write per cluster every
+5 s.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ class WatchList:
         self._refreshing: asyncio.Task[None] | None = None
 
     async def add(self, cluster: str, group: str) -> None:
-        """Count one more socket on the group, and tell the cache at once."""
+        """Count one more socket on the group; tell the cache at once of the first."""
         self._sockets[cluster, group] += 1
         if self._refreshing is None:
             self._refreshing = asyncio.create_task(self._refresh())
-        await self._write({(cluster, group)})
+        if self._sockets[cluster, group] == 1:
+            await self._write({(cluster, group)})
 
     async def discard(self, cluster: str, group: str) -> None:
         """Count one socket fewer; after the last one the watch runs out."""

@@ -38,6 +38,22 @@ async def test_a_watch_is_told_at_once(
     await watches.discard("east", "g")
 
 
+async def test_only_the_first_socket_of_a_group_writes(
+    valkey: Valkey, reader: redis.asyncio.Redis
+) -> None:
+    """When a server starts, thousands of pages come back at once."""
+    now = Now(1000.0)
+    watches = WatchList(make_async_client(valkey.url), now=now, refresh_seconds=60)
+    await watches.add("east", "g")
+    now.seconds = 1001.0
+    await watches.add("east", "g")
+    await watches.add("east", "other")
+    assert await reader.zscore(watch_key("east"), "g") == 1015.0
+    assert await reader.zscore(watch_key("east"), "other") == 1016.0
+    for group in ("g", "g", "other"):
+        await watches.discard("east", group)
+
+
 async def test_it_is_repeated_while_a_socket_is_left(
     valkey: Valkey, reader: redis.asyncio.Redis
 ) -> None:
