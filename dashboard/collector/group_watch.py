@@ -135,6 +135,34 @@ class _Rest:
 class GroupWatch:
     """One group's memory; see the module's docstring."""
 
+    __slots__ = (
+        "_book",
+        "_handovers",
+        "_history",
+        "_hues",
+        "_joined",
+        "_last",
+        "_last_change",
+        "_last_values",
+        "_left",
+        "_left_still",
+        "_memory",
+        "_ownership",
+        "_rest",
+        "_rules",
+        "_slept",
+        "_taken_at_ms",
+        "_tracker",
+        "_trends",
+        "_turns",
+        "_whole",
+        "ages",
+        "asked_at_ms",
+        "sampler",
+        "shown",
+        "sight",
+    )
+
     def __init__(
         self,
         book: EpochBook,

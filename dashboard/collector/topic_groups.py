@@ -101,6 +101,8 @@ def _entry(
 
 
 def _sum(table: QueueTable, rows: list[int]) -> tuple[int | None, bool]:
+    if table.lag.complete:
+        return sum(table.lag.values[rows[0] : rows[-1] + 1]), False
     waiting = [table.waiting(row) for row in rows]
     known = [each for each in waiting if each is not None]
     return (sum(known) if known else None), None in waiting
