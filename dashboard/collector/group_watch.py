@@ -47,7 +47,7 @@ from .frames import digest_of
 from .group_document import Sight, group_totals, sight_status
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
-from .inheritance import NOTHING, Inherited, encode_still
+from .inheritance import NOTHING, Inherited, encode_at_rest
 from .last_known import (
     LastValues,
     dumped_last,
@@ -145,7 +145,7 @@ class GroupWatch:
         "_last_change",
         "_last_values",
         "_left",
-        "_left_still",
+        "_left_at_rest",
         "_memory",
         "_ownership",
         "_rest",
@@ -218,8 +218,8 @@ class GroupWatch:
         self._last_change = _newest_change(earlier, memory.get("change"))
         self._rest: _Rest | None = None
         """Set while the group is at rest."""
-        self._left_still: orjson.Fragment | None = None
-        """What is left to the next leader for as long as nothing moves."""
+        self._left_at_rest: orjson.Fragment | None = None
+        """What is left to the next leader while only times and offsets are new."""
         self._slept: tuple[int, ...] = ()
         """The times of looks at which nothing moved, and which were not noted yet."""
 
@@ -231,13 +231,13 @@ class GroupWatch:
 
     def left(self, swept_ms: int) -> Any:
         """Return what the next leader continues from after a sweep, to be encoded."""
-        if not self._slept or self._taken_at_ms != swept_ms:
+        if self._rest is None or self._taken_at_ms != swept_ms:
             self._wake()
             return self._dump()
-        if self._left_still is None:
-            online = self._last is not None and bool(self._last.members)
-            self._left_still = encode_still(self._dump(), online=online)
-        return self._left_still
+        if self._left_at_rest is None:
+            online = bool(self._rest.group.members)
+            self._left_at_rest = encode_at_rest(self._dump(), online=online)
+        return self._left_at_rest
 
     def _dump(self) -> dict[str, Any]:
         keys = self._last.queues.keys if self._last else ()
@@ -282,7 +282,7 @@ class GroupWatch:
         ):
             return Seen(None)
         self._wake()
-        self._rest = None
+        self._rest = self._left_at_rest = None
         self._taken_at_ms = look.taken_at_ms
         seen = look
         look = self._with_ages(look)
@@ -389,6 +389,8 @@ class GroupWatch:
         if waits or not same:
             sight = replace(sight, totals=group_totals(sight))
             status = sight_status(sight, group_totals(sight))
+        if status != self._whole.status:
+            self._left_at_rest = None
         self._whole = Whole(now_ms, (), status)
         self.sight = sight
         rest.still = (
@@ -406,7 +408,6 @@ class GroupWatch:
 
     def _wake(self) -> None:
         """Catch up with the looks at which nothing moved."""
-        self._left_still = None
         if not self._slept:
             return
         sight, whole, slept = self.sight, self._whole, self._slept

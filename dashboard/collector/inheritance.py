@@ -43,8 +43,8 @@ UNBROKEN_MS: Final = 120_000
 """Looks at a group that lie further apart do not show what happened in between."""
 
 VERSION: Final = 1
-STILL: Final = "still"
-"""Marks the memory of a group in which nothing moved; see `encode_still`."""
+RESTS: Final = "rests"
+"""Marks the memory of a group at rest; see `encode_at_rest`."""
 _FAST: Final = 1
 _LASTING: Final = ("suspects", "findings", "judge")
 """The parts that count only while looks follow each other closely."""
@@ -75,7 +75,7 @@ class Inheritance:
         self.run: str = memory["run"]
         self.floor: int = memory["floor"]
         self.at_ms: int = memory["at"]
-        # An earlier version did not tell of looks at which nothing moved.
+        # An earlier version did not tell when it last swept.
         self._swept_ms: int = memory.get("swept", self.at_ms)
         self._groups: dict[str, dict[str, Any]] = memory["groups"]
         self.written: Mapping[str, LastOwners] = {}
@@ -85,7 +85,7 @@ class Inheritance:
     def take(self, group: str, keys: tuple[QueueKey, ...], now_ms: int) -> Inherited:
         """Return, once, what was left of a group whose queues are now `keys`."""
         memory = self._groups.pop(group, {})
-        online = memory.pop(STILL, None)
+        online = memory.pop(RESTS, None)
         if online is not None:
             memory["whole"]["at"] = self._swept_ms
         if online:
@@ -102,12 +102,12 @@ class Inheritance:
         return Inherited(memory, moments, same, unbroken=True, written=written)
 
 
-def encode_still(memory: Mapping[str, Any], *, online: bool) -> orjson.Fragment:
-    """Encode the memory of a group in which nothing moves, once for many sweeps.
+def encode_at_rest(memory: Mapping[str, Any], *, online: bool) -> orjson.Fragment:
+    """Encode the memory of a group at rest, once for many sweeps.
 
     The times of its last look are those of the sweep; `online` if it has members.
     """
-    return orjson.Fragment(orjson.dumps({**memory, STILL: online}))
+    return orjson.Fragment(orjson.dumps({**memory, RESTS: online}))
 
 
 def encode_memory(
