@@ -89,12 +89,14 @@ class AlertWatch:
             logger.warning("cluster=%s rules not read: %s", self._cluster, error)
         self._engine.set_rules(self._rules, self._now_ms(), self._owners)
 
-    def look(self, sight: Sight, row: OverviewRow, dead_letters: int | None) -> None:
-        """Judge the rules that are about a group."""
+    def look(
+        self, sight: Sight, row: OverviewRow, dead_letters: int | None, at_ms: int
+    ) -> None:
+        """Judge the rules that are about a group; the look was taken at `at_ms`."""
         if self._engine.is_idle:
             return
         try:
-            self._engine.look(_group_look(sight, row, dead_letters))
+            self._engine.look(_group_look(sight, row, dead_letters, at_ms))
         except Exception as error:
             self._failed(f"rules about {row['group']!r}", error)
 
@@ -187,9 +189,11 @@ def _unpacked(packed: bytes | None) -> Mapping[str, Any] | None:
     return memory if memory["version"] == _VERSION else None
 
 
-def _group_look(sight: Sight, row: OverviewRow, dead_letters: int | None) -> GroupLook:
+def _group_look(
+    sight: Sight, row: OverviewRow, dead_letters: int | None, at_ms: int
+) -> GroupLook:
     return GroupLook(
-        at_ms=sight.taken_at_ms,
+        at_ms=at_ms,
         row=row,
         table=sight.group.queues,
         owners=[each.owners for each in sight.ownership.rows],

@@ -18,11 +18,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import orjson
+
 from dashboard.findings import (
     GroupMemory,
     Judge,
     Sighting,
     finding_document,
+    finds_nothing,
     in_causal_order,
     rules_document,
 )
@@ -36,7 +39,7 @@ from dashboard.live.documents import (
     Text,
 )
 from dashboard.wording.names import label_of
-from rmqcore.model.snapshot import GroupSnapshot
+from rmqcore.model.snapshot import GroupKind, GroupSnapshot
 
 from .ages import Ages
 from .epochs import EpochBook, EpochTurn, WantedStrategy, membership_of
@@ -44,7 +47,7 @@ from .frames import digest_of
 from .group_document import Sight, group_totals, sight_status
 from .handovers import MOVED, Handover, Handovers
 from .hues import Hues
-from .inheritance import NOTHING, Inherited
+from .inheritance import NOTHING, Inherited, encode_at_rest
 from .last_known import (
     LastValues,
     dumped_last,
@@ -66,6 +69,10 @@ LABELS_TOLD: Final = 3
 APART_MS: Final = 120_000
 """After a longer time without a look, a group at rest is judged anew."""
 
+STEADY_MS: Final = 9_000
+"""Looks at least so far apart count alike for whatever remembers them: none of them
+gives way to the next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -84,22 +91,23 @@ class Look:
     hosted: Mapping[str, int | None] = field(default_factory=dict)
     wish: WantedStrategy | None = None
     dead_letters: int | None = None
-    trend: bool = True
-    """Whether the lag of each queue over the last minutes is wanted, to be shown."""
+    shown: bool = True
+    """Whether the group's document is wanted, with its lag over the last minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The result of one look; `sight` is None when the group must be asked first.
 
-    `rests` when the look showed what the last one did: then only times and rates are
-    new.
+    `rests` when at most offsets, rates and ages are new. `still` when nothing is, and
+    the sight is that of an earlier look, in whose time alone it differs.
     """
 
     sight: Sight | None
     turn: EpochTurn | None = None
     handovers: tuple[Handover, ...] = ()
     rests: bool = False
+    still: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +119,49 @@ class Whole:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Rest:
-    """What a look has to show for a group at rest to stay so."""
+    """What a look has to show for a group at rest to stay so.
+
+    `still` when the rates, too, stay as they are until something moves.
+    """
 
     group: GroupSnapshot
     dead_letters: int | None
     brokers: frozenset[str]
+    still: bool = False
 
 
 class GroupWatch:
     """One group's memory; see the module's docstring."""
+
+    __slots__ = (
+        "_book",
+        "_handovers",
+        "_history",
+        "_hues",
+        "_joined",
+        "_last",
+        "_last_change",
+        "_last_values",
+        "_left",
+        "_left_at_rest",
+        "_memory",
+        "_ownership",
+        "_rest",
+        "_rules",
+        "_slept",
+        "_taken_at_ms",
+        "_tracker",
+        "_trends",
+        "_turns",
+        "_whole",
+        "ages",
+        "asked_at_ms",
+        "sampler",
+        "shown",
+        "sight",
+    )
 
     def __init__(
         self,
@@ -131,13 +171,13 @@ class GroupWatch:
     ) -> None:
         """Begin with the running epoch and what an earlier leader showed and left."""
         memory, moments = inherited.memory, inherited.moments
-        self.book = book
+        self._book = book
         self.sampler = Sampler()
         self.ages = Ages()
         self.shown: GroupState | None = None
         """The document that readers have, of this run."""
         self.sight: Sight | None = None
-        """The newest set of facts."""
+        """The newest set of facts; while nothing moves, of an earlier time."""
         self.asked_at_ms: int | None = None
         self._ownership: Ownership | None = None
         self._whole = _newest_whole(earlier, memory.get("whole"))
@@ -146,12 +186,12 @@ class GroupWatch:
         self._tracker = OwnershipTracker.restored(memory.get("suspects", ()))
         self._handovers = Handovers.restored(memory.get("owners", {}), inherited.keys)
         self._handovers.catch_up(inherited.written)
-        self.book.owners = self._handovers.owners
+        self._book.owners = self._handovers.owners
         self._last_values = LastValues(
             newest_last(
                 shown_last(earlier["queues"], earlier["taken_at"]) if earlier else {},
                 dumped_last(memory.get("last", ())),
-                moment_last(moments[-1], self.book.owners) if moments else {},
+                moment_last(moments[-1], self._book.owners) if moments else {},
             )
         )
         self._history = History(
@@ -178,9 +218,28 @@ class GroupWatch:
         self._last_change = _newest_change(earlier, memory.get("change"))
         self._rest: _Rest | None = None
         """Set while the group is at rest."""
+        self._left_at_rest: orjson.Fragment | None = None
+        """What is left to the next leader while only times and offsets are new."""
+        self._slept: tuple[int, ...] = ()
+        """The times of looks at which nothing moved, and which were not noted yet."""
 
-    def dump(self) -> dict[str, Any]:
-        """Return the state that the next leader continues from, as plain values."""
+    @property
+    def book(self) -> EpochBook:
+        """The group's epochs."""
+        self._wake()
+        return self._book
+
+    def left(self, swept_ms: int) -> Any:
+        """Return what the next leader continues from after a sweep, to be encoded."""
+        if self._rest is None or self._taken_at_ms != swept_ms:
+            self._wake()
+            return self._dump()
+        if self._left_at_rest is None:
+            online = bool(self._rest.group.members)
+            self._left_at_rest = encode_at_rest(self._dump(), online=online)
+        return self._left_at_rest
+
+    def _dump(self) -> dict[str, Any]:
         keys = self._last.queues.keys if self._last else ()
         found: dict[str, Any] = {
             "queues": digest_of(keys),
@@ -200,6 +259,13 @@ class GroupWatch:
         """When the newest look was taken; 0 before the first."""
         return self._taken_at_ms
 
+    @property
+    def seen_at_ms(self) -> int:
+        """When the newest look was taken that led to a sight; 0 before the first."""
+        if self._slept:
+            return self._taken_at_ms
+        return self.sight.taken_at_ms if self.sight else 0
+
     def see(self, look: Look) -> Seen:
         """Record one look; a look older than the last is ignored.
 
@@ -207,18 +273,17 @@ class GroupWatch:
         """
         if look.taken_at_ms < self._taken_at_ms:
             return Seen(None)
+        rest = self._rest
+        if rest is not None and self._stays(look, rest):
+            return self._see_again(look, rest)
         needed = self._needed(look)
         if self.sight is not None and any(
             broker.tolerated(look.taken_at_ms) for broker in needed
         ):
             return Seen(None)
-        apart_ms = look.taken_at_ms - self._taken_at_ms
+        self._wake()
+        self._rest = self._left_at_rest = None
         self._taken_at_ms = look.taken_at_ms
-        rest, self._rest = self._rest, None
-        if rest is not None and apart_ms <= APART_MS and _shows(look, needed, rest):
-            self._rest = rest
-            self.sight = self._see_again(look, needed)
-            return Seen(self.sight, rests=True)
         seen = look
         look = self._with_ages(look)
         turn = self._observe_epoch(look, needed)
@@ -249,13 +314,12 @@ class GroupWatch:
         return Seen(self.sight, turn, tuple(handovers))
 
     def _comes_to_rest(self, look: Look, sight: Sight) -> bool:
-        """Tell whether a next look that shows the same would lead to the same.
+        """Tell whether next looks that show the same members would find the same.
 
-        Nothing waits, nothing was found, and nothing is remembered that time alone
-        changes, except rates. Looks that ask members, or while their reports stand,
-        do not count: what follows from those depends on their age.
+        Little waits, nothing was found, and nothing is remembered that time alone
+        changes, except rates and ages. Looks that ask members, or while their reports
+        stand, do not count: what follows from those depends on their age.
         """
-        table = sight.group.queues
         return (
             not (look.asked or look.hosted or look.wish or self._joined or self._left)
             and not self._reports_stand(look.taken_at_ms)
@@ -264,11 +328,8 @@ class GroupWatch:
             and sight.held is None
             and sight.complete
             and not sight.nameservers
-            and self.book.current is not None
-            and not any(table.lag.values)
-            and table.lag.complete
-            and table.max.complete
-            and table.min.complete
+            and self._book.current is not None
+            and finds_nothing(sight.group.queues)
             and self._rules.rests
             and self._memory.rests
             and self._tracker.rests
@@ -276,28 +337,90 @@ class GroupWatch:
             and self._hues.rests
         )
 
-    def _see_again(self, look: Look, needed: Sequence[BrokerState]) -> Sight:
-        """Record a look that shows what the last one did; return the sight of it."""
-        sight, now_ms = self.sight, look.taken_at_ms
+    def _stays(self, look: Look, rest: _Rest) -> bool:
+        """Tell whether a look leaves a group at rest: at most a few offsets moved."""
+        return (
+            look.taken_at_ms - self._taken_at_ms <= APART_MS
+            and (look.group is rest.group or _only_moved(rest.group, look.group))
+            and not (look.asked or look.hosted or look.wish)
+            and look.dead_letters == rest.dead_letters
+            and look.standing.calm
+            and rest.brokers <= look.standing.whole
+        )
+
+    def _see_again(self, look: Look, rest: _Rest) -> Seen:
+        """Record a look that leaves the group at rest.
+
+        What a group shows that stands still is the same but for the time, which is
+        caught up with when it matters.
+        """
+        now_ms, same = look.taken_at_ms, look.group is rest.group
+        apart_ms, self._taken_at_ms = now_ms - self._taken_at_ms, now_ms
+        if (
+            same
+            and rest.still
+            and not look.shown
+            and apart_ms >= STEADY_MS
+            and now_ms == look.standing.at_ms
+        ):
+            self._slept = look.standing.later(self._slept)
+            return Seen(self.sight, rests=True, still=True)
+        self._wake()
+        sight, table = self.sight, look.group.queues
         assert sight is not None and self._whole is not None  # noqa: S101, PT018 - at rest
-        table = sight.group.queues
-        self.book.see_again(now_ms)
-        self._history.add(now_ms, table)
-        self._trends.add(now_ms, table)
-        self._memory.see_again(now_ms, sight.group)
-        self._last_values.see_again(now_ms)
-        self._whole = Whole(now_ms, self._whole.findings, self._whole.status)
-        return replace(
+        rest.group = look.group
+        self._note(now_ms, look.group)
+        waits = any(table.lag.values)
+        group = sight.group
+        if waits or not same:
+            group = self._last = self._with_ages(look).group
+        sight = replace(
             sight,
-            brokers=needed,
+            group=group,
+            brokers=[
+                each for each in look.standing.brokers if each.name in rest.brokers
+            ],
             rates=self._history.rates(),
             trend=self._trend(look),
             taken_at_ms=now_ms,
             totals=None,
         )
+        status = self._whole.status
+        if waits or not same:
+            sight = replace(sight, totals=group_totals(sight))
+            status = sight_status(sight, group_totals(sight))
+        if status != self._whole.status:
+            self._left_at_rest = None
+        self._whole = Whole(now_ms, (), status)
+        self.sight = sight
+        rest.still = (
+            same and not waits and apart_ms >= STEADY_MS and self._history.rests
+        )
+        return Seen(sight, rests=True)
+
+    def _note(self, at_ms: int, group: GroupSnapshot) -> None:
+        """Take the offsets of a group at rest at one time."""
+        self._book.see_again(at_ms)
+        self._history.add(at_ms, group.queues)
+        self._trends.add(at_ms, group.queues)
+        self._memory.see_again(at_ms, group)
+        self._last_values.see_again(group.queues, at_ms)
+
+    def _wake(self) -> None:
+        """Catch up with the looks at which nothing moved."""
+        if not self._slept:
+            return
+        sight, whole, slept = self.sight, self._whole, self._slept
+        assert sight is not None and whole is not None  # noqa: S101, PT018 - at rest
+        for at_ms in slept:
+            self._note(at_ms, sight.group)
+        self.ages.fill(sight.group.queues, slept[-1])
+        self.sight = replace(sight, taken_at_ms=slept[-1])
+        self._whole = replace(whole, at_ms=slept[-1])
+        self._slept = ()
 
     def _trend(self, look: Look) -> QueueTrend | None:
-        return self._trends.document(look.taken_at_ms) if look.trend else None
+        return self._trends.document(look.taken_at_ms) if look.shown else None
 
     def _with_ages(self, look: Look) -> Look:
         table = self.ages.fill(look.group.queues, look.taken_at_ms)
@@ -312,8 +435,8 @@ class GroupWatch:
         """Return the brokers that know, or may know, something about the group."""
         needed = {broker for _topic, broker, _queue_id in look.group.queues.keys}
         needed.update(name for m in look.group.members for name in m.brokers)
-        if self.book.current is not None:
-            needed |= self.book.current.membership.brokers
+        if self._book.current is not None:
+            needed |= self._book.current.membership.brokers
         return [
             broker
             for broker in look.standing.brokers
@@ -424,7 +547,7 @@ class GroupWatch:
         if silent or unheard:
             return None
         membership = membership_of(group, look.wish, withdrawn)
-        turn = self.book.observe(membership, silent, now_ms)
+        turn = self._book.observe(membership, silent, now_ms)
         if turn is not None and turn.ended is not None:
             self._last_change = change_text(turn)
         return turn
@@ -467,7 +590,7 @@ class GroupWatch:
         self, look: Look, group: GroupSnapshot, needed: Sequence[BrokerState]
     ) -> Sight:
         assert self._ownership is not None  # noqa: S101 - judged just before
-        epoch = self.book.current
+        epoch = self._book.current
         mark: EpochMark | None = (
             {"number": epoch.number, "began_at": epoch.began_by_ms} if epoch else None
         )
@@ -494,15 +617,26 @@ class GroupWatch:
         )
 
 
-def _shows(look: Look, needed: Sequence[BrokerState], rest: _Rest) -> bool:
-    """Tell whether a look shows nothing that a group at rest did not show before."""
+def _only_moved(before: GroupSnapshot, group: GroupSnapshot) -> bool:
+    """Tell whether nothing but offsets is new, and they lead to no finding.
+
+    Snapshots share what has not changed.
+    """
     return (
-        look.group is rest.group
-        and not (look.asked or look.hosted or look.wish)
-        and look.dead_letters == rest.dead_letters
-        and len(needed) == len(rest.brokers)
-        and all(broker.whole and broker.name in rest.brokers for broker in needed)
-        and look.standing.agreed()
+        group.queues.keys is before.queues.keys
+        and group.members is before.members
+        and group.retry is before.retry
+        and group.owners is before.owners
+        and group.inferred is before.inferred
+        and group.subscriptions is before.subscriptions
+        and group.unknown is before.unknown
+        and group.kind is before.kind
+        and group.mode is before.mode
+        and group.consume_type is before.consume_type
+        and group.strategy == before.strategy
+        and group.strategy_source is before.strategy_source
+        and group.kind is not GroupKind.BROADCASTING
+        and finds_nothing(group.queues)
     )
 
 

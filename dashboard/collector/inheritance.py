@@ -43,6 +43,8 @@ UNBROKEN_MS: Final = 120_000
 """Looks at a group that lie further apart do not show what happened in between."""
 
 VERSION: Final = 1
+RESTS: Final = "rests"
+"""Marks the memory of a group at rest; see `encode_at_rest`."""
 _FAST: Final = 1
 _LASTING: Final = ("suspects", "findings", "judge")
 """The parts that count only while looks follow each other closely."""
@@ -73,6 +75,8 @@ class Inheritance:
         self.run: str = memory["run"]
         self.floor: int = memory["floor"]
         self.at_ms: int = memory["at"]
+        # An earlier version did not tell when it last swept.
+        self._swept_ms: int = memory.get("swept", self.at_ms)
         self._groups: dict[str, dict[str, Any]] = memory["groups"]
         self.written: Mapping[str, LastOwners] = {}
         """By group, what the database says of owners since shortly before then."""
@@ -81,6 +85,11 @@ class Inheritance:
     def take(self, group: str, keys: tuple[QueueKey, ...], now_ms: int) -> Inherited:
         """Return, once, what was left of a group whose queues are now `keys`."""
         memory = self._groups.pop(group, {})
+        online = memory.pop(RESTS, None)
+        if online is not None:
+            memory["whole"]["at"] = self._swept_ms
+        if online:
+            memory["findings"]["online"] = self._swept_ms
         digest = digest_of(keys)
         same = keys if memory.get("queues") == digest else ()
         written = self.written.get(group, {})
@@ -93,12 +102,30 @@ class Inheritance:
         return Inherited(memory, moments, same, unbroken=True, written=written)
 
 
+def encode_at_rest(memory: Mapping[str, Any], *, online: bool) -> orjson.Fragment:
+    """Encode the memory of a group at rest, once for many sweeps.
+
+    The times of its last look are those of the sweep; `online` if it has members.
+    """
+    return orjson.Fragment(orjson.dumps({**memory, RESTS: online}))
+
+
 def encode_memory(
-    run: str, floor: int, at_ms: int, groups: Mapping[str, Mapping[str, Any]]
+    run: str, floor: int, at_ms: int, swept_ms: int, groups: Mapping[str, Any]
 ) -> bytes:
-    """Pack the memory of all groups; run it in a thread, as most is compression."""
+    """Pack the memory of all groups; run it in a thread, as most is compression.
+
+    `swept_ms` is the time of the sweep that it was taken after.
+    """
     text = orjson.dumps(
-        {"version": VERSION, "run": run, "floor": floor, "at": at_ms, "groups": groups}
+        {
+            "version": VERSION,
+            "run": run,
+            "floor": floor,
+            "at": at_ms,
+            "swept": swept_ms,
+            "groups": groups,
+        }
     )
     return zlib.compress(text, _FAST)
 

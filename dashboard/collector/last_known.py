@@ -63,9 +63,9 @@ class LastValues:
         """Whether everything is known now."""
         return not self._known
 
-    def see_again(self, at_ms: int) -> None:
-        """Record a look that shows what the last one did."""
-        self._at_ms = at_ms
+    def see_again(self, table: QueueTable, at_ms: int) -> None:
+        """Record a look that knows all values and shows the owners of the last one."""
+        self._table, self._at_ms = table, at_ms
 
     def _remember(self, unheard: Collection[QueueKey]) -> None:
         """Keep the previous look's values of queues that are no longer known."""

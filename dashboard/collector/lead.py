@@ -66,6 +66,7 @@ from .overview_document import (
     overview_document,
     overview_row,
     rested_row,
+    still_row,
     unjudged_row,
 )
 from .presence import Presence, Standing
@@ -275,18 +276,23 @@ class Lead:
         """Look at one group; return what to publish, if there is a new sight of it."""
         dead_letters = _dead_letters(sweep.snapshot, name)
         shown = self._has_document(name, watched)
-        seen = self._see(sweep, sweep.snapshot.groups[name], dead_letters, shown)
+        last = self._rows.get(name)
+        anew = last is None or last["fault"] is not None
+        group = sweep.snapshot.groups[name]
+        seen = self._see(sweep, group, dead_letters, shown or anew)
         if seen.turn is not None:
             changed.append(name)
         if seen.sight is None:
             return None
         trend = self._trends.setdefault(name, LagTrend())
-        last = self._rows.get(name)
-        if seen.rests and last is not None and last["fault"] is None:
-            row = rested_row(last, seen.sight, trend)
-        else:
+        at_ms = sweep.snapshot.taken_at_ms
+        if not seen.rests or last is None or anew:
             row = overview_row(seen.sight, trend)
-        self.alerts.look(seen.sight, row, dead_letters)
+        elif seen.still:
+            row = still_row(last, trend, at_ms)
+        else:
+            row = rested_row(last, seen.sight, trend)
+        self.alerts.look(seen.sight, row, dead_letters, at_ms)
         update = None
         if shown:
             update = self._update(seen.sight, name in watched)
@@ -453,10 +459,11 @@ class Lead:
 
     async def publish_memory(self, snapshot: ClusterSnapshot) -> None:
         """Leave what is known after a sweep of all groups to the next leader."""
-        memories: dict[str, dict[str, Any]] = {}
+        swept_ms = snapshot.taken_at_ms
+        memories: dict[str, Any] = {}
         for at, (name, watch) in enumerate(list(self.groups.items())):
             try:
-                memories[name] = watch.dump()
+                memories[name] = watch.left(swept_ms)
             except Exception as error:
                 self.faults.note(name, error)
             if at % GROUPS_AT_ONCE == 0:
@@ -465,10 +472,10 @@ class Lead:
         # Whoever continues from this memory takes events before it for written.
         await self._keeper.keep_turns(now_ms)
         memory, frame = await asyncio.gather(
-            asyncio.to_thread(encode_memory, run, floor, now_ms, memories),
+            asyncio.to_thread(encode_memory, run, floor, now_ms, swept_ms, memories),
             asyncio.to_thread(encode_frame, snapshot),
         )
-        place = place_of(snapshot.taken_at_ms)
+        place = place_of(swept_ms)
         stored = {memory_key(self.cluster): memory}
         stored[moments_key(self.cluster, place)] = frame
         await self.store(stored)
@@ -506,7 +513,7 @@ class Lead:
                 continue
             sight = watch.sight
             # A look in the meantime has asked too, and saw other commits.
-            if sight.taken_at_ms <= asked_at_ms:
+            if watch.seen_at_ms <= asked_at_ms:
                 watch.ages.tell(sight.group.queues, ages, asked_at_ms)
 
     def take_samples(self, snapshot: ClusterSnapshot) -> SampleColumns:
@@ -519,7 +526,7 @@ class Lead:
         for name in snapshot.groups:
             watch = self.groups[name]
             sight = watch.sight
-            if sight is None or sight.taken_at_ms < snapshot.taken_at_ms:
+            if sight is None or watch.seen_at_ms < snapshot.taken_at_ms:
                 continue
             try:
                 self._add_samples(samples, watch, sight)
@@ -534,7 +541,7 @@ class Lead:
         samples.add(
             sight.group.name,
             table,
-            watch.sampler.take(table, sight.taken_at_ms, number),
+            watch.sampler.take(table, watch.seen_at_ms, number),
             epoch=number,
             ownership=sight.ownership,
             span_epoch=watch.sampler.span_epoch,
@@ -598,7 +605,7 @@ class Lead:
             hosted={name: each.busy_since_ms for name, each in holdings.items()},
             wish=self.wanted_strategies.get(group.name),
             dead_letters=dead_letters,
-            trend=shown,
+            shown=shown,
         )
         try:
             seen = watch.see(look)

@@ -26,7 +26,6 @@ from .group_document import (
     group_totals,
     known_sum,
     orderly,
-    rate_is_partial,
     rounded,
     sight_status,
 )
@@ -84,16 +83,28 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
 
 
 def rested_row(last: OverviewRow, sight: Sight, trend: LagTrend) -> OverviewRow:
-    """Return the row of a group at rest: only rates and the trend can be new."""
-    rates = sight.rates
-    trend.add(sight.taken_at_ms, last["lag"])
+    """Return the row of a group at rest, whose members and findings stay the same."""
+    totals = group_totals(sight)
+    trend.add(sight.taken_at_ms, totals["lag"])
     return {
         **last,
-        "rate_in": rounded(rates.rate_in),
-        "rate_out": rounded(rates.rate_out),
-        "rate_partial": rate_is_partial(rates),
+        "lag": totals["lag"],
+        "oldest_ms": totals["oldest_ms"],
+        "oldest_partial": totals["oldest_partial"],
+        "rate_in": totals["rate_in"],
+        "rate_out": totals["rate_out"],
+        "rate_partial": totals["rate_partial"],
+        "skew": totals["skew"],
+        "status": sight_status(sight, totals),
         "lag_trend": trend.points(),
     }
+
+
+def still_row(last: OverviewRow, trend: LagTrend, at_ms: int) -> OverviewRow:
+    """Return the row of a group in which nothing moves; mostly the last one."""
+    trend.add(at_ms, last["lag"])
+    points = trend.points()
+    return last if points is last["lag_trend"] else {**last, "lag_trend": points}
 
 
 def unjudged_row(group: GroupSnapshot) -> OverviewRow:

@@ -15,7 +15,8 @@ clients give up its queues within 50 s (routes every 30 s, rebalance every 20 s)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from dashboard.live.documents import (
@@ -29,6 +30,9 @@ from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot, ClusterSnapshot
 HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
 """Silence that is not reported yet: a busy broker may fail to answer a single look."""
+
+MOST_LOOKS: Final = 127
+"""Looks of a group at rest that are kept: with 9 s between them, those of 19 min."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,34 @@ def condition_of(broker: BrokerSnapshot) -> BrokerCondition:
     return "slave" if broker.stale else "answered"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
     """How the brokers of a cluster, by name, and its name servers stood at one look."""
 
     brokers: Sequence[BrokerState] = ()
     nameservers: Sequence[NameServerState] = ()
+    at_ms: int = 0
+    _looks: dict[tuple[int, ...], tuple[int, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @cached_property
+    def calm(self) -> bool:
+        """True while name servers agree, and no broker may have queues of any group."""
+        unheard = any(broker.unheard(self.at_ms) for broker in self.brokers)
+        return self.agreed() and not unheard
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """The names of the brokers of which nothing is missing."""
+        return frozenset(broker.name for broker in self.brokers if broker.whole)
+
+    def later(self, looks: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the times of earlier looks and of this one; equal ones are shared."""
+        found = self._looks.get(looks)
+        if found is None:
+            found = self._looks[looks] = (*looks[-MOST_LOOKS:], self.at_ms)
+        return found
 
     def agreed(self) -> bool:
         """Return whether every name server answered and lists every broker."""
@@ -122,7 +148,7 @@ class Presence:
             self._state(broker, known.get(broker.name), at_ms)
             for broker in sorted(snapshot.brokers, key=lambda broker: broker.name)
         )
-        standing = Standing(brokers, self._nameservers(snapshot))
+        standing = Standing(brokers, self._nameservers(snapshot), at_ms)
         if at_ms >= self._at_ms:
             self.now, self._at_ms, self._restored = standing, at_ms, {}
             self._silent_since = {

@@ -62,6 +62,17 @@ class History:
         while at_ms - self._samples[0].at_ms > WINDOW_MS and len(self._samples) > 2:
             self._samples.popleft()
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing moved within the window, and all of it is known."""
+        first, last = self._samples[0], self._samples[-1]
+        return last.at_ms - first.at_ms >= SHORTEST_MS and all(
+            each.table.max is last.table.max
+            and each.table.committed is last.table.committed
+            and each.table.keys is last.table.keys
+            for each in self._samples
+        )
+
     def rates(self) -> Rates:
         """Return the rates between the oldest comparable sample and the newest."""
         if not self._samples:

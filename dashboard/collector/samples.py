@@ -59,9 +59,12 @@ class Sampler:
     do claims never overlap.
     """
 
-    __slots__ = ("_epoch", "_last", "_quiet", "_taken_ms", "span_epoch")
+    __slots__ = ("_alike", "_epoch", "_last", "_quiet", "_taken_ms", "span_epoch")
 
     def __init__(self) -> None:
+        self._alike: tuple[QueueTable, int] | None = None
+        """The table of which all queues were last sampled together, and when. Mostly
+        that is so, and nothing has to be kept of each queue."""
         self._last: dict[QueueKey, _Last] = {}
         self._quiet: tuple[QueueTable, int] | None = None
         """A table none of whose queues is busy, and when the first was sampled."""
@@ -91,6 +94,11 @@ class Sampler:
             and next_ms < self._quiet[1] + QUIET_MS
         ):
             return []
+        if self._alike is not None:
+            together = self._take_alike(table, now_ms, next_ms, turned=turned)
+            if together is not None:
+                return together
+            self._last, self._alike = _each(*self._alike), None
         chosen: list[tuple[int, float]] = []
         rows = zip(table.keys, table.max, table.committed, table.lag, strict=True)
         known, self._last = self._last, {}
@@ -121,7 +129,52 @@ class Sampler:
         if calm and table.lag.complete and not any(table.lag.values):
             sampled = (last.sampled_ms for last in self._last.values())
             self._quiet = table, min(sampled, default=now_ms)
+        if len(chosen) == len(table):
+            self._alike, self._last = (table, now_ms), {}
         return chosen
+
+    def _take_alike(
+        self, table: QueueTable, now_ms: int, next_ms: int, *, turned: bool
+    ) -> list[tuple[int, float]] | None:
+        """Return the samples where all queues are due, or none; None where some are."""
+        assert self._alike is not None  # noqa: S101 - the caller has looked
+        before, sampled_ms = self._alike
+        if not table.lag.complete or table.keys != before.keys:
+            return None
+        busy = _busy(before, table)
+        none, every = not any(busy), all(busy)
+        soon = now_ms + SLACK_MS >= sampled_ms + BUSY_MS
+        late = next_ms >= sampled_ms + QUIET_MS
+        all_due = turned or ((soon or none) and (late or every))
+        if not all_due and ((soon and not none) or (late and not every)):
+            return None
+        if all_due:
+            self._alike = table, now_ms
+        calm = (all_due or none) and not any(table.lag.values)
+        self._quiet = (table, self._alike[1]) if calm else None
+        if not all_due:
+            return []
+        claimed_ms = min(max(0, now_ms - sampled_ms), QUIET_MS)
+        return [(row, claimed_ms / 1000) for row in range(len(table))]
+
+
+def _each(table: QueueTable, at_ms: int) -> dict[QueueKey, _Last]:
+    """Return what is kept of each queue of a table that was sampled as a whole."""
+    rows = zip(table.keys, table.max, table.committed, strict=True)
+    return {key: _Last(at_ms, at_ms, high, done) for key, high, done in rows}
+
+
+def _busy(before: QueueTable, now: QueueTable) -> Sequence[int]:
+    """Tell of each queue whether it lags, or has moved."""
+    if now.max is before.max and now.committed is before.committed:
+        return now.lag.values
+    return [
+        lag or high != old_high or done != old_done
+        for lag, high, old_high, done, old_done in zip(
+            *(now.lag.values, now.max, before.max, now.committed, before.committed),
+            strict=True,
+        )
+    ]
 
 
 class SampleColumns:
@@ -150,6 +203,10 @@ class SampleColumns:
         """
         columns = self.columns
         turned = span_epoch is not None and span_epoch != epoch
+        if not turned and len(chosen) == len(table):
+            self._add_all(group, table, [weight for _row, weight in chosen], epoch)
+            columns[c.OWNER] += [_owner(ownership, row) for row in range(len(table))]
+            return
         for row, weight in chosen:
             past = turned and weight > 0
             topic, broker, queue_id = table.keys[row]
@@ -165,6 +222,23 @@ class SampleColumns:
             columns[c.PULLED].append(table.pulled[row])
             columns[c.LAG_MS].append(table.lag_ms[row])
             columns[c.OWNER].append(None if past else _owner(ownership, row))
+
+    def _add_all(
+        self, group: str, table: QueueTable, weights: list[float], epoch: int | None
+    ) -> None:
+        """Add all rows of a group, without their owners."""
+        columns, count = self.columns, len(table)
+        columns[c.GROUP] += [group] * count
+        columns[c.TOPIC] += [key[0] for key in table.keys]
+        columns[c.BROKER] += [key[1] for key in table.keys]
+        columns[c.QUEUE_ID] += [key[2] for key in table.keys]
+        columns[c.WEIGHT] += weights
+        columns[c.MIN] += table.min
+        columns[c.MAX] += table.max
+        columns[c.COMMITTED] += table.committed
+        columns[c.EPOCH] += [epoch] * count
+        columns[c.PULLED] += table.pulled
+        columns[c.LAG_MS] += table.lag_ms
 
 
 def _owner(ownership: Ownership | None, row: int) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import NamedTuple
 
 from dashboard.live.documents import OverviewRow
 from dashboard.live.topic_documents import TopicGroup
@@ -19,20 +20,46 @@ from .group_watch import GroupWatch
 WORST_FIRST = ("crit", "warn", "unk", "ok")
 
 
-def groups_by_topic(
-    watches: Mapping[str, GroupWatch], rows: Mapping[str, OverviewRow]
-) -> dict[str, list[TopicGroup]]:
-    """Return the groups of each topic, the worst first."""
-    found: dict[str, list[TopicGroup]] = {}
-    for name, watch in watches.items():
-        row, sight = rows.get(name), watch.sight
-        if row is None or sight is None:
-            continue
-        for topic, part in _parts(sight.group.queues):
-            found.setdefault(topic, []).append(_entry(sight.group, row, topic, part))
-    for groups in found.values():
-        groups.sort(key=_badness)
-    return found
+class TopicGroups:
+    """The groups of each topic; a group's entries are kept while it shows the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Entries] = {}
+
+    def take(
+        self, watches: Mapping[str, GroupWatch], rows: Mapping[str, OverviewRow]
+    ) -> dict[str, list[TopicGroup]]:
+        """Return the groups of each topic, the worst first."""
+        before, self._known = self._known, {}
+        found: dict[str, list[TopicGroup]] = {}
+        for name, watch in watches.items():
+            row, sight = rows.get(name), watch.sight
+            if row is None or sight is None:
+                continue
+            group, known = sight.group, before.get(name)
+            if known is None or known.row is not row or known.group is not group:
+                known = _Entries(
+                    row,
+                    group,
+                    [
+                        (topic, _entry(group, row, topic, part))
+                        for topic, part in _parts(group.queues)
+                    ],
+                )
+            self._known[name] = known
+            for topic, entry in known.by_topic:
+                found.setdefault(topic, []).append(entry)
+        for groups in found.values():
+            groups.sort(key=_badness)
+        return found
+
+
+class _Entries(NamedTuple):
+    """A group's entries by topic, and what they were made of."""
+
+    row: OverviewRow
+    group: GroupSnapshot
+    by_topic: list[tuple[str, TopicGroup]]
 
 
 def _badness(each: TopicGroup) -> tuple[int, int, str]:
@@ -74,6 +101,8 @@ def _entry(
 
 
 def _sum(table: QueueTable, rows: list[int]) -> tuple[int | None, bool]:
+    if table.lag.complete:
+        return sum(table.lag.values[rows[0] : rows[-1] + 1]), False
     waiting = [table.waiting(row) for row in rows]
     known = [each for each in waiting if each is not None]
     return (sum(known) if known else None), None in waiting

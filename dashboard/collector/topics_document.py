@@ -25,7 +25,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, TopicKind, TopicSnapshot
 from rmqcore.model.topic import Perm
 
 from .group_watch import GroupWatch
-from .topic_groups import groups_by_topic
+from .topic_groups import TopicGroups
 from .topic_status import differences, topic_status
 from .topic_traffic import RATE_MS, HourTrend, Mark, TopicTraffic
 from .unread import Unread, unread_by_place
@@ -50,6 +50,7 @@ class TopicBook:
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self._traffic: dict[str, TopicTraffic] = {}
+        self._groups = TopicGroups()
         self._shown: dict[str, TopicRow] = {}
         self._shown_ms = 0
 
@@ -70,7 +71,7 @@ class TopicBook:
         rows: Mapping[str, OverviewRow],
     ) -> Topics:
         """Return the document of one sweep of all groups."""
-        groups = groups_by_topic(watches, rows)
+        groups = self._groups.take(watches, rows)
         unread = unread_by_place(watches, rows)
         judged = all(
             name in rows and name in watches and watches[name].sight is not None

@@ -38,11 +38,11 @@ class LagTrend:
         self._turn(at_ms // STEP_MS)
         peak = self._peaks[-1]
         if lag is not None and (peak is None or lag > peak):
-            self._peaks[-1] = lag
+            self._peaks = [*self._peaks[:-1], lag]
 
     def points(self) -> list[int | None]:
-        """Return the peaks, oldest first."""
-        return list(self._peaks)
+        """Return the peaks, oldest first; the list stays as it is."""
+        return self._peaks
 
     def _turn(self, span: int) -> None:
         passed = POINTS if self._span is None else min(POINTS, span - self._span)

@@ -40,7 +40,7 @@ def unread_by_place(
         if row is None or sight is None or row["kind"] == "broadcasting":
             continue
         group = sight.group
-        if group.queues.lag.complete and not any(group.queues.lag):
+        if group.queues.lag.complete and not any(group.queues.lag.values):
             continue
         read = _topics_read(group, row)
         for at, (topic, broker, _queue_id) in enumerate(group.queues.keys):

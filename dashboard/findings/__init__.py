@@ -12,6 +12,7 @@ from .finding import Finding
 from .judge import Asked, Judge
 from .remembering import GroupMemory, Sighting
 from .rules import RULES
+from .rules.progress import finds_nothing
 
 __all__ = [
     "RULES",
@@ -21,6 +22,7 @@ __all__ = [
     "Judge",
     "Sighting",
     "finding_document",
+    "finds_nothing",
     "in_causal_order",
     "rules_document",
 ]

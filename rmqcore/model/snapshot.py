@@ -178,9 +178,11 @@ class QueueTable:
 
     def waiting(self, row: int) -> int | None:
         """Return a queue's lag; 0 where it is empty and was never committed."""
-        lag, low, high = self.lag[row], self.min[row], self.max[row]
-        empty = low is not None and high is not None and high <= low
-        return 0 if lag is None and empty else lag
+        lag = self.lag[row]
+        if lag is not None:
+            return lag
+        low, high = self.min[row], self.max[row]
+        return 0 if low is not None and high is not None and high <= low else None
 
     @property
     def lag_partial(self) -> bool:

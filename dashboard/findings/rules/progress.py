@@ -8,11 +8,13 @@ alarm, however bad their ratio.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import lt
 from typing import Final
 
 from dashboard.findings.evidence import NEEDS_TIME, Evidence, Unchecked
 from dashboard.findings.memory.trail import Trail
 from dashboard.findings.rule import Queues
+from rmqcore.model.snapshot import QueueTable
 
 LAG_FLOOR: Final = 100
 """Messages of one queue; a smaller lag is not judged."""
@@ -53,6 +55,23 @@ def needs_past(trail: Trail, evidence: Evidence) -> Unchecked | None:
 def lags(evidence: Evidence) -> bool:
     """Tell whether any queue has lag worth judging; most have not."""
     return max(evidence.group.queues.lag.values, default=0) >= LAG_FLOOR
+
+
+def finds_nothing(table: QueueTable) -> bool:
+    """Tell whether no rule finds anything in these offsets, however they last.
+
+    All are known, and so little waits that no rule judges it. Only of a broadcasting
+    group offsets alone are a finding.
+    """
+    low, done, lag = table.min, table.committed, table.lag
+    return (
+        lag.complete
+        and low.complete
+        and done.complete
+        and table.max.complete
+        and lag.total() < LAG_FLOOR
+        and not any(map(lt, done.values, low.values))
+    )
 
 
 def slope(times_ms: Sequence[int], values: Sequence[float]) -> float:

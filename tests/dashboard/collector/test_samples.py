@@ -212,3 +212,43 @@ def test_without_a_look_at_owners_there_is_none() -> None:
     columns.add("g", QUIET, [(0, 10.0)], epoch=None, ownership=None)
     assert columns.columns["owner"] == [None]
     assert columns.columns["epoch"] == [None]
+
+
+COLUMN = st.sampled_from((100, 105, 110, Reason.NO_ANSWER))
+MANY = keys(3)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.tuples(COLUMN, COLUMN), min_size=3, max_size=3)
+            | st.tuples(COLUMN, COLUMN).map(lambda row: [row] * 3),
+            st.sampled_from((1, 5, 10, 10, 10, 12, 70)),
+            st.sampled_from((1, 1, 1, 1, 2)),
+        ),
+        max_size=14,
+    )
+)
+def test_queues_are_sampled_together_as_they_are_one_by_one(
+    looks: list[tuple[list[tuple[int | Reason, int | Reason]], int, int]],
+) -> None:
+    whole, single, at_ms = Sampler(), [Sampler() for _ in MANY], 0
+    for rows, apart_s, epoch in looks:
+        at_ms += apart_s * 1000
+        high, done = [row[0] for row in rows], [row[1] for row in rows]
+        seen = table(MANY, high=high, committed=done)
+        one_by_one = [
+            (row, weight)
+            for row, sampler in enumerate(single)
+            for _row, weight in sampler.take(
+                table(MANY[row : row + 1], high=[high[row]], committed=[done[row]]),
+                *(at_ms, epoch),
+            )
+        ]
+        assert whole.take(seen, at_ms, epoch) == one_by_one
+        chosen = [(row, float(row)) for row in range(3)]
+        at_once, by_rows = SampleColumns(), SampleColumns()
+        at_once.add("g", seen, chosen, epoch=epoch, ownership=None)
+        for each in chosen:
+            by_rows.add("g", seen, [each], epoch=epoch, ownership=None)
+        assert at_once.columns == by_rows.columns
