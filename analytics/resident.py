@@ -7,6 +7,7 @@ idle for a while. A few seconds after a job it returns memory that a warm sessio
 not need. A crash of Spark is a dead child, not a dead worker.
 
     in:   {"op": "run", "id": "7", "request": {…}}    {"op": "cancel", "id": "7"}
+          {"op": "warm", "id": ""}    start Spark before a job asks for it; no answer
     out:  {"event": "progress", "id": "7", "part": 0.4, "phase": "lag_by_queue"}
           {"event": "done", "id": "7", "summary": {…}}
           {"event": "failed", "id": "7", "error": "…"}
@@ -73,7 +74,7 @@ class Resident:
     ) -> None:
         self._emit = emit
         self._start = start or _start_from_environ
-        self._waiting: queue.Queue[tuple[str, JobRequest] | None] = queue.Queue()
+        self._waiting: queue.Queue[tuple[str, JobRequest | None] | None] = queue.Queue()
         self._cancelled: set[str] = set()
         self._running: str | None = None
         self._has_ended = False
@@ -95,11 +96,15 @@ class Resident:
             item = self._next(idle_seconds)
             if item is None or self._has_ended:
                 break
-            self._run(*item)
+            name, request = item
+            if request is None:
+                self._warm()
+            else:
+                self._run(name, request)
         if self._session is not None:
             self._session.stop()
 
-    def _next(self, idle_seconds: float) -> tuple[str, JobRequest] | None:
+    def _next(self, idle_seconds: float) -> tuple[str, JobRequest | None] | None:
         """Wait for a job, and give memory back meanwhile; None ends the work."""
         if self._session is not None:
             from analytics.session import give_javas_memory_back
@@ -119,6 +124,8 @@ class Resident:
             name = str(message["id"])
             if message["op"] == "cancel":
                 self._cancel(name)
+            elif message["op"] == "warm":
+                self._waiting.put((name, None))
             else:
                 self._waiting.put((name, _request_in(message)))
         except (ValueError, KeyError, TypeError, JobError) as error:
@@ -128,6 +135,16 @@ class Resident:
         self._cancelled.add(name)
         if self._running == name and self._session is not None:
             self._session.sparkContext.cancelJobGroup(name)
+
+    def _warm(self) -> None:
+        """Start Spark and import what jobs need; the next job tells what failed."""
+        try:
+            from analytics import jobs  # noqa: F401
+
+            if self._session is None:
+                self._session = self._start()
+        except Exception as error:  # the next job must still be served
+            logger.warning("Spark was not started ahead: %s", _first_line(error))
 
     def _run(self, name: str, request: JobRequest) -> None:
         from analytics.jobs import run_job
@@ -171,7 +188,7 @@ def _start_from_environ() -> SparkSession:
 
 def _request_in(message: dict[str, Any]) -> JobRequest:
     if message["op"] != "run":
-        raise JobError(f"no operation {message['op']!r}; there are run and cancel")
+        raise JobError(f"no operation {message['op']!r}; use run, cancel or warm")
     return JobRequest.from_json(json.dumps(message["request"]))
 
 

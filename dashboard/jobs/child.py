@@ -91,6 +91,10 @@ class AnalyticsChild:
                 if event["event"] in _ENDINGS:
                     return
 
+    def warm(self) -> None:
+        """Have the process start Spark before a job comes; returns at once."""
+        self._send({"op": "warm", "id": ""}, start=True)
+
     def cancel(self, name: str) -> None:
         """Ask a job to stop; its events continue until it has ended."""
         self._send({"op": "cancel", "id": name}, start=False)

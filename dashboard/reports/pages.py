@@ -82,6 +82,7 @@ from .writes import (
     cancel_report,
     delete_report,
     may_report,
+    start_ahead,
     start_report,
 )
 
@@ -156,6 +157,14 @@ def start(request: HttpRequest) -> HttpResponse:
         form.refuse(refusal)
         return _listed(request, form)
     return redirect("report", run.pk)
+
+
+@require_POST
+@requires(Role.OPERATOR, anywhere=True)
+def warm(_request: HttpRequest) -> HttpResponse:
+    """Start Spark while somebody fills in the form; the answer has no content."""
+    start_ahead()
+    return HttpResponse(status=204)
 
 
 @require_safe

@@ -14,7 +14,7 @@ from dashboard.models import JobRun
 from .retention import expire_reports
 from .runner import run_claimed
 from .writers.files import keep_files
-from .writes import RUN_TASK
+from .writes import RUN_TASK, WARM_TASK
 
 
 @shared_task(name=RUN_TASK, ignore_result=True)
@@ -24,6 +24,12 @@ def run(pk: int) -> bool:
     if has_run:
         keep_files(JobRun.objects.get(pk=pk))
     return has_run
+
+
+@shared_task(name=WARM_TASK, ignore_result=True)
+def warm() -> None:
+    """Start Spark for the report that somebody is about to ask for."""
+    CHILD.warm()
 
 
 @shared_task(name="dashboard.jobs.make_waiting", ignore_result=True)

@@ -9,6 +9,7 @@ from . import definition_pages, pages
 urlpatterns = [
     path("", pages.reports, name="reports"),
     path("start/", pages.start, name="start_report"),
+    path("warm/", pages.warm, name="warm_reports"),
     path("<int:pk>/", pages.report, name="report"),
     path("<int:pk>/status/", pages.status, name="report_status"),
     path("<int:pk>/cancel/", pages.cancel, name="cancel_report"),

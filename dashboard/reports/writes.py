@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -44,6 +45,9 @@ logger = logging.getLogger(__name__)
 
 REPORT = "report"
 RUN_TASK = "dashboard.jobs.run"
+WARM_TASK: Final = "dashboard.jobs.warm"
+WARM_SECONDS: Final = 60
+"""A wish to start Spark ahead that has waited for longer is dropped."""
 
 MOST_ACTIVE: Final = 100
 """Reports waiting or being made, whoever asked; those of schedules wait for room."""
@@ -208,6 +212,17 @@ def send(run: JobRun) -> None:
             _not_sent(run, error)
 
     transaction.on_commit(hand_over)
+
+
+def start_ahead() -> None:
+    """Ask the analytics worker to start Spark for a report that is about to come.
+
+    The process ends when idle, as after a report. Where the queue is away nothing is
+    said: whoever then asks for the report is told.
+    """
+    app = import_string(settings.CELERY_APPLICATION)
+    with suppress(OperationalError, RedisError):
+        app.send_task(WARM_TASK, args=(), expires=WARM_SECONDS)
 
 
 def _not_sent(run: JobRun, error: Exception) -> None:

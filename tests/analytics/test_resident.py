@@ -76,6 +76,33 @@ def test_a_job_that_fails_is_told_and_the_next_one_runs(tmp_path: Path) -> None:
     assert events[1]["error"] == "no Java here"
 
 
+def test_spark_that_cannot_be_started_ahead_is_told_by_the_job(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    two_epochs(tmp_path / "lake")
+    line = run_line("1", tmp_path / "lake", tmp_path / "out")
+    events = worked(['{"op": "warm", "id": ""}', line])
+    assert "no Java here" in caplog.text
+    assert [event["event"] for event in events if event["id"] == ""] == []
+    assert events[-1]["error"] == "no Java here"
+
+
+def test_spark_is_started_ahead_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(spark), "stop", lambda _self: None)
+    started: list[SparkSession] = []
+
+    def start() -> SparkSession:
+        started.append(spark)
+        return spark
+
+    two_epochs(tmp_path / "lake")
+    warm = '{"op": "warm", "id": ""}'
+    worked([warm, warm], start)
+    assert len(started) == 1
+
+
 def test_a_job_cancelled_while_it_waits_never_starts(tmp_path: Path) -> None:
     two_epochs(tmp_path / "lake")
     line = run_line("1", tmp_path / "lake", tmp_path / "out")

@@ -152,6 +152,7 @@ PAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "cancel_lab": _OPERATE,
     "reports": _READ,
     "start_report": _OPERATE,
+    "warm_reports": _OPERATE,
     "report": _READ,
     "report_status": _READ,
     "cancel_report": _OPERATE,

@@ -36,7 +36,7 @@ OWN = {
 }
 # Open to operators of anything: the form refuses what they may not operate.
 NAMED_IN_FORMS = {
-    *("group_hosted_add", "start_lab", "start_report"),
+    *("group_hosted_add", "start_lab", "start_report", "warm_reports"),
     *("alert_rule_new", "alert_silence_new"),
 }
 

@@ -40,7 +40,18 @@ function tendNames(cluster) {
   });
 }
 
+/** Spark takes seconds to start: it begins when the form is touched, once a visit. */
+function startAhead(form) {
+  const { warm } = form.dataset;
+  const body = new URLSearchParams({
+    csrfmiddlewaretoken: find("[name=csrfmiddlewaretoken]", form).value,
+  });
+  const ask = () => void fetch(warm, { method: "POST", body }).catch(() => null);
+  if (warm) form.addEventListener("focusin", ask, { once: true });
+}
+
 const form = find("[data-report-form]");
 if (form) tendPeriod(form);
+if (form) startAhead(form);
 const cluster = find("[data-suggest]");
 if (cluster) tendNames(cluster);

@@ -21,6 +21,15 @@ def test_nothing_runs_until_a_job_comes(make_child: MakeChild) -> None:
     assert make_child().pid is None
 
 
+def test_one_that_was_warmed_takes_the_job(make_child: MakeChild) -> None:
+    child = make_child(job1="done")
+    child.warm()
+    pid = child.pid
+    assert pid is not None
+    assert words(child, "1") == ["progress", "done"]
+    assert child.pid == pid
+
+
 def test_events_come_up_to_the_end_of_the_job(make_child: MakeChild) -> None:
     assert words(make_child(job1="done"), "1") == ["progress", "done"]
 

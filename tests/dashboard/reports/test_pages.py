@@ -9,11 +9,13 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from analytics import contracts as c
 from dashboard.config.celery import app
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.models import JobRun, Role
+from dashboard.reports.writes import WARM_TASK
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import overview
 
@@ -286,3 +288,24 @@ def test_downloads_of_what_is_not_there(sign_in: SignIn, lake: Path) -> None:
         "999/report.xlsx",
     ):
         assert client.get(f"/reports/{path}").status_code == 404, path
+
+
+def test_spark_is_started_ahead_by_those_who_may_ask_for_reports(
+    sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(app, "send_task", lambda name, **_more: asked.append(name))
+    assert sign_in(Role.VIEWER).post("/reports/warm/").status_code == 403
+    assert asked == []
+    assert sign_in(Role.OPERATOR).post("/reports/warm/").status_code == 204
+    assert asked == [WARM_TASK]
+
+
+def test_starting_ahead_says_nothing_of_a_queue_that_is_away(
+    sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_name: str, **_more: object) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(app, "send_task", refuse)
+    assert sign_in(Role.OPERATOR).post("/reports/warm/").status_code == 204

@@ -18,7 +18,7 @@ from .finished import finished_run
 
 def test_tasks_go_to_the_queue_of_analytics() -> None:
     app.loader.import_default_modules()
-    for task in (tasks.run, tasks.make_waiting, tasks.expire_old_reports):
+    for task in (tasks.run, tasks.warm, tasks.make_waiting, tasks.expire_old_reports):
         assert task.name in app.tasks
         route = app.amqp.router.route({}, task.name)
         assert route["queue"].name == ANALYTICS_QUEUE
