@@ -19,7 +19,6 @@ import pyarrow as pa
 from analytics import contracts as c
 from analytics.division import IN_USE, WEIGHTS, Candidate, Divider
 from analytics.lake.buckets import Bucket, read_epochs, read_groups
-from analytics.lake.ladder import QUEUES, dataset_of
 from analytics.lake.manifest import FileEntry
 from analytics.lake.storage import Storage
 from analytics.presence import Period
@@ -102,10 +101,6 @@ class BucketWork:
     has_lag: bool = False
     peak_files: Sequence[FileEntry] = ()
     rule: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def dataset(self) -> str:
-        return dataset_of(QUEUES, self.level) if self.level else c.SAMPLES
 
     def wants(self, group: str) -> bool:
         return (not self.groups or group in self.groups) and (
