@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pyspark import daemon
 
-from analytics.transforms import divisions, spread
+from analytics.transforms import tasks
 
-__all__ = ["divisions", "spread"]
+__all__ = ["tasks"]
 
 if __name__ == "__main__":
     daemon.manager()

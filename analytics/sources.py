@@ -15,10 +15,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  the usual name
-from pyspark.sql.pandas.types import from_arrow_schema
-
 from analytics import contracts as c
 from analytics.division import Candidate
 from analytics.errors import JobError
@@ -34,18 +30,9 @@ from analytics.lake.manifest import FileEntry, load_manifest
 from analytics.lake.storage import Storage
 from analytics.presence import Period
 from analytics.requests import JobRequest, iso, step_for
-from analytics.schemas import schema_of
-from analytics.transforms.bucket import BucketWork
-from analytics.transforms.epochs import told_epochs
-from analytics.transforms.lag import owners_seen
-from analytics.transforms.parts import (
-    REACH_MS,
-    merged_parts,
-    merged_peaks,
-    parts_of,
-    peaks_of,
-)
-from analytics.transforms.presence import queues_there
+from analytics.transforms.bucket import LAG_TABLES
+from analytics.transforms.measured import BucketWork
+from analytics.transforms.parts import REACH_MS
 
 _LOOK_BACK_MS: Final = 180_000
 """Time read before the period, to give its first step a rate."""
@@ -84,24 +71,6 @@ class Chosen:
     @property
     def last_ms(self) -> int:
         return max(file.last_ms for file in self.files)
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """What one job reads: parts and peaks of its steps, epochs, and facts about them.
-
-    Parts begin somewhat before the period, for the rate of its first step. `there` are
-    the queues that epochs name.
-    """
-
-    parts: DataFrame
-    peaks: DataFrame
-    seen: DataFrame
-    epochs: DataFrame
-    there: DataFrame
-    period: Period
-    source: Chosen
-    manifest_version: int
 
 
 def choose_source(
@@ -143,38 +112,6 @@ def period_of(source: Chosen, request: JobRequest) -> Period:
     return Period(since_ms, until_ms, step_seconds * 1000)
 
 
-def read_input(
-    spark: SparkSession, lake: Storage, request: JobRequest, source: Chosen
-) -> Input:
-    """Return the frames of a job over a source."""
-    period = period_of(source, request)
-    step_ms = period.step_ms
-    read = _Reader(spark, lake, request, *_span_of(source, period))
-    if source.level:
-        queues = read.rung(QUEUES, source.level)
-        parts = merged_parts(queues, step_ms)
-        peaks = merged_peaks(read.rung(PEAKS, source.level), step_ms)
-        seen = owners_seen(read.empty(c.SAMPLES), step_ms)
-    else:
-        samples = read.samples()
-        parts = parts_of(samples, step_ms, period.until_ms)
-        wanted = read.since(samples, period.since_ms)
-        peaks = peaks_of(wanted, step_ms, period.until_ms)
-        seen = owners_seen(wanted, step_ms)
-    listed = _epoch_files(lake, request, period)
-    epochs = read.only(read.files(c.EPOCHS, listed))
-    return Input(
-        parts=parts,
-        peaks=peaks,
-        seen=seen,
-        epochs=epochs,
-        there=queues_there(told_epochs(epochs)),
-        period=period,
-        source=source,
-        manifest_version=load_manifest(lake, c.SAMPLES).version,
-    )
-
-
 def plan_work(
     lake: Storage,
     request: JobRequest,
@@ -182,16 +119,26 @@ def plan_work(
     candidates: Sequence[Candidate],
     wanted: Collection[str],
 ) -> tuple[list[Bucket], BucketWork]:
-    """Return the buckets of a back-test over a source, and what is done with each."""
+    """Return the buckets of a job over a source, and what is done with each.
+
+    `wanted` are data sets to write.
+    """
+    has_lag = request.job == c.JOB_TRIAL or not LAG_TABLES.keys().isdisjoint(wanted)
     period = period_of(source, request)
     from_ms, until_ms = _span_of(source, period)
-    files = _files_of(lake, request, source.level, from_ms, until_ms)
+    files = _files_of(lake, request, QUEUES, source.level, (from_ms, until_ms))
+    peak_files: tuple[FileEntry, ...] = ()
+    if has_lag and source.level:
+        peak_files = _files_of(lake, request, PEAKS, source.level, (from_ms, until_ms))
     epoch_files = _epoch_files(lake, request, period)
     groups = sorted(set(request.groups))
+    clusters = {file.cluster for file in epoch_files}
+    if has_lag:  # queues have one without an epoch, too
+        clusters |= {file.cluster for file in files}
     buckets = plan_buckets(
         lake,
         files,
-        sorted({file.cluster for file in epoch_files}),
+        sorted(clusters),
         since_ms=from_ms,
         until_ms=until_ms,
         groups=groups,
@@ -202,12 +149,15 @@ def plan_work(
         files=files,
         epoch_files=epoch_files,
         groups=groups,
-        pattern=_matching(request.group_pattern),
+        pattern=matching(request.group_pattern) if request.group_pattern else "",
         from_ms=from_ms,
         until_ms=until_ms,
         period=period,
         candidates=candidates,
         wanted=wanted,
+        has_lag=has_lag,
+        peak_files=peak_files,
+        rule=request.rule,
     )
     return buckets, work
 
@@ -223,14 +173,14 @@ def _span_of(source: Chosen, period: Period) -> tuple[int, int]:
 
 
 def _files_of(
-    lake: Storage, request: JobRequest, level: int, from_ms: int, until_ms: int
+    lake: Storage, request: JobRequest, family: str, level: int, span: tuple[int, int]
 ) -> tuple[FileEntry, ...]:
-    clusters = request.clusters or None
+    (from_ms, until_ms), clusters = span, request.clusters or None
     if not level:
         listed = load_manifest(lake, c.SAMPLES).select(from_ms, until_ms, clusters)
         return tuple(listed)
     view = view_from(
-        lake, QUEUES, level, since_ms=from_ms, until_ms=until_ms, clusters=clusters
+        lake, family, level, since_ms=from_ms, until_ms=until_ms, clusters=clusters
     )
     return view.files
 
@@ -245,69 +195,8 @@ def _epoch_files(
     return tuple(listed)
 
 
-class _Reader:
-    """Frames over [from_ms, until_ms), of the clusters and groups asked for."""
-
-    def __init__(
-        self,
-        spark: SparkSession,
-        lake: Storage,
-        request: JobRequest,
-        from_ms: int,
-        until_ms: int,
-    ) -> None:
-        self._spark = spark
-        self._lake = lake
-        self._request = request
-        self._from_ms = from_ms
-        self._until_ms = until_ms
-
-    def samples(self) -> DataFrame:
-        span = self._from_ms, self._until_ms
-        listed = _files_of(self._lake, self._request, 0, *span)
-        return self._within(self.files(c.SAMPLES, listed))
-
-    def rung(self, family: str, level: int) -> DataFrame:
-        view = view_from(
-            self._lake,
-            family,
-            level,
-            since_ms=self._from_ms,
-            until_ms=self._until_ms,
-            clusters=self._request.clusters or None,
-        )
-        return self._within(self.files(dataset_of(family, level), view.files))
-
-    def files(self, dataset: str, listed: Sequence[FileEntry]) -> DataFrame:
-        if not listed:
-            return self.empty(dataset)
-        paths = sorted({self._lake.uri(file.path) for file in listed})
-        schema = from_arrow_schema(schema_of(dataset))
-        return self._spark.read.schema(schema).parquet(*paths)
-
-    def empty(self, dataset: str) -> DataFrame:
-        return self._spark.createDataFrame([], from_arrow_schema(schema_of(dataset)))
-
-    def only(self, frame: DataFrame) -> DataFrame:
-        request = self._request
-        if request.clusters:
-            frame = frame.where(F.col(c.CLUSTER).isin(*request.clusters))
-        if request.groups:
-            frame = frame.where(F.col(c.GROUP).isin(*request.groups))
-        if request.group_pattern:
-            frame = frame.where(F.col(c.GROUP).rlike(matching(request.group_pattern)))
-        return frame
-
-    def since(self, frame: DataFrame, since_ms: int) -> DataFrame:
-        return frame.where(F.col(c.TIME) >= moment(since_ms))
-
-    def _within(self, frame: DataFrame) -> DataFrame:
-        begun = self.since(self.only(frame), self._from_ms)
-        return begun.where(F.col(c.TIME) < moment(self._until_ms))
-
-
 def matching(pattern: str) -> str:
-    """Return Java's regular expression for a pattern of names with `*` and `?`.
+    """Return a regular expression for a pattern of names with `*` and `?`.
 
     No name takes long to compare: what stood for a `*` is never tried again.
     """
@@ -316,19 +205,9 @@ def matching(pattern: str) -> str:
         for part in re.split(r"\*+", pattern)
     )
     if not others:
-        return rf"(?s)\A{first}\z"
+        return rf"(?s)\A{first}\Z"
     *between, last = others
-    return rf"(?s)\A{first}{''.join(f'(?>.*?{part})' for part in between)}.*{last}\z"
-
-
-def _matching(pattern: str) -> str:
-    """Return the same for Python; nothing for no pattern."""
-    return matching(pattern).replace(r"\z", r"\Z") if pattern else ""
-
-
-def moment(ms: int) -> Any:
-    """Return a time as a column."""
-    return F.timestamp_millis(F.lit(ms))
+    return rf"(?s)\A{first}{''.join(f'(?>.*?{part})' for part in between)}.*{last}\Z"
 
 
 def _sources(lake: Storage, request: JobRequest) -> Iterator[Chosen]:

@@ -10,9 +10,9 @@ are not sorted; of these, each task skips what is not its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -24,7 +24,7 @@ from .manifest import FileEntry
 from .pruned import extremes, row_groups
 from .storage import Storage
 
-_NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER)
+_NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER, c.OWNER)
 _MANY: Final = 16
 """In a file with as many row groups, each holds few groups: its first one stands for
 all of them. Of other files, or where nothing is noted, the names of groups are read."""
@@ -66,6 +66,10 @@ def plan_buckets(
     """
     found: list[Bucket] = []
     for cluster in clusters:
+        rows = sum(file.rows for file in files if file.cluster == cluster)
+        if rows <= rows_each:  # no file has to be looked into
+            found.append(Bucket(cluster, "", ""))
+            continue
         weights: dict[str, int] = defaultdict(int)
         for file in files:
             if file.cluster == cluster:
@@ -125,17 +129,19 @@ def read_groups(
     since_ms: int,
     until_ms: int,
     groups: Sequence[str],
+    bucket: Bucket,
 ) -> Iterator[pa.Table]:
     """Yield tables that hold all rows of a span, of these groups, and some others.
 
-    `groups` are sorted, and the names in the tables are dictionaries. Raises
-    `FileNotFoundError` when a file is gone.
+    `groups` are sorted; none means all of the bucket. The names in the tables are
+    dictionaries. Raises `FileNotFoundError` when a file is gone.
     """
     names = [name for name in _NAMES if name in columns]
     for file in files:
         with storage.open_input(file.path) as source:
             opened = parquet.ParquetFile(source, read_dictionary=names)
             kept = row_groups(opened.metadata, since_ms, until_ms, groups)
+            kept = _within(opened.metadata, kept, bucket)
             if kept:
                 table = opened.read_row_groups(kept, columns=list(columns))
                 yield table.unify_dictionaries().combine_chunks()
@@ -151,12 +157,18 @@ def read_epochs(
             continue
         with storage.open_input(file.path) as source:
             opened = parquet.ParquetFile(source)
-            metadata = opened.metadata
-            place = metadata.schema.names.index(c.GROUP)
-            kept = []
-            for number in range(metadata.num_row_groups):
-                noted = extremes(metadata.row_group(number).column(place).statistics)
-                if noted is None or bucket.may_hold(*noted):
-                    kept.append(number)
+            every = range(opened.metadata.num_row_groups)
+            kept = _within(opened.metadata, every, bucket)
             if kept:
                 yield opened.read_row_groups(kept).cast(schema)
+
+
+def _within(metadata: Any, numbers: Iterable[int], bucket: Bucket) -> list[int]:
+    """Keep the row groups that can hold groups of a bucket."""
+    place = metadata.schema.names.index(c.GROUP)
+    kept = []
+    for number in numbers:
+        noted = extremes(metadata.row_group(number).column(place).statistics)
+        if noted is None or bucket.may_hold(*noted):
+            kept.append(number)
+    return kept

@@ -1,6 +1,6 @@
 """Spans of time cut at step boundaries, as Arrow and NumPy columns; no Spark.
 
-It does what `analytics.transforms.parts` and `presence` do for the jobs.
+It does what `analytics.transforms.steps` does for the jobs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The building blocks of jobs, from DataFrame to DataFrame, or on arrays of a bucket.
+"""The building blocks of jobs: on arrays of a bucket; on frames for roll-ups (`parts`).
 
-Only `spread` writes, and only `bucket` reads.
+Only `tasks` writes, and only `measured` reads.
 """

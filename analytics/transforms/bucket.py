@@ -1,256 +1,157 @@
-"""The back-test of one bucket of groups, from its files to its tables; no Spark.
+"""The tables of one bucket of groups, from what was measured of it; no Spark.
 
-Samples (or parts, from a rung of the roll-ups) are read as arrays, with numbers for
-queues, and sorted; files are sorted already, so that this takes little time. Whole
-groups, some at a time, become steps, are joined to the divisions of their epochs, and
-are spread over members by `analytics.spread`. Memory is bounded by the bucket, not by
-the lake.
+Each task makes all tables of a job in one pass: those of lag, and those of a back-test,
+for which steps are joined to the divisions of their epochs and spread over members by
+`analytics.spread`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from analytics import contracts as c
-from analytics.division import WEIGHTS, Candidate, Divider
-from analytics.lake.buckets import Bucket, read_epochs, read_groups
-from analytics.lake.ladder import QUEUES, dataset_of
-from analytics.lake.manifest import FileEntry
+from analytics.lake.buckets import Bucket
 from analytics.lake.storage import Storage
-from analytics.presence import Period
-from analytics.schemas import schema_of
 from analytics.spread import STEP_COLUMNS, Changes, StepRows, spread_tables
-from analytics.spread.shares import Ints
-from rmqcore.allocation import BALANCED
+from analytics.spread.shares import Ints, Values
+from analytics.spread.tables import TABLES as SPREAD_TABLES
 
-from .groups import Divisions, Groups, QueueKey, told_epochs, weights_of
-from .parts import OFFSETS, REACH_MS
-from .steps import (
-    AT,
-    CLAIM,
-    ENDS,
-    NONE,
-    QUEUE,
-    STEP,
-    Columns,
-    in_order,
-    joined,
-    parts_of_samples,
-    steps_of,
-    steps_there,
+from .groups import Divisions
+from .lag import CONSUMER, KEY
+from .measured import BucketWork, Measured, measured
+from .steps import NONE, QUEUE, Columns
+
+_TEXT: Final = pa.string()
+_TIME: Final = pa.timestamp("us", tz="UTC")
+_GROUP: Final = ((c.CLUSTER, _TEXT), (c.GROUP, _TEXT))
+_KNOWN: Final = tuple((name, pa.float64()) for name in (c.SECONDS, c.UNKNOWN_SECONDS))
+_RATES: Final = tuple((name, pa.float64()) for name in (c.IN_RATE, c.OUT_RATE))
+_COUNTS: Final = tuple((name, pa.int64()) for name in (c.QUEUE_COUNT, c.KNOWN_QUEUES))
+_LAGS: Final = (
+    (c.LAG_MEAN, pa.float64()),
+    *((name, pa.int64()) for name in (c.LAG_PEAK, c.LAG_LAST, c.LAG_MS_PEAK)),
 )
+_SUMS: Final = ((c.SINCE, _TIME), *_KNOWN, *_COUNTS, *_LAGS, *_RATES)
 
-_ROWS_AT_ONCE: Final = 150_000
-"""Rows of steps that are spread together, unless one group has more."""
-
-_NO_EPOCH: Final = schema_of(c.EPOCHS).empty_table()
-_KEY: Final = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID)
-_OF_SAMPLES: Final = (c.WEIGHT, c.MAX, c.COMMITTED)
-_OF_PARTS: Final = (
-    c.SECONDS,
-    c.LAG_SECONDS,
-    *(f"{offset}_{end}" for offset in OFFSETS for end in ENDS),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class BucketWork:
-    """What all buckets of a job have in common.
-
-    `level` is that of the source (0 for samples). Rows of [from, until) are read; they
-    begin before the period, for the rate of its first step. `groups` (sorted) and
-    `pattern`, a regular expression, narrow the groups; empty ones do not.
-    """
-
-    level: int
-    files: Sequence[FileEntry]
-    epoch_files: Sequence[FileEntry]
-    groups: Sequence[str]
-    pattern: str
-    from_ms: int
-    until_ms: int
-    period: Period
-    candidates: Sequence[Candidate]
-    wanted: Collection[str]
-
-    @property
-    def dataset(self) -> str:
-        return dataset_of(QUEUES, self.level) if self.level else c.SAMPLES
-
-    def wants(self, group: str) -> bool:
-        return (not self.groups or group in self.groups) and (
-            not self.pattern or re.match(self.pattern, group) is not None
-        )
+LAG_TABLES: Final[Mapping[str, Any]] = {
+    c.LAG_BY_QUEUE: pa.schema(
+        [
+            *_GROUP,
+            (c.TOPIC, _TEXT),
+            (c.BROKER, _TEXT),
+            (c.QUEUE_ID, pa.int32()),
+            (c.SINCE, _TIME),
+            *_KNOWN,
+            *_LAGS,
+            (c.OVER_SECONDS, pa.float64()),
+            *_RATES,
+        ]
+    ),
+    c.LAG_BY_GROUP: pa.schema([*_GROUP, *_SUMS]),
+    c.LAG_BY_TOPIC: pa.schema([*_GROUP, (c.TOPIC, _TEXT), *_SUMS]),
+    c.LAG_BY_CONSUMER: pa.schema(
+        [
+            *_GROUP,
+            (c.CLIENT_ID, _TEXT),
+            *(each for each in _SUMS if each[0] != c.LAG_PEAK),
+        ]
+    ),
+}
+TABLES: Final[Mapping[str, Any]] = {**LAG_TABLES, **SPREAD_TABLES}
+"""The schemas of the data sets, by name."""
 
 
 def bucket_tables(
     lake: Storage, bucket: Bucket, work: BucketWork
 ) -> Iterator[tuple[str, pa.Table]]:
     """Yield tables of data sets with the results of a bucket, some groups at a time."""
-    epochs = read_epochs(lake, work.epoch_files, bucket)
-    told = told_epochs(
-        pa.concat_tables([_NO_EPOCH, *epochs]),
-        lambda name: bucket.holds(name) and work.wants(name),
+    in_use = None
+    has_spread = not SPREAD_TABLES.keys().isdisjoint(work.wanted)
+    for found in measured(lake, bucket, work):
+        if work.has_lag:
+            yield from _lag_tables(bucket.cluster, found)
+        if has_spread and found.has_divided:
+            in_use = in_use or found.groups.strategies_in_use()
+            names, divided = found.names, found.divided
+            group_of = found.groups.group_of
+            most_added = max(0, *(each.added for each in work.candidates))
+            table = _step_table(found.of_epochs, divided, group_of)
+            moves = divided.moves(group_of[divided.queue], len(found.groups.names))
+            yield from spread_tables(
+                StepRows(table, names, most_added),
+                names,
+                work.candidates,
+                Changes(moves, in_use),
+                work.wanted,
+            )
+
+
+def _lag_tables(cluster: str, found: Measured) -> Iterator[tuple[str, pa.Table]]:
+    groups = found.groups
+    group, topic, broker, queue_id = (
+        pa.array([key[place] for key in groups.queues], kind)
+        for place, kind in enumerate((_TEXT, _TEXT, _TEXT, pa.int32()))
     )
-    groups = Groups(told, work.period.since_ms)
-    if not groups.names:
-        return
-    rows = _rows(lake, bucket, work, groups)
-    spans = in_order(groups.spans, QUEUE)
-    divider = Divider(work.candidates)
-    in_use = groups.strategies_in_use()
-    for begin, end in _stretches(groups, rows, work.period):
-        first, last = np.searchsorted(groups.group_of, [begin, end])
-        parts = _parts(_between(rows, first, last), work)
-        there = steps_there(_between(spans, first, last), work.period)
-        steps = steps_of(parts, there, work.period)
-        epochs_here = groups.of(begin, end)
-        if any(each.strategy == BALANCED for each in work.candidates):
-            weights = weights_of(steps, groups.queues)
-            epochs_here = [
-                each | {WEIGHTS: weights.get((each[c.GROUP], each[c.EPOCH]))}
-                for each in epochs_here
-            ]
-        divided = Divisions(divider, work.candidates, epochs_here, groups.number)
-        names = groups.epoch_names(begin, end)
-        most_added = max(0, *(each.added for each in work.candidates))
-        table = _step_table(steps, divided, groups.group_of)
-        moves = divided.moves(groups.group_of[divided.queue], len(groups.names))
-        yield from spread_tables(
-            StepRows(table, names, most_added),
-            names,
-            work.candidates,
-            Changes(moves, in_use),
-            work.wanted,
-        )
-
-
-def _rows(lake: Storage, bucket: Bucket, work: BucketWork, groups: Groups) -> Columns:
-    """Return the samples, or parts, of a bucket's queues, by queue and time."""
-    names = _OF_PARTS if work.level else _OF_SAMPLES
-    tables = read_groups(
-        lake,
-        [file for file in work.files if file.cluster == bucket.cluster],
-        (*_KEY, c.EPOCH, c.TIME, *names),
-        since_ms=work.from_ms,
-        until_ms=work.until_ms,
-        groups=groups.names,
+    queue = pa.array(found.queues[QUEUE])
+    yield _lag_table(
+        c.LAG_BY_QUEUE,
+        cluster,
+        found.queues,
+        {
+            c.GROUP: group.take(queue),
+            c.TOPIC: topic.take(queue),
+            c.BROKER: broker.take(queue),
+            c.QUEUE_ID: queue_id.take(queue),
+        },
     )
-    parts = [_numbered(table, work, groups.number) for table in tables]
-    columns = (QUEUE, c.EPOCH, AT, *((CLAIM, *OFFSETS) if not work.level else names))
-    rows = {
-        name: np.concatenate([np.empty(0, np.int64), *(part[name] for part in parts)])
-        if parts
-        else np.empty(0, np.int64)
-        for name in columns
+    names = pa.array(groups.names, _TEXT)
+    rows = found.by_group
+    of_group = {c.GROUP: _taken(names, rows[KEY])}
+    yield _lag_table(c.LAG_BY_GROUP, cluster, rows, of_group)
+    rows = found.by_topic
+    of_topic = {
+        name: _taken(pa.array([key[place] for key in groups.topics], _TEXT), rows[KEY])
+        for place, name in enumerate((c.GROUP, c.TOPIC))
     }
-    for name in _INTS & rows.keys():
-        rows[name] = rows[name].astype(np.int64, copy=False)
-    rows = in_order(rows, QUEUE, AT)
-    queue, epoch = rows[QUEUE], rows[c.EPOCH]
-    if np.any((epoch[1:] < epoch[:-1]) & (queue[1:] == queue[:-1])):
-        rows = in_order(rows, QUEUE, c.EPOCH)
-    return rows
-
-
-_INTS: Final = {QUEUE, c.EPOCH, AT, CLAIM, *OFFSETS, *_OF_PARTS[2:]}
-
-
-def _numbered(
-    table: pa.Table, work: BucketWork, number: Mapping[QueueKey, int]
-) -> Columns:
-    """Return the rows of numbered queues within the span that is read."""
-    at = _whole(table[c.TIME].cast(pa.timestamp("ms", tz="UTC")))
-    queue = _queue_numbers(table, number)
-    row = np.flatnonzero((queue >= 0) & (at >= work.from_ms) & (at < work.until_ms))
-    rows: Columns = {
-        QUEUE: queue[row],
-        AT: at[row],
-        c.EPOCH: _whole(table[c.EPOCH])[row],
+    yield _lag_table(c.LAG_BY_TOPIC, cluster, rows, of_topic)
+    rows = found.by_consumer
+    of_consumer = {
+        c.GROUP: _taken(names, rows[KEY]),
+        c.CLIENT_ID: _taken(pa.array(found.clients, _TEXT), rows[CONSUMER]),
     }
-    if not work.level:
-        claim = np.floor(table[c.WEIGHT].to_numpy()[row] * 1000 + 0.5).astype(np.int64)
-        rows[CLAIM] = np.minimum(claim, REACH_MS)
-        return rows | {name: _whole(table[name])[row] for name in OFFSETS}
-    for name in _OF_PARTS:
-        values = table[name]
-        rows[name] = (_whole(values) if name in _INTS else values.to_numpy())[row]
-    return rows
+    yield _lag_table(c.LAG_BY_CONSUMER, cluster, rows, of_consumer)
 
 
-def _whole(column: pa.ChunkedArray) -> Ints:
-    found: Ints = column.cast(pa.int64()).fill_null(NONE).to_numpy()
-    return found
+def _taken(names: pa.Array, number: Ints) -> pa.Array:
+    return names.take(pa.array(number))
 
 
-def _queue_numbers(table: pa.Table, number: Mapping[QueueKey, int]) -> Ints:
-    """Return the number of each row's queue, or -1.
-
-    Neighbouring rows are mostly of one queue: names are looked up once for each run of
-    them at most.
-    """
-    if not table.num_rows:
-        return np.empty(0, np.int64)
-    names = [table[name].combine_chunks() for name in _KEY[:3]]
-    names = [
-        each.chunk(0) if isinstance(each, pa.ChunkedArray) else each for each in names
-    ]
-    values = [each.dictionary.to_pylist() for each in names]
-    columns = [each.indices.to_numpy() for each in names]
-    columns.append(table[c.QUEUE_ID].to_numpy())
-    begins = np.zeros(table.num_rows, bool)
-    begins[0] = True
-    for column in columns:
-        begins[1:] |= column[1:] != column[:-1]
-    first = np.flatnonzero(begins)
-    code = np.zeros(len(first), np.int64)
-    for column in columns:
-        code = code * (int(column.max()) + 1) + column[first]
-    _codes, at, run = np.unique(code, return_index=True, return_inverse=True)
-    group, topic, broker, queue_id = (column[first[at]].tolist() for column in columns)
-    found = [
-        number.get((values[0][g], values[1][t], values[2][b], q), -1)
-        for g, t, b, q in zip(group, topic, broker, queue_id, strict=True)
-    ]
-    sizes = np.diff(np.append(first, table.num_rows))
-    return np.repeat(np.array(found, np.int64)[run], sizes)
+def _lag_table(
+    dataset: str, cluster: str, rows: Columns, names: Mapping[str, pa.Array]
+) -> tuple[str, pa.Table]:
+    schema = LAG_TABLES[dataset]
+    count = len(rows[c.SINCE])
+    arrays = []
+    for each in schema:
+        if each.name == c.CLUSTER:
+            arrays.append(pa.repeat(pa.scalar(cluster, _TEXT), count))
+        elif each.name in names:
+            arrays.append(names[each.name])
+        else:
+            arrays.append(_array(rows[each.name], each.type))
+    return dataset, pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _parts(rows: Columns, work: BucketWork) -> Columns:
-    step_ms = work.period.step_ms
-    if not work.level:
-        return parts_of_samples(rows, step_ms, work.period.until_ms)
-    return joined([rows | {STEP: rows[AT] // step_ms * step_ms}])
-
-
-def _stretches(
-    groups: Groups, rows: Columns, period: Period
-) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups that have no more than so many rows and steps together."""
-    steps = -(-(period.until_ms - period.since_ms) // period.step_ms)
-    count = len(groups.names)
-    sizes = np.bincount(groups.group_of, minlength=count) * steps
-    sizes += np.bincount(groups.group_of[rows[QUEUE]], minlength=count)
-    passed = np.cumsum(sizes)
-    begin = 0
-    while begin < count:
-        before = passed[begin - 1] if begin else 0
-        end = int(np.searchsorted(passed, before + _ROWS_AT_ONCE, side="right"))
-        end = max(end, begin + 1)
-        yield begin, end
-        begin = end
-
-
-def _between(rows: Columns, first: int, last: int) -> Columns:
-    """Return the rows of queues from one number up to another."""
-    begin, end = np.searchsorted(rows[QUEUE], [first, last])
-    return {name: values[begin:end] for name, values in rows.items()}
+def _array(values: Values, kind: pa.DataType) -> pa.Array:
+    if kind == _TIME:
+        return pa.array(values * 1000).cast(kind)
+    if pa.types.is_floating(kind):
+        return pa.array(values, kind, from_pandas=True)
+    return pa.array(values, kind, mask=values == NONE)
 
 
 def _step_table(steps: Columns, divided: Divisions, group_of: Ints) -> pa.Table:

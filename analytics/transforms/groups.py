@@ -87,10 +87,15 @@ def divided_epochs(told: Iterable[Epoch], since_ms: int) -> list[Epoch]:
             WEIGHTS: None,
         }
         for epoch in told
-        if (epoch[OVER] is None or epoch[OVER] > since_ms)
+        if _lasts(epoch, since_ms)
         and (epoch[c.MODE] or _CLUSTERING) == _CLUSTERING
         and epoch[c.MEMBERS]
     ]
+
+
+def _lasts(epoch: Epoch, since_ms: int) -> bool:
+    """Say whether an epoch was not over by then."""
+    return bool(epoch[OVER] is None or epoch[OVER] > since_ms)
 
 
 def queues_of(epoch: Epoch) -> list[QueueKey]:
@@ -101,20 +106,41 @@ def queues_of(epoch: Epoch) -> list[QueueKey]:
     ]
 
 
+def queues_named(
+    told: Iterable[Epoch], since_ms: int, *, divided_only: bool
+) -> set[QueueKey]:
+    """Return the queues of epochs that were not over by then, or are divided."""
+    epochs = (
+        divided_epochs(told, since_ms)
+        if divided_only
+        else (each for each in told if _lasts(each, since_ms))
+    )
+    return {key for epoch in epochs for key in queues_of(epoch)}
+
+
 class Groups:
     """The groups of a bucket, from their epochs: queues have numbers in order of names.
 
-    Only queues of epochs that are divided have one.
+    So have the groups, and the topics of each. Only queues that are given have numbers.
     """
 
-    def __init__(self, told: Sequence[Epoch], since_ms: int) -> None:
+    def __init__(
+        self, told: Sequence[Epoch], since_ms: int, queues: Iterable[QueueKey]
+    ) -> None:
         self.epochs = divided_epochs(told, since_ms)
-        self.names = sorted({epoch[c.GROUP] for epoch in self.epochs})
-        self.queues = sorted({key for epoch in self.epochs for key in queues_of(epoch)})
+        self.queues = sorted(queues)
         self.number = {key: number for number, key in enumerate(self.queues)}
-        group_at = {name: at for at, name in enumerate(self.names)}
+        self.names = sorted(
+            {key[0] for key in self.queues} | {each[c.GROUP] for each in self.epochs}
+        )
+        self.topics = sorted({key[:2] for key in self.queues})
+        self.at = {name: at for at, name in enumerate(self.names)}
+        topic_at = {key: at for at, key in enumerate(self.topics)}
         self.group_of: Ints = np.array(
-            [group_at[key[0]] for key in self.queues], np.int64
+            [self.at[key[0]] for key in self.queues], np.int64
+        )
+        self.topic_of: Ints = np.array(
+            [topic_at[key[:2]] for key in self.queues], np.int64
         )
         self._of_group = {
             name: list(epochs)
@@ -124,14 +150,19 @@ class Groups:
 
     def of(self, begin: int, end: int) -> list[Epoch]:
         """Return the epochs of a range of groups."""
-        return [each for name in self.names[begin:end] for each in self._of_group[name]]
+        return [
+            each
+            for name in self.names[begin:end]
+            for each in self._of_group.get(name, ())
+        ]
 
     def epoch_names(self, begin: int, end: int) -> EpochNames:
         """Return the names of the epochs of a range of groups."""
         epochs = self.of(begin, end)
-        at = {name: number for number, name in enumerate(self.names)}
         columns = {
-            c.GROUP_NO: pa.array([at[each[c.GROUP]] for each in epochs], pa.int64()),
+            c.GROUP_NO: pa.array(
+                [self.at[each[c.GROUP]] for each in epochs], pa.int64()
+            ),
             c.CLUSTER: pa.array([each[c.CLUSTER] for each in epochs], pa.string()),
             c.GROUP: pa.array([each[c.GROUP] for each in epochs], pa.string()),
             c.EPOCH: pa.array([each[c.EPOCH] for each in epochs], pa.int64()),
@@ -145,7 +176,7 @@ class Groups:
         """Return the strategies that the epochs of each group name, and who said so."""
         found: dict[tuple[int, str], str | None] = {}
         for at, name in enumerate(self.names):
-            for epoch in self._of_group[name]:
+            for epoch in self._of_group.get(name, ()):
                 key, source = (at, epoch[c.STRATEGY]), epoch[c.STRATEGY_SOURCE]
                 known = [each for each in (found.get(key), source) if each is not None]
                 found[key] = max(known, default=None)

@@ -150,13 +150,6 @@ def merged_peaks(peaks: DataFrame, step_ms: int) -> DataFrame:
     )
 
 
-def with_mean(parts: DataFrame) -> DataFrame:
-    """Add the mean lag; null where no sample knew it."""
-    return parts.withColumn(
-        c.LAG_MEAN, F.col(c.LAG_SECONDS) / F.nullif(F.col(c.SECONDS), F.lit(0.0))
-    )
-
-
 def floor(at: Column, step_ms: int) -> Column:
     """Return the step that a moment is in; both in ms."""
     return at - F.pmod(at, F.lit(step_ms))

@@ -1,8 +1,18 @@
-"""Steps of queues as arrays: what `parts`, `presence` and `lag` do for Spark's frames.
+"""What is known of queues in steps of equal length, as arrays; no Spark.
+
+Every queue has a row in every step in which an epoch names it, sampled or not.
+`seconds` of it are known, as claimed by samples; `unknown_seconds` are the rest, so
+that the two add up to the time that the queue was present. Where a committed offset is
+not known the lag is not known either, never 0.
+
+Rates come from the offsets at the end of a step and of the one before it, so that
+nothing between two samples is missed; where a step has no sample of its own, the
+samples around it are used.
 
 Rows are columns of one length, by name. Queues are numbers from 0, times are ms. An
-unknown number is NaN, an unknown epoch or time is `NONE`; where the time of an offset
-is `NONE`, the offset beside it means nothing.
+unknown number is NaN, and an unknown epoch, time or whole number `NONE`; where the time
+of an offset is `NONE`, the offset beside it means nothing. Lags and ages (`DETAIL`) are
+there if they are among the samples or parts.
 """
 
 from __future__ import annotations
@@ -16,8 +26,10 @@ from analytics import contracts as c
 from analytics.presence import Period
 from analytics.spread.shares import STEP_COLUMNS, Flags, Floats, Ints, Values
 
-from .lag import LONGEST_GAP_MS
 from .parts import OFFSETS, REACH_MS
+
+LONGEST_GAP_MS: Final = 180_000
+"""Offsets further apart than this (and two steps) give no rate: the gap is too long."""
 
 Columns: TypeAlias = dict[str, Values]
 """Whole numbers, or others: the names tell."""
@@ -31,11 +43,27 @@ OVER: Final = "over"
 LENGTH: Final = "length"
 
 NONE: Final = -1
-"""Of an epoch or a time; both are counted from 0 or later."""
+"""Of an epoch, a time, a lag or an age; all are counted from 0 or later."""
+
+CLAIMED: Final = "claimed"
+"""Seconds that samples claim under an epoch's number, within its time or not: the first
+sample of a new epoch may claim time of the one before."""
+
+WHOLE: Final = "whole"
+"""Seconds of the step that are within the period."""
+
+DETAIL: Final = (
+    c.LAG_PEAK,
+    c.LAG_LAST,
+    c.LAG_LAST_AT,
+    c.LAG_MS_PEAK,
+    c.OVER_SECONDS,
+)
+"""What tables of lag have and a back-test has no use for."""
 
 ENDS: Final = ("first_at", "first", "last_at", "last")
 _KEY: Final = (QUEUE, c.EPOCH, STEP)
-_FOUND: Final = (QUEUE, *STEP_COLUMNS[1:])
+_FOUND: Final = (QUEUE, *STEP_COLUMNS[1:], CLAIMED, WHOLE, *DETAIL)
 
 
 def in_order(rows: Columns, *key: str) -> Columns:
@@ -51,33 +79,53 @@ def parts_of_samples(samples: Columns, step_ms: int, until_ms: int) -> Columns:
     """
     begin = samples[AT] - samples[CLAIM]
     if np.any(begin >= until_ms):
-        samples = _where(samples, begin < until_ms)
+        samples = where(samples, begin < until_ms)
         begin = samples[AT] - samples[CLAIM]
     at = samples[AT]
-    lag = _lag(samples)
-    # A moment belongs to the step that ends with it.
-    own = (at - 1) // step_ms * step_ms
+    lag = known_of(lag_of(samples))
+    own = step_of_moment(at, step_ms)
     piece = np.maximum(np.minimum(at, until_ms) - np.maximum(begin, own), 0) / 1000
     known = np.where(np.isnan(lag), 0.0, 1.0)
     queue, epoch = samples[QUEUE], samples[c.EPOCH]
-    first = _first((queue, epoch, own))
+    first = firsts((queue, epoch, own))
     parts = {QUEUE: queue[first], c.EPOCH: epoch[first], STEP: own[first]}
-    parts[c.SECONDS] = _sums(piece * known, first)
-    told = _sums(known, first) > 0
-    summed = _sums(np.nan_to_num(lag) * piece, first)
-    parts[c.LAG_SECONDS] = np.where(told, summed, np.nan)
+    parts[c.SECONDS] = sums(piece * known, first)
+    parts[c.LAG_SECONDS] = sums_known(lag * piece, first)
     for offset in OFFSETS:
         parts |= _ends(offset, samples[offset], at, first)
-    row, step = _cut(begin, own, step_ms)
-    piece = _overlap(begin[row], until_ms, step, step_ms)
+    row, step = cut(begin, own, step_ms)
+    piece_before = _overlap(begin[row], until_ms, step, step_ms)
     before = {
         QUEUE: queue[row],
         c.EPOCH: epoch[row],
         STEP: step,
-        c.SECONDS: piece * known[row],
-        c.LAG_SECONDS: lag[row] * piece,
+        c.SECONDS: piece_before * known[row],
+        c.LAG_SECONDS: lag[row] * piece_before,
     }
+    if c.LAG_MS in samples:
+        detail = _detail(samples, piece)
+        parts |= _merged_detail(detail, first)
+        earlier = {name: values[row] for name, values in samples.items()}
+        before |= _detail(earlier, piece_before)
     return joined([parts, before])
+
+
+def lag_of(samples: Columns) -> Ints:
+    """Return how far behind a queue was, `NONE` where that is not known.
+
+    An offset may be committed after the maximum was read and be ahead of it: the lag is
+    then 0.
+    """
+    is_known = (samples[c.MAX] != NONE) & (samples[c.COMMITTED] != NONE)
+    behind = np.maximum(samples[c.MAX] - samples[c.COMMITTED], 0)
+    found: Ints = np.where(is_known, behind, NONE)
+    return found
+
+
+def step_of_moment(at: Ints, step_ms: int) -> Ints:
+    """Return the step of moments: a moment belongs to the step that ends with it."""
+    found: Ints = (at - 1) // step_ms * step_ms
+    return found
 
 
 def steps_there(spans: Columns, period: Period) -> Columns:
@@ -90,7 +138,7 @@ def steps_there(spans: Columns, period: Period) -> Columns:
     ahead = period.until_ms + REACH_MS
     over = np.where(spans[OVER] == NONE, ahead, spans[OVER])
     end = np.minimum(over, ahead)
-    row, step = _cut(begin, end, period.step_ms)
+    row, step = cut(begin, end, period.step_ms)
     within = np.minimum(end, period.until_ms)[row]
     return {
         QUEUE: spans[QUEUE][row],
@@ -104,7 +152,8 @@ def steps_of(parts: Columns, there: Columns, period: Period) -> Columns:
     """Return what is known of queues in steps of a period, by queue, epoch and step.
 
     A queue of an epoch without a step in `there` is taken to be present in the steps
-    that its samples claim time of.
+    that its samples claim time of. Steps in which an epoch did not name the queue are
+    among these, as samples may claim time there.
     """
     step_ms = period.step_ms
     rows = _merged(joined([parts, there]))
@@ -112,7 +161,7 @@ def steps_of(parts: Columns, there: Columns, period: Period) -> Columns:
         return {name: np.empty(0, np.int64) for name in _FOUND}
     queue, epoch, step = (rows[name] for name in _KEY)
     whole = _overlap(period.since_ms, period.until_ms, step, step_ms)
-    of_epoch = _first((queue, epoch))
+    of_epoch = firsts((queue, epoch))
     is_told = np.logical_or.reduceat(~np.isnan(rows[LENGTH]), of_epoch)
     sizes = np.diff(np.append(of_epoch, len(queue)))
     untold = np.where(np.repeat(is_told, sizes), 0.0, whole)
@@ -130,13 +179,29 @@ def steps_of(parts: Columns, there: Columns, period: Period) -> Columns:
         c.LAG_MEAN: mean,
         c.IN_RATE: _rates(c.MAX, rows, step_ms),
         c.OUT_RATE: _rates(c.COMMITTED, rows, step_ms),
+        CLAIMED: claimed,
+        WHOLE: whole,
+        **{name: rows[name] for name in DETAIL if name in rows},
     }
-    return _where(found, (whole > 0) & (length > 0))
+    return where(found, whole > 0)
+
+
+def of_epochs(steps: Columns) -> Columns:
+    """Keep the rows of queues while their epoch lasted, for results by epoch."""
+    length = length_of(steps)
+    return steps if np.all(length > 0) else where(steps, length > 0)
+
+
+def length_of(steps: Columns) -> Floats:
+    """Return how long each row's queue was present in its step."""
+    found: Floats = steps[c.SECONDS] + steps[c.UNKNOWN_SECONDS]
+    return found
 
 
 def joined(tables: Sequence[Columns]) -> Columns:
     """Return the rows of all; what a table lacks is unknown there."""
     sizes = [len(table[QUEUE]) for table in tables]
+    has_detail = any(c.LAG_PEAK in table for table in tables)
     return {
         name: np.concatenate(
             [
@@ -145,6 +210,7 @@ def joined(tables: Sequence[Columns]) -> Columns:
             ]
         )
         for name, nothing in _NOTHING.items()
+        if has_detail or name not in DETAIL
     }
 
 
@@ -154,21 +220,23 @@ _NOTHING: Final[Mapping[str, int | float]] = {
     c.LAG_SECONDS: np.nan,
     LENGTH: np.nan,
     **{f"{offset}_{end}": NONE for offset in OFFSETS for end in ENDS},
+    **dict.fromkeys(DETAIL[:-1], NONE),
+    c.OVER_SECONDS: np.nan,
 }
 
 
 def _merged(rows: Columns) -> Columns:
     """Sort rows by queue, epoch and step, and make one of those that have the same."""
     rows = in_order(rows, *_KEY)
-    first = _first([rows[name] for name in _KEY])
+    first = firsts([rows[name] for name in _KEY])
     if len(first) == len(rows[QUEUE]):
         return rows
     part = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(rows[QUEUE]))))
-    told = _sums(np.where(np.isnan(rows[c.LAG_SECONDS]), 0.0, 1.0), first) > 0
-    summed = _sums(np.nan_to_num(rows[c.LAG_SECONDS]), first)
     found: Columns = {name: rows[name][first] for name in _KEY}
-    found[c.SECONDS] = _sums(rows[c.SECONDS], first)
-    found[c.LAG_SECONDS] = np.where(told, summed, np.nan)
+    found[c.SECONDS] = sums(rows[c.SECONDS], first)
+    found[c.LAG_SECONDS] = sums_known(rows[c.LAG_SECONDS], first)
+    if c.LAG_PEAK in rows:
+        found |= _merged_detail(rows, first)
     found[LENGTH] = np.fmax.reduceat(rows[LENGTH], first)
     for offset in OFFSETS:
         for end, place in (("first", 0), ("last", -1)):
@@ -194,7 +262,7 @@ def _rates(offset: str, rows: Columns, step_ms: int) -> Floats:
     )
     count = len(own)
     place = np.arange(count)
-    begins = _first((rows[QUEUE],))
+    begins = firsts((rows[QUEUE],))
     sizes = np.diff(np.append(begins, count))
     begin, end = np.repeat(begins, sizes), np.repeat(begins + sizes, sizes)
     before = np.maximum.accumulate(np.where(own_at != NONE, place, -1))
@@ -223,12 +291,27 @@ def _rates(offset: str, rows: Columns, step_ms: int) -> Floats:
     return found
 
 
-def _lag(samples: Columns) -> Floats:
-    """Return how far behind a queue was; an offset may be committed after the maximum
-    was read and be ahead of it: the lag is then 0."""
-    is_known = (samples[c.MAX] != NONE) & (samples[c.COMMITTED] != NONE)
-    behind = np.maximum(samples[c.MAX] - samples[c.COMMITTED], 0)
-    return np.where(is_known, behind, np.nan)
+def _detail(samples: Columns, piece: Floats) -> Columns:
+    """Return the lag and age of samples as `DETAIL` of the pieces that they claim."""
+    lag, age = lag_of(samples), samples[c.LAG_MS]
+    is_aged = (lag != NONE) & (age != NONE)
+    return {
+        c.LAG_PEAK: lag,
+        c.LAG_LAST: lag,
+        c.LAG_LAST_AT: np.where(lag != NONE, samples[AT], NONE),
+        c.LAG_MS_PEAK: age,
+        c.OVER_SECONDS: np.where(is_aged, piece * (age > c.OVER_MS), np.nan),
+    }
+
+
+def _merged_detail(rows: Columns, first: Ints) -> Columns:
+    return {
+        c.LAG_PEAK: most(rows[c.LAG_PEAK], first),
+        c.LAG_LAST: last_by(rows[c.LAG_LAST], rows[c.LAG_LAST_AT], first),
+        c.LAG_LAST_AT: most(rows[c.LAG_LAST_AT], first),
+        c.LAG_MS_PEAK: most(rows[c.LAG_MS_PEAK], first),
+        c.OVER_SECONDS: sums_known(rows[c.OVER_SECONDS], first),
+    }
 
 
 def _ends(offset: str, value: Ints, at: Ints, first: Ints) -> Columns:
@@ -254,8 +337,11 @@ def _edges(part: Ints, place: int) -> Ints:
     return np.concatenate([[0], changes + 1])
 
 
-def _first(key: Sequence[Ints]) -> Ints:
-    """Return where rows that are sorted by a key have another one than before."""
+def firsts(key: Sequence[Ints]) -> Ints:
+    """Return where rows that are sorted by a key have another one than before.
+
+    The functions below take this, and return a value for each key.
+    """
     count = len(key[0])
     begins = np.zeros(count, bool)
     begins[:1] = True
@@ -264,14 +350,55 @@ def _first(key: Sequence[Ints]) -> Ints:
     return np.flatnonzero(begins)
 
 
-def _sums(values: Values, first: Ints) -> Floats:
+def sums(values: Values, first: Ints) -> Floats:
+    """Add up numbers, all of which are known."""
     if not len(first):
         return np.empty(0)
     found: Floats = np.add.reduceat(values, first)
     return found
 
 
-def _where(rows: Columns, mask: Flags) -> Columns:
+def sums_known(values: Floats, first: Ints) -> Floats:
+    """Add up the numbers that are known; NaN where none is."""
+    is_known = ~np.isnan(values)
+    summed = sums(np.where(is_known, values, 0.0), first)
+    return np.where(sums(is_known.astype(np.int64), first) > 0, summed, np.nan)
+
+
+def means(values: Floats, weight: Floats, first: Ints) -> Floats:
+    """Return means over the rows where a number is known; NaN where none weighs."""
+    is_known = ~np.isnan(values)
+    total = sums(np.where(is_known, weight, 0.0), first)
+    summed = sums(np.where(is_known, values, 0.0) * weight, first)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, summed / total, np.nan)
+
+
+def most(values: Values, first: Ints) -> Values:
+    """Return the greatest number; `NONE` is less than any, and NaN does not count."""
+    if not len(first):
+        return values[:0]
+    found: Values = np.fmax.reduceat(values, first)
+    return found
+
+
+def last_by(values: Ints, at: Ints, first: Ints) -> Ints:
+    """Return the values of the latest time; `NONE` where no time is known."""
+    if not len(first):
+        return values[:0]
+    key = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(at))))
+    latest = np.lexsort((at, key))[np.append(first[1:], len(at)) - 1]
+    found: Ints = np.where(at[latest] != NONE, values[latest], NONE)
+    return found
+
+
+def known_of(values: Ints) -> Floats:
+    """Return whole numbers as others: NaN for `NONE`."""
+    return np.where(values == NONE, np.nan, values)
+
+
+def where(rows: Columns, mask: Flags) -> Columns:
+    """Keep some rows."""
     return {name: values[mask] for name, values in rows.items()}
 
 
@@ -291,7 +418,7 @@ def _order(key: Sequence[Ints]) -> Ints:
     return np.argsort(packed, kind="stable")
 
 
-def _cut(begin: Ints, end: Ints, step_ms: int) -> tuple[Ints, Ints]:
+def cut(begin: Ints, end: Ints, step_ms: int) -> tuple[Ints, Ints]:
     """Return for each step that spans reach into the row of the span, and the step."""
     first = begin // step_ms * step_ms
     count = np.where(begin < end, (end - 1 - first) // step_ms + 1, 0)

@@ -4,8 +4,8 @@ The pandas function gets the samples of one epoch at a time and gives, for each 
 and step, its scores and what each member would have had: one pass, kept in memory, from
 which the job's three large data sets are written. That is still less than the job does:
 it has no drain times and no ranks, nothing about members without queues, and only rates
-within the epoch, so that it needs no neighbour. Epochs and samples are read, and queues
-divided, by the very same code.
+within the epoch, so that it needs no neighbour. Queues are divided by the very same
+code.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from analytics.presence import Period
 from analytics.requests import JobRequest
 from analytics.session import SessionSettings, start_session
 from analytics.sources import choose_source, period_of
-from analytics.transforms.epochs import EPOCH_KEY, OVER, newest_epochs, told_epochs
-from analytics.transforms.lag import LONGEST_GAP_MS
 from analytics.transforms.parts import REACH_MS
+from analytics.transforms.steps import LONGEST_GAP_MS
+from benchmarks.backtest.epochs import EPOCH_KEY, OVER, newest_epochs, told_epochs
 
 SCORED = (
     "cluster string, group string, epoch long, strategy string, since long, "

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from pyarrow import parquet
@@ -13,13 +13,15 @@ from analytics.errors import JobCancelledError, JobError
 from analytics.jobs import run_job
 from analytics.requests import JobRequest
 from rmqcore.allocation import scores
+from tests.analytics import in_process
 from tests.analytics.lakes import two_epochs
 from tests.analytics.rows import MINUTE, START_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+_SLOW: Final = pytest.mark.timeout(1800)
 
 
 class Output:
@@ -35,11 +37,21 @@ class Output:
         return sorted(rows, key=lambda row: [row[name] for name in order])
 
 
-@pytest.fixture(scope="module")
-def output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Output:
+@pytest.fixture(
+    scope="module",
+    params=["here", pytest.param("spark", marks=[pytest.mark.spark, _SLOW])],
+)
+def output(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Output:
+    """Return a report that was made here, and by tasks of Spark."""
+    start = in_process.session
+    if request.param == "spark":
+        spark = request.getfixturevalue("spark")
+        start = lambda: spark  # noqa: E731
     folder = tmp_path_factory.mktemp("job")
     two_epochs(folder / "lake")
-    request = JobRequest(
+    asked = JobRequest(
         job=c.JOB_REPORT,
         lake=str(folder / "lake"),
         output=str(folder / "out"),
@@ -48,7 +60,7 @@ def output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Out
         added_members=(1,),
     )
     phases: list[str] = []
-    summary = run_job(lambda: spark, request, lambda _part, phase: phases.append(phase))
+    summary = run_job(start, asked, lambda _part, phase: phases.append(phase))
     return Output(folder / "out", summary, phases)
 
 
@@ -180,9 +192,7 @@ def _any_part(folder: Path) -> Path:
     return next(folder.glob("*.parquet"))
 
 
-def test_a_part_of_the_period_still_has_rates(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_part_of_the_period_still_has_rates(tmp_path: Path) -> None:
     two_epochs(tmp_path / "lake")
     request = JobRequest(
         job=c.JOB_LAG,
@@ -194,7 +204,7 @@ def test_a_part_of_the_period_still_has_rates(
         clusters=("hangzhou",),
         step_seconds=10,
     )
-    run_job(lambda: spark, request, lambda *_: None)
+    run_job(in_process.session, request, lambda *_: None)
     rows = parquet.read_table(tmp_path / "out" / c.LAG_BY_QUEUE).to_pylist()
     assert sorted(row[c.IN_RATE] for row in rows) == [10, 10, 10, 50]
 
@@ -210,9 +220,7 @@ def test_nothing_to_read_is_said_before_spark_starts(tmp_path: Path) -> None:
         run_job(never, request, lambda *_: None)
 
 
-def test_a_job_stops_where_its_progress_says_so(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_job_stops_where_its_progress_says_so(tmp_path: Path) -> None:
     two_epochs(tmp_path / "lake")
 
     def stop(part: float, _phase: str) -> None:
@@ -221,5 +229,5 @@ def test_a_job_stops_where_its_progress_says_so(
 
     request = JobRequest(c.JOB_LAG, str(tmp_path / "lake"), str(tmp_path / "out"))
     with pytest.raises(JobCancelledError):
-        run_job(lambda: spark, request, stop)
+        run_job(in_process.session, request, stop)
     assert not (tmp_path / "out" / c.SUMMARY).exists()

@@ -47,7 +47,7 @@ def test_a_remote_master_gets_our_packages(tmp_path: Path) -> None:
     archive = configuration(settings)["spark.submit.pyFiles"]
     with zipfile.ZipFile(archive) as packed:
         names = set(packed.namelist())
-    assert {"analytics/transforms/divisions.py", "rmqcore/errors.py"} <= names
+    assert {"analytics/transforms/tasks.py", "rmqcore/errors.py"} <= names
     assert "spark.driver.host" not in configuration(settings)
 
 

@@ -30,6 +30,7 @@ from analytics.sources import choose_source
 from dashboard.collector.samples import SampleColumns, Sampler
 from rmqcore.model.columns import Column, QueueKey, Reason
 from rmqcore.model.snapshot import QueueTable
+from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import SECOND, START_MS
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+"""The roll-ups are made by Spark; reports of them are read here."""
 
 LASTS: Final = 25 * 60
 """Seconds that are looked at; the period asked for is longer, and ends on no step."""
@@ -146,9 +148,7 @@ def seen(group: Group, at: int) -> QueueTable:
     )
 
 
-def reported(
-    spark: SparkSession, lake: Path, level: int, step: int
-) -> dict[str, list[dict[str, Any]]]:
+def reported(lake: Path, level: int, step: int) -> dict[str, list[dict[str, Any]]]:
     """Run a report over the whole play from a source, and return its tables."""
 
     def choose(storage: Storage, request: JobRequest) -> Any:
@@ -167,7 +167,7 @@ def reported(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "choose_source", choose)
-        summary = run_job(lambda: spark, request, lambda *_: None)
+        summary = run_job(in_process.session, request, lambda *_: None)
     assert summary["source"] == (dataset_of("queues", level) if level else c.SAMPLES)
     return {
         name: parquet.read_table(output / name).to_pylist() for name in summary["rows"]
@@ -205,10 +205,10 @@ def steps_of(first: int, step: int) -> Iterator[tuple[int, set[int]]]:
 
 @pytest.mark.parametrize(("level", "step"), [(0, 10), (0, 60), (60, 60), (600, 600)])
 def test_known_and_unknown_make_up_the_period(
-    spark: SparkSession, played: tuple[Path, list[Group]], level: int, step: int
+    played: tuple[Path, list[Group]], level: int, step: int
 ) -> None:
     lake, groups = played
-    tables = reported(spark, lake, level, step)
+    tables = reported(lake, level, step)
     by_queue = {
         (
             row[c.GROUP],

@@ -11,18 +11,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analytics import contracts as c
+from analytics import sources
 from analytics.errors import JobError
 from analytics.holding import QUIET, Threshold, step
 from analytics.jobs import run_job
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
+from analytics.transforms.trial import (
+    FIRED,
+    MOST_GROUPS,
+    OPEN_MS,
+    OTHERS,
+    SERIES,
+    STILL_OPEN,
+    UNKNOWN_MS,
+    Tried,
+)
+from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import MINUTE, SECOND, START_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 SWEEP_MS = 10 * SECOND
 Sweep = Sequence[tuple[int, int] | None]
@@ -78,8 +88,8 @@ def at(number: int) -> int:
 class Trials:
     """Runs trials over one lake."""
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self._spark = spark
+    def __init__(self, start: Any, folder: Path) -> None:
+        self._start = start
         self.lake = folder / "lake"
         self._folder = folder
         self._count = 0
@@ -100,12 +110,27 @@ class Trials:
             rule=rule,
             **more,
         )
-        return run_job(lambda: self._spark, request, lambda *_: None)
+        return run_job(self._start, request, lambda *_: None)
 
 
 @pytest.fixture
-def trials(spark: SparkSession, tmp_path: Path) -> Trials:
-    return Trials(spark, tmp_path)
+def trials(tmp_path: Path) -> Trials:
+    return Trials(in_process.session, tmp_path)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(1800)
+def test_tasks_of_spark_try_the_same(
+    spark: SparkSession, trials: Trials, tmp_path: Path
+) -> None:
+    write_lake(trials.lake, lags([0, 60, 60, 10], [0, 50, 50, 50]))
+    write_lake(trials.lake, lags([0] * 9), group="refunds")
+    rule = {"kind": "lag", "limit": 100}
+    there = Trials(lambda: spark, tmp_path / "there")
+    there.lake = trials.lake
+    found = there.run(rule, group_pattern="*e*")
+    assert found == trials.run(rule, group_pattern="*e*")
+    assert opened(found) == [("settlement", at(1), at(3))]
 
 
 def opened(summary: dict[str, Any]) -> list[tuple[str, int, int | None]]:
@@ -254,9 +279,13 @@ def test_a_group_that_the_lake_does_not_know(trials: Trials) -> None:
         trials.run(rule, groups=("payments",))
 
 
-def test_any_history_has_the_openings_of_a_plain_loop(trials: Trials) -> None:
+@pytest.mark.parametrize("seed", range(8, 14))
+def test_any_history_has_the_openings_of_a_plain_loop(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     """Several groups at random, with queues and sweeps that are not known."""
-    chance = random.Random(8)
+    chance = random.Random(seed)
+    monkeypatch.setattr(sources, "ROWS_A_BUCKET", 300 * (seed - 7))
     expected = {}
     for group in ("alpha", "beta", "gamma", "delta"):
         sweeps: dict[int, Sweep] = {0: [(0, 0)] * 3}
@@ -302,3 +331,43 @@ def _looped(
         if standing.fires and not before:
             times.append(at(number))
     return times
+
+
+def test_buckets_are_counted_together() -> None:
+    """However groups are put into buckets, the same are listed, with one series."""
+    chance = random.Random(3)
+    rows: list[dict[str, Any]] = [
+        {
+            c.GROUP: f"group-{number:03}",
+            FIRED: chance.randrange(4),
+            OPEN_MS: chance.randrange(3),
+            UNKNOWN_MS: chance.randrange(2),
+            STILL_OPEN: chance.randrange(2),
+            OTHERS: [chance.randrange(5), chance.randrange(5)],
+            SERIES: {"values": [number]},
+        }
+        for number in range(3 * MOST_GROUPS)
+    ]
+    in_order = sorted(
+        rows, key=lambda row: (row[FIRED], row[OPEN_MS], row[UNKNOWN_MS]), reverse=True
+    )
+    names = [row[c.GROUP] for row in in_order[:MOST_GROUPS]]
+    numbers = [row[SERIES]["values"] for row in in_order[:1]]
+    others = [sum(row[OTHERS][place] for row in rows) for place in range(2)]
+    for size in (1, 7, MOST_GROUPS + 1, len(rows)):
+        whole = Tried()
+        whole.merge(Tried())
+        for begin in range(0, len(rows), size):
+            part = Tried()
+            for row in rows[begin : begin + size]:
+                part.add(dict(row))
+            whole.merge(part)
+        assert [row[c.GROUP] for row in whole.listed] == names
+        assert [row[SERIES]["values"] for row in whole.listed if SERIES in row] == (
+            numbers
+        )
+        assert whole.group_count == len(rows)
+        assert whole.totals[FIRED] == sum(row[FIRED] for row in rows)
+        assert whole.fired_groups == sum(row[FIRED] > 0 for row in rows)
+        assert whole.unknown_groups == sum(row[UNKNOWN_MS] for row in rows)
+        assert whole.others == others

@@ -53,13 +53,17 @@ def planned(storage: Storage, rows_each: int, groups: list[str]) -> list[Bucket]
     )
 
 
-def rows_of(storage: Storage, names: list[str]) -> list[tuple[object, ...]]:
+def rows_of(
+    storage: Storage, names: list[str], bucket: Bucket
+) -> list[tuple[object, ...]]:
     keys = (c.GROUP, c.QUEUE_ID, c.TIME)
     return [
         tuple(row[key] for key in keys)
-        for table in read_groups(storage, files(storage), keys, groups=names, **SPAN)
+        for table in read_groups(
+            storage, files(storage), keys, groups=names, bucket=bucket, **SPAN
+        )
         for row in table.to_pylist()
-        if row[c.GROUP] in names
+        if bucket.holds(row[c.GROUP])
     ]
 
 
@@ -81,13 +85,16 @@ def test_buckets_hold_all_groups_once(storage: Storage, rows_each: int) -> None:
     assert len(sizes) == min(len(NAMES), -(-total // rows_each))
 
 
-def test_a_bucket_has_each_row_of_its_groups_once(storage: Storage) -> None:
+@pytest.mark.parametrize("are_named", [True, False])
+def test_a_bucket_has_each_row_of_its_groups_once(
+    storage: Storage, are_named: bool
+) -> None:
     found = []
     for bucket in planned(storage, 300, []):
         if bucket.cluster == "other":
             continue
         names = [name for name in NAMES if bucket.holds(name)]
-        found += rows_of(storage, names) if names else []
+        found += rows_of(storage, names if are_named else [], bucket)
     assert len(found) == sum(file.rows for file in files(storage))
     assert len(set(found)) == len(found)
 
@@ -112,10 +119,13 @@ def test_of_a_merged_file_only_the_row_groups_of_a_bucket_are_read(
     storage.write_new(path, bytes(sink.getvalue()))
     fine = FileEntry(path, merged.rows, 0, merged.first_ms, merged.last_ms)
     columns = (c.GROUP, c.TIME)
-    (read,) = read_groups(storage, [fine], columns, groups=NAMES[7:9], **SPAN)
-    assert read.num_rows == 2 * each
-    (read,) = read_groups(storage, [landed], columns, groups=NAMES[7:9], **SPAN)
-    assert read.num_rows == landed.rows
+    whole, some = Bucket("hangzhou", "", ""), Bucket("hangzhou", NAMES[7], NAMES[9])
+    for groups, bucket in ((NAMES[7:9], whole), ([], some), (NAMES[:8], some)):
+        more = {"groups": groups, "bucket": bucket, **SPAN}
+        (read,) = read_groups(storage, [fine], columns, **more)
+        assert read.num_rows == len(set(groups or NAMES[7:9]) - set(NAMES[:7])) * each
+        (read,) = read_groups(storage, [landed], columns, **more)
+        assert read.num_rows == landed.rows
     weighed = plan_buckets(storage, [fine], ["hangzhou"], rows_each=each * 10, **SPAN)
     assert [bucket.begin for bucket in weighed] == ["", *NAMES[10::10]]
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.errors import LakeError
+from analytics.jobs import run_job
 from analytics.lake.compaction import absorb, compact
 from analytics.lake.manifest import (
     FileEntry,
@@ -25,15 +25,14 @@ from analytics.lake.reader import read_table
 from analytics.lake.steps import finest_step, read_steps
 from analytics.lake.storage import Storage, open_storage
 from analytics.lake.writer import LandingWriter
-from analytics.presence import EpochSpan, Period
-from analytics.schemas import EPOCHS, table_of
+from analytics.presence import EpochSpan
+from analytics.requests import JobRequest
+from analytics.schemas import table_of
+from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.memory import MemoryStorage
 from tests.analytics.rolled import carry_by_hand, let_samples_go, roll_by_hand
 from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 QUEUES = 6
 MINUTES = 12
@@ -119,55 +118,45 @@ def asked(storage: Storage, step: int = 60, **changes: Any) -> Any:
     return read_steps(storage, **(values | changes))
 
 
-@pytest.mark.spark
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("step", [10, 60])
 @pytest.mark.parametrize("there", [THERE, THERE[::2], []])
 def test_the_numbers_are_those_of_the_job(
-    spark: SparkSession, lake: Storage, step: int, there: list[EpochSpan]
+    lake: Storage, tmp_path: Path, step: int, there: list[EpochSpan]
 ) -> None:
-    from analytics.transforms.epochs import told_epochs
-    from analytics.transforms.lag import lag_by_group, lag_by_queue, steps_of_parts
-    from analytics.transforms.parts import parts_of, peaks_of
-    from analytics.transforms.presence import queues_there
-
     table = read_table(lake, c.SAMPLES)
     assert max(table[c.TIME].to_pylist()) > at(MINUTES)
-    samples = spark.createDataFrame(table)
-    epochs = [EPOCHS.empty_table(), *map(epoch_row, there)]
-    told = told_epochs(
-        spark.createDataFrame(pa.concat_tables(epochs, promote_options="default"))
-    )
     until_ms = UNTIL_MS - 25 * SECOND
-    period = Period(START_MS, until_ms, step * 1000)
-    parts = parts_of(samples, period.step_ms, until_ms)
-    steps = steps_of_parts(parts, queues_there(told), period)
-    queues = lag_by_queue(steps)
-    groups = lag_by_group(peaks_of(samples, period.step_ms, until_ms), steps, queues)
+    writer = LandingWriter(lake.url, c.EPOCHS, run_id="epochs")
+    for span in there:
+        writer.append(epoch_row(span))
+    writer.close(START_MS)
+    request = JobRequest(
+        c.JOB_LAG,
+        lake.url,
+        str(tmp_path / "out"),
+        since_ms=START_MS,
+        until_ms=until_ms,
+        step_seconds=step,
+    )
+    run_job(in_process.session, request, lambda *_: None)
     ours = asked(lake, step, there=there, until_ms=until_ms)
     keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
-    for table, frame, key in (
-        (ours.by_queue, queues, keys),
-        (ours.by_group, groups, (c.GROUP, c.SINCE)),
+    for table, dataset, key in (
+        (ours.by_queue, c.LAG_BY_QUEUE, keys),
+        (ours.by_group, c.LAG_BY_GROUP, (c.GROUP, c.SINCE)),
     ):
-        mine, theirs = rows(table, *key), rows(_in_utc(frame.toArrow()), *key)
+        theirs = rows(parquet.read_table(tmp_path / "out" / dataset), *key)
+        mine = rows(table, *key)
         assert mine.keys() == theirs.keys()
         for place, row in mine.items():
             alike(row, theirs[place])
 
 
-def epoch_row(span: EpochSpan) -> Any:
+def epoch_row(span: EpochSpan) -> dict[str, Any]:
     columns = epoch_columns(span.number, span.began_ms, ["a"]) | {c.GROUP: span.group}
     names = (c.TOPIC, c.BROKER, c.QUEUE_ID)
     columns[c.QUEUES] = [[dict(zip(names, q, strict=True)) for q in span.queues]]
-    return table_of(c.EPOCHS, columns)
-
-
-def _in_utc(table: Any) -> Any:
-    """Give Spark's times the zone that they mean."""
-    place = table.schema.get_field_index(c.SINCE)
-    kind = pa.timestamp("us", tz="UTC")
-    return table.set_column(place, c.SINCE, table[c.SINCE].cast(kind))
+    return columns
 
 
 def test_a_step_is_worked_out_by_hand(tmp_path: Path) -> None:

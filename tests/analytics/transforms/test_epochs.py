@@ -7,7 +7,12 @@ import pyarrow as pa
 from analytics import contracts as c
 from analytics.division import Divider, candidates_of
 from analytics.schemas import table_of
-from analytics.transforms.groups import Divisions, Groups, told_epochs
+from analytics.transforms.groups import (
+    Divisions,
+    Groups,
+    queues_named,
+    told_epochs,
+)
 from tests.analytics.lakes import QUEUES, epoch_columns
 from tests.analytics.rows import MINUTE, START_MS
 
@@ -18,7 +23,8 @@ def epoch(number: int, clients: list[str], **changes: Any) -> dict[str, Any]:
 
 def groups(*rows: dict[str, Any], since_ms: int = 0) -> Groups:
     tables = [table_of(c.EPOCHS, row) for row in rows]
-    return Groups(told_epochs(pa.concat_tables(tables), lambda _name: True), since_ms)
+    told = told_epochs(pa.concat_tables(tables), lambda _name: True)
+    return Groups(told, since_ms, queues_named(told, since_ms, divided_only=True))
 
 
 def test_the_newest_row_of_an_epoch_counts() -> None:

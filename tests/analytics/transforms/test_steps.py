@@ -1,11 +1,10 @@
-"""Steps as arrays are those of Spark's frames, whatever the samples are like."""
+"""Steps as arrays are those of a plain loop, whatever the samples are like."""
 
 from __future__ import annotations
 
 import math
 import random
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -22,14 +21,13 @@ from analytics.transforms.steps import (
     Columns,
     in_order,
     joined,
+    of_epochs,
     parts_of_samples,
     steps_of,
     steps_there,
 )
+from tests.analytics.lag_by_hand import LOOK_BACK_MS, REACH_MS, LagByHand
 from tests.analytics.rows import MINUTE, START_MS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 QUEUES: Final = 6
 EPOCHS: Final = 4
@@ -89,7 +87,7 @@ def spans() -> Columns:
 def found_by_arrays(samples: Columns, period: Period) -> dict[tuple[int, ...], Any]:
     ordered = in_order(in_order(samples, QUEUE, AT), QUEUE, c.EPOCH)
     parts = parts_of_samples(ordered, period.step_ms, period.until_ms)
-    return keyed(steps_of(parts, steps_there(spans(), period), period))
+    return keyed(of_epochs(steps_of(parts, steps_there(spans(), period), period)))
 
 
 def keyed(steps: Columns) -> dict[tuple[int, ...], Any]:
@@ -109,59 +107,54 @@ def same(
         assert found[key] == pytest.approx(values, nan_ok=True), key
 
 
-@pytest.mark.spark
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("step_ms", [10_000, 60_000, 600_000])
-def test_arrays_have_the_steps_of_frames(spark: SparkSession, step_ms: int) -> None:
-    from analytics.transforms.lag import of_epochs, steps_of_parts
-    from analytics.transforms.parts import parts_of
-
+def test_arrays_have_the_steps_of_a_plain_loop(step_ms: int) -> None:
     period = Period(START_MS, START_MS + LASTS - 7000, step_ms)
     samples = drawn(step_ms)
-    frame = spark.createDataFrame(
-        [
-            {
-                **key(queue),
-                c.EPOCH: None if epoch == NONE else epoch,
-                c.TIME: datetime.fromtimestamp(at / 1000, UTC),
-                c.WEIGHT: claim / 1000,
-                c.MAX: None if top == NONE else top,
-                c.COMMITTED: None if done == NONE else done,
-            }
-            for queue, epoch, at, claim, top, done in zip(
-                *(values.tolist() for values in samples.values()), strict=True
-            )
-        ],
-        "cluster string, group string, topic string, broker string, queue_id int,"
-        "epoch long, time timestamp, weight double, max long, committed long,"
-        "lag_ms long, owner string",
-    )
-    there = spark.createDataFrame(
-        [
-            {
-                **key(queue),
-                c.EPOCH: epoch,
-                "began_at": began,
-                "over_at": None if over == NONE else over,
-            }
-            for queue, epoch, began, over in zip(
-                *(values.tolist() for values in spans().values()), strict=True
-            )
-        ],
-        "cluster string, group string, topic string, broker string, queue_id int,"
-        "epoch long, began_at long, over_at long",
-    )
-    parts = parts_of(frame, step_ms, period.until_ms)
-    steps = of_epochs(steps_of_parts(parts, there, period)).collect()
+    rows = [
+        {
+            **key(queue),
+            c.EPOCH: None if epoch == NONE else epoch,
+            c.TIME: at,
+            c.WEIGHT: claim / 1000,
+            c.MAX: None if top == NONE else top,
+            c.COMMITTED: None if done == NONE else done,
+        }
+        for queue, epoch, at, claim, top, done in zip(
+            *(values.tolist() for values in samples.values()), strict=True
+        )
+    ]
+    # No more is read than this, however long ago a queue was sampled.
+    read = samples[AT] >= START_MS - LOOK_BACK_MS
+    read &= samples[AT] < period.until_ms + REACH_MS
+    samples = {name: values[read] for name, values in samples.items()}
     expected = {
         (
             row[c.QUEUE_ID],
             NONE if row[c.EPOCH] is None else row[c.EPOCH],
-            round(row[c.SINCE].timestamp() * 1000),
+            row[c.SINCE],
         ): tuple(math.nan if row[name] is None else row[name] for name in VALUES)
-        for row in steps
+        for row in LagByHand(rows, epoch_rows(), period).steps
+        if row["length"] > 0
     }
     same(found_by_arrays(samples, period), expected)
+
+
+def epoch_rows() -> list[dict[str, Any]]:
+    names = (c.CLUSTER, c.GROUP)
+    queue = (c.TOPIC, c.BROKER, c.QUEUE_ID)
+    return [
+        {
+            **{name: key(number)[name] for name in names},
+            c.EPOCH: epoch,
+            c.BEGAN: began,
+            "over": None if over == NONE else over,
+            c.QUEUES: [{name: key(number)[name] for name in queue}],
+        }
+        for number, epoch, began, over in zip(
+            *(values.tolist() for values in spans().values()), strict=True
+        )
+    ]
 
 
 def key(queue: int) -> dict[str, Any]:
@@ -189,7 +182,7 @@ def test_parts_of_some_samples_add_up_to_those_of_all(seed: int) -> None:
             for mask in (half, ~half)
         ]
     )
-    steps = steps_of(parts, steps_there(spans(), period), period)
+    steps = of_epochs(steps_of(parts, steps_there(spans(), period), period))
     same(keyed(steps), found_by_arrays(samples, period))
 
 

@@ -1,4 +1,4 @@
-"""Epochs as the jobs on frames need them: the newest row of each, and members."""
+"""Epochs as frames, for the contender on Spark: the newest row of each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 from analytics import contracts as c
 from analytics.division import MEMBER_IDS
 from rmqcore.allocation import DEFAULT_STRATEGY
-
-MEMBER: Final = "member"
-"""A member's place in its epoch's list of ids."""
 
 OVER: Final = "over"
 """When an epoch was seen to have ended: its group had changed or was gone."""
@@ -60,11 +57,4 @@ def newest_epochs(epochs: DataFrame, since_ms: int) -> DataFrame:
             ),
             c.QUEUES,
         )
-    )
-
-
-def members(epochs: DataFrame) -> DataFrame:
-    """Return one row per epoch and member, with the position used by divisions."""
-    return epochs.select(
-        *EPOCH_KEY, F.posexplode(MEMBER_IDS).alias(MEMBER, c.CLIENT_ID)
     )
