@@ -23,7 +23,7 @@ const ASK_MS = 15_000;
 
 export class Drawer {
   /** @type {any} */ state;
-  /** @type {{events: any[], since: [number, number]|null, movedAt: any}|null} */ moves = null;
+  /** @type {{events: any[], events_left_out: number, since: any, movedAt: any}|null} */ moves = null;
   failed = false;
   asked = -Infinity;
   movedAt = null;
