@@ -171,7 +171,8 @@ class ResendRunsQuery(PageQuery):
 class ResendRunOut(Schema):
     """A run and how far it is. `sending` may have been stored or not, once it ended.
 
-    `passed` counts letters that the group's offsets have passed since; null in lists.
+    `passed` counts letters that the group's offsets have passed since, `unknown` those
+    whose queue did not tell, for the reasons in `unknown_because`; null in lists.
     """
 
     id: int
@@ -191,6 +192,8 @@ class ResendRunOut(Schema):
     sending: int
     passed: int | None = None
     ahead: int | None = None
+    unknown: int | None = None
+    unknown_because: list[str] | None = None
 
 
 @router.get(f"{_OF_GROUP}/dead-letters", response={200: LettersOut, **ERRORS})
@@ -298,7 +301,13 @@ def get_run(request: HttpRequest, cluster: str, group: str, pk: int) -> dict[str
     """Return a run, and what the group has consumed since."""
     run = _run_named(cluster, group, pk)
     effect = effect_of(run)
-    return {**_run_out(run), "passed": effect.passed, "ahead": effect.ahead}
+    return {
+        **_run_out(run),
+        "passed": effect.passed,
+        "ahead": effect.ahead,
+        "unknown": effect.unknown,
+        "unknown_because": list(effect.errors),
+    }
 
 
 @router.post(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from django.db.models import Count, QuerySet
+from django.utils.translation import gettext as _
 
 from dashboard.frame.messages.masks import Masks, shown_properties
 from dashboard.gateway.asking import settings_of
@@ -231,7 +232,11 @@ def effect_of(run: ResendRun) -> Effect:
     )
     committed: dict[tuple[str, str, int | None], int | None] = {}
     errors: list[str] = []
-    for topic in sorted({each[0] for each in sent})[:_MOST_TOPICS]:
+    topics = sorted({each[0] for each in sent})
+    if len(topics) > _MOST_TOPICS:
+        text = _("%(n)s of %(all)s topics were asked for.")
+        errors.append(text % {"n": _MOST_TOPICS, "all": len(topics)})
+    for topic in topics[:_MOST_TOPICS]:
         try:
             standing = read_standing(settings_of(run.cluster.name), run.group, topic)
         except RmqError as error:

@@ -47,6 +47,7 @@ from dashboard.reports.data.view import (
     report_for,
     view_query,
 )
+from dashboard.reports.figures.captions import heat_part, members_part, worst_part
 from dashboard.reports.figures.gallery import figure_names
 from dashboard.reports.figures.window import (
     WindowError,
@@ -214,7 +215,10 @@ def _finished(report: Report) -> dict[str, Any]:
         "verdict": verdict_of(report),
         "member_strategies": member_strategies(report),
         "members_under": member_strategy(report),
+        "members_part": members_part(report) if member_strategies(report) else "",
+        "heat_part": heat_part(report),
         "worst": worst_groups(report),
+        "worst_part": worst_part(report),
         "alerts": alerts,
         "present_alerts": set(present.values_list("pk", flat=True)),
         "tables": [table for table in TABLES.values() if has_table(report, table.key)],

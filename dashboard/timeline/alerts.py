@@ -16,6 +16,7 @@ from dashboard.clock.moments import as_ms, moment_of
 from dashboard.models import AlertRule, AlertSubject
 
 from .lanes import Window
+from .notes import PAGE_ROOM
 
 MOST_ALERTS: Final = 100
 MOST_ROWS: Final = 4
@@ -74,7 +75,12 @@ class Alerted:
         return (max((mark.row for mark in self.marks), default=0) + 1) * ROW_PX
 
 
-def alerts_within(cluster: str, group: str, window: Window, room: float) -> Alerted:
+NO_ALERTS: Final = Alerted((), 0, ())
+
+
+def alerts_within(
+    cluster: str, group: str, window: Window, room: float = PAGE_ROOM
+) -> Alerted:
     """Return them with their alerts; `room` is the width of a letter in per cent."""
     still_open = Q(closed_at=None) | Q(closed_at__gte=moment_of(window.since))
     found = AlertSubject.objects.filter(

@@ -12,6 +12,7 @@ from pydantic import Field
 from dashboard.live.reading import read_group
 from dashboard.rest.asking import cluster_named, refuse
 
+from .alerts import alerts_within
 from .document import pair, timeline_document
 from .reads import read_moves, read_timeline
 
@@ -71,11 +72,24 @@ class EventOut(Schema):
     cause: str | None
 
 
-class TimelineOut(Schema):
-    """Who held which queue when; events are the newest 200.
+class TimelineAlertOut(Schema):
+    """An alert about the group; `closed` is null while it is open for the group."""
 
-    Only groups whose queues have single owners have lanes and events; `kind` is null
-    for a group that is gone.
+    id: int
+    rule: str
+    severity: Literal["crit", "warn"]
+    opened: int = Field(description="ms since the epoch, as `closed`")
+    closed: int | None
+    acknowledged_by: str = Field(description="empty: by nobody")
+
+
+class TimelineOut(Schema):
+    """Who held which queue when.
+
+    Of each kind the newest come first: 1,000 epochs at most, 200 events, and 100 of the
+    alerts that were open within the span. What is over is counted; `cut` says that the
+    lanes lack the oldest events or epochs too. Only groups whose queues have single
+    owners have lanes and events; `kind` is null for a group that is gone.
     """
 
     kind: str | None
@@ -85,6 +99,9 @@ class TimelineOut(Schema):
     epochs: list[EpochOut]
     events: list[EventOut]
     events_left_out: int
+    epochs_left_out: int
+    alerts: list[TimelineAlertOut]
+    alerts_left_out: int
     cut: bool
 
 
@@ -107,10 +124,12 @@ class MoveOut(Schema):
 class MovesOut(Schema):
     """The last changes of one queue's owners, newest first, 10 at most.
 
-    `since` is when the last of its present owners took it, null if nobody saw that.
+    `events_left_out` counts the older ones that are kept. `since` is when the last of
+    its present owners took it, null if nobody saw that.
     """
 
     events: list[MoveOut]
+    events_left_out: int
     since: Interval | None
 
 
@@ -144,6 +163,7 @@ def moves(
             }
             for event in found.events
         ],
+        "events_left_out": found.left_out,
         "since": None if found.since is None else pair(found.since),
     }
 
@@ -164,6 +184,7 @@ def timeline(
         minutes=query.minutes,
         until=query.until,
     )
-    if not found.epochs and not found.events and not found.lanes:
+    alerted = alerts_within(cluster, group, found.window)
+    if not (found.epochs or found.events or found.lanes or alerted.all):
         refuse(404, f"nothing is recorded of group {group!r} in that span")
-    return timeline_document(found)
+    return timeline_document(found, alerted)

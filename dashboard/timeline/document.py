@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from dashboard.clock.moments import as_ms
+
+from .alerts import Alerted
 from .holdings import Moment
 from .reads import Timeline
 
 
-def timeline_document(timeline: Timeline) -> dict[str, Any]:
-    """Return a timeline as JSON: lanes by queue, epochs and events."""
+def timeline_document(timeline: Timeline, alerted: Alerted) -> dict[str, Any]:
+    """Return a timeline as JSON: lanes by queue, epochs, events and alerts."""
     return {
         "kind": timeline.kind,
         "since": timeline.window.since,
@@ -57,6 +60,19 @@ def timeline_document(timeline: Timeline) -> dict[str, Any]:
             for row in timeline.events
         ],
         "events_left_out": timeline.hidden_events,
+        "epochs_left_out": timeline.epochs_left_out,
+        "alerts": [
+            {
+                "id": each.alert_id,
+                "rule": each.alert.rule_name,
+                "severity": each.alert.severity,
+                "opened": as_ms(each.opened_at),
+                "closed": None if each.closed_at is None else as_ms(each.closed_at),
+                "acknowledged_by": each.alert.acknowledged_by_name,
+            }
+            for each in alerted.subjects
+        ],
+        "alerts_left_out": alerted.not_listed,
         "cut": timeline.cut,
     }
 

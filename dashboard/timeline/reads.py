@@ -14,6 +14,8 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final
 
+from django.db.models import QuerySet
+
 from dashboard.clock.moments import as_ms, moment_of
 from dashboard.live.documents import GroupState, Kind
 from dashboard.models import Cluster, Epoch, OwnershipEvent
@@ -91,8 +93,10 @@ class EpochRow:
 class Timeline:
     """Everything that a page of the timeline shows.
 
-    `cut` says that events or epochs were left out because there are too many;
-    `hidden_lanes` counts queues without a change that were left out. `unseen` are the
+    `cut` says that events or epochs were left out because there are too many, and
+    `events_left_out` and `epochs_left_out` how many of the window; `hidden_events` are
+    those that are not listed, and `hidden_lanes` counts queues without a change that
+    were left out. `unseen` are the
     times in which the collector saw nothing of the group. `connections` has the client
     ids that several processes used, with the most at once.
     """
@@ -117,11 +121,21 @@ class Timeline:
     unseen: tuple[Mark, ...]
     connections: Mapping[str, int]
     notes: tuple[Note, ...] = ()
+    events_left_out: int = 0
+    epochs_left_out: int = 0
 
     @property
     def divided(self) -> bool:
         """Whether each queue has one owner at a time, or should have."""
         return self.kind in DIVIDED
+
+    @property
+    def all_events(self) -> int:
+        return len(self.events) + self.hidden_events
+
+    @property
+    def all_epochs(self) -> int:
+        return len(self.epochs) + self.epochs_left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +143,28 @@ class Past:
     """The stored past of a group from a time on, in order of time.
 
     `last_owners` are the owners last reported in epochs that have ended. `cut` says
-    that the oldest events are left out, `epochs_cut` that the oldest epochs are.
+    that the oldest events are left out; `events_left_out` and `epochs_left_out` count
+    what is left out of a window.
     """
 
     events: Sequence[SeenEvent]
     epochs: Sequence[SeenEpoch]
     last_owners: Mapping[QueueKey, tuple[str, ...]]
     cut: bool = False
-    epochs_cut: bool = False
+    events_left_out: int = 0
+    epochs_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
     """The last changes of a queue's owners, newest first, `MOVES_LISTED` at most.
 
-    `since` is when the last of its present owners took it; None if that is not known.
+    `left_out` counts the older ones. `since` is when the last of its present owners
+    took it; None if that is not known.
     """
 
     events: Sequence[SeenEvent]
+    left_out: int
     since: Moment | None
 
 
@@ -178,7 +196,7 @@ def read_choice(
     `room` is the width of a letter in labels, in per cent.
     """
     window = choice.window(now)
-    past = _read_past(cluster, group, window.since)
+    past = _read_past(cluster, group, window)
     return timeline_of(past, state, window, now=now, by=choice.by, room=room)
 
 
@@ -224,7 +242,8 @@ def timeline_of(
         if wanted == "queues"
         else member_rows(drawn, epochs, window, slots, labels, unseen=dark)
     )
-    inside = [e for e in events if window.since < e.at.by <= window.until]
+    inside = _inside(events, window)
+    events_left_out = past.events_left_out if divided else 0
     orderly = bool(state and state["orderly"])
     listed = inside[-EVENTS_LISTED:][::-1]
     epoch_rows = _epoch_rows(epochs, window)
@@ -251,8 +270,8 @@ def timeline_of(
         slots,
         labels,
         len(all_lanes) - len(drawn),
-        len(inside) - len(listed),
-        (past.cut and divided) or past.epochs_cut,
+        len(inside) - len(listed) + events_left_out,
+        (past.cut and divided) or past.epochs_left_out > 0,
         sum(
             piece.owner == NOBODY
             and piece.certain_within(window.since, window.until) is not None
@@ -263,6 +282,8 @@ def timeline_of(
         tuple(unknown_marks(dark, window)),
         _connections(past),
         tuple(notes(changes, window, room)),
+        events_left_out,
+        past.epochs_left_out,
     )
 
 
@@ -278,11 +299,24 @@ def _troubles(state: GroupState | None) -> list[Change]:
     ]
 
 
-def _read_past(cluster: Cluster, group: str, since: int) -> Past:
-    events, cut = _read_events(cluster, group, since)
-    rows = list(_epoch_rows_since(cluster, group, since, MOST_EPOCHS + 1))
-    found = _past(events, rows[-MOST_EPOCHS:], cut=cut)
-    return replace(found, epochs_cut=len(rows) > MOST_EPOCHS)
+def _read_past(cluster: Cluster, group: str, window: Window) -> Past:
+    events, cut = _read_events(cluster, group, window.since)
+    rows = list(_epoch_rows_since(cluster, group, window.since, MOST_EPOCHS + 1))
+    read = rows[-MOST_EPOCHS:]
+    found = _past(events, read, cut=cut)
+    begin, end = moment_of(window.since), moment_of(window.until)
+    left_out = epochs_left_out = 0
+    if cut:
+        all_events = _events_of(cluster, group).filter(at_by__gt=begin, at_by__lte=end)
+        left_out = all_events.count() - len(_inside(events, window))
+    if len(rows) > MOST_EPOCHS:
+        begun = _epochs_since(cluster, group, window.since).filter(began_by__lt=end)
+        epochs_left_out = begun.count() - sum(row.began_by < end for row in read)
+    return replace(found, events_left_out=left_out, epochs_left_out=epochs_left_out)
+
+
+def _inside(events: Iterable[SeenEvent], window: Window) -> list[SeenEvent]:
+    return [e for e in events if window.since < e.at.by <= window.until]
 
 
 def _past(
@@ -367,11 +401,14 @@ def _connections(past: Past) -> dict[str, int]:
 def _read_events(
     cluster: Cluster, group: str, since: int
 ) -> tuple[list[SeenEvent], bool]:
-    rows = OwnershipEvent.objects.filter(
-        cluster=cluster, group=group, at_by__gte=moment_of(since)
-    ).order_by("-at_by", "-pk")[: MOST_EVENTS + 1]
-    found = [_event(row) for row in rows]
+    rows = _events_of(cluster, group).filter(at_by__gte=moment_of(since))
+    newest = rows.order_by("-at_by", "-pk")[: MOST_EVENTS + 1]
+    found = [_event(row) for row in newest]
     return found[:MOST_EVENTS][::-1], len(found) > MOST_EVENTS
+
+
+def _events_of(cluster: Cluster, group: str) -> QuerySet[OwnershipEvent]:
+    return OwnershipEvent.objects.filter(cluster=cluster, group=group)
 
 
 def read_moves(
@@ -379,12 +416,15 @@ def read_moves(
 ) -> Moves:
     """Return the last changes of a queue's owners, and since when it is held as now."""
     topic, broker, number = key
-    rows = OwnershipEvent.objects.filter(
-        cluster=cluster, group=group, topic=topic, broker=broker, queue_id=number
-    ).order_by("-at_by", "-pk")[:MOVES_LOOKED_AT]
-    events = [_event(row) for row in rows]
+    rows = _events_of(cluster, group).filter(
+        topic=topic, broker=broker, queue_id=number
+    )
+    newest = rows.order_by("-at_by", "-pk")[:MOVES_LOOKED_AT]
+    events = [_event(row) for row in newest]
+    total = len(events) if len(events) < MOVES_LOOKED_AT else rows.count()
     since = _held_since(cluster, state, key, events, now) if state else None
-    return Moves(events[:MOVES_LISTED], since)
+    listed = events[:MOVES_LISTED]
+    return Moves(listed, total - len(listed), since)
 
 
 def _held_since(
@@ -441,10 +481,13 @@ def _event(row: OwnershipEvent) -> SeenEvent:
 def _epoch_rows_since(
     cluster: Cluster, group: str, since: int, most: int
 ) -> Iterable[Epoch]:
-    rows = Epoch.objects.filter(cluster=cluster, group=group).exclude(
-        ended_by__lt=moment_of(since)
-    )
+    rows = _epochs_since(cluster, group, since)
     return reversed(rows.order_by("-number")[:most])
+
+
+def _epochs_since(cluster: Cluster, group: str, since: int) -> QuerySet[Epoch]:
+    rows = Epoch.objects.filter(cluster=cluster, group=group)
+    return rows.exclude(ended_by__lt=moment_of(since))
 
 
 def _epoch(row: Epoch, *, divided: bool) -> SeenEpoch:

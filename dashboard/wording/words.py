@@ -326,6 +326,7 @@ INTERFACE: Final[dict[str, Word]] = {
     "topic": _("Topic"),
     "last_moves": _("Last changes of owner"),
     "no_moves": _("No change of owner is recorded."),
+    "older_moves": _("{n} older ones are not listed."),
     "no_such_queue": _("The group does not have this queue now."),
     "loading": _("Loading…"),
     "not_answered": _("RocketScope did not answer. It is asked again."),

@@ -106,6 +106,16 @@ def read_table(report: Report, dataset: str, columns: Sequence[str]) -> Any:
     return pa.Table.from_batches(batches) if batches else None
 
 
+def values_of(report: Report, dataset: str, column: str) -> set[str | None]:
+    """Return the distinct values of a column."""
+    import pyarrow.compute as pc
+
+    found: set[str | None] = set()
+    for batch in iterate_batches(report, dataset, columns=(column,)):
+        found.update(pc.unique(batch.column(column)).to_pylist())
+    return found
+
+
 def known_queues(report: Report, of: str) -> dict[datetime, Part]:
     """Return by step for how many of a group's queues a column is known.
 

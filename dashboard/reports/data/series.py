@@ -27,6 +27,7 @@ from .results import (
     only,
     read_rows,
     read_table,
+    values_of,
 )
 from .steps import STEP_COLUMNS, Row, mean
 from .strategies import StrategyRow, in_use_name, strategy_rows
@@ -41,14 +42,31 @@ MOST_LINES: Final = 40
 def heat_lines(report: Report) -> list[QueueRow]:
     """Return the heatmap's lines over time, one per item of the report's grouping."""
     grouping = shown_grouping(report)
-    of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
-    rows = Grouping.QUEUE if of_queues else grouping
+    rows = _heat_rows(report)
     key = ROW_KEYS[rows]
     table = read_table(report, LAG_TABLES[rows].key, (*key, *STEP_COLUMNS))
     if table is None:
         return []
-    most = None if of_queues and grouping is Grouping.QUEUE else MOST_LINES
+    most = None if grouping is Grouping.QUEUE else MOST_LINES
     return lines_of(table, key, grouping, report.axis, most)
+
+
+@once
+def heat_count(report: Report) -> int:
+    """Return how many lines there are, of which the heatmap has the worst."""
+    lines = heat_lines(report)
+    grouping = shown_grouping(report)
+    if grouping is Grouping.QUEUE or len(lines) < MOST_LINES:
+        return len(lines)
+    name = _LABELS[grouping][0]
+    return len(values_of(report, LAG_TABLES[_heat_rows(report)].key, name))
+
+
+def _heat_rows(report: Report) -> Grouping:
+    """Return what a row is of which the heatmap's lines are made."""
+    grouping = shown_grouping(report)
+    of_queues = bool(report.group) and grouping is not Grouping.CONSUMER
+    return Grouping.QUEUE if of_queues else grouping
 
 
 def shown_grouping(report: Report) -> Grouping:

@@ -6,7 +6,8 @@ The run in the database stays as it was requested; the reader's choice is in the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 from urllib.parse import urlencode
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 from dashboard.models import Grouping, JobRun
 from dashboard.reports.report import Report, View
 
-from .results import iterate_batches
+from .results import values_of
 from .series import member_strategies
 
 MOST_NAMES: Final = 500
@@ -78,13 +79,21 @@ def view_query(report: Report) -> str:
     return urlencode({key: value for key, value in fields.items() if value})
 
 
-def names_in(report: Report, dataset: str, column: str) -> list[str]:
-    """Return the distinct values of a column of one group, at most `MOST_NAMES`."""
-    import pyarrow.compute as pc
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names to choose from, the first `MOST_NAMES`; `all` counts them."""
 
+    listed: Sequence[str] = ()
+    all: int = 0
+
+    @property
+    def are_cut(self) -> bool:
+        return len(self.listed) < self.all
+
+
+def names_in(report: Report, dataset: str, column: str) -> Names:
+    """Return the distinct values of a column of one group."""
     if not report.group:  # for all groups there would be too many to choose from
-        return []
-    found: set[str] = set()
-    for batch in iterate_batches(report, dataset, columns=(column,)):
-        found.update(pc.unique(batch.column(column)).to_pylist())
-    return sorted(found)[:MOST_NAMES]
+        return Names()
+    found = sorted(filter(None, values_of(report, dataset, column)))
+    return Names(found[:MOST_NAMES], len(found))

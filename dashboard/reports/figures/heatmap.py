@@ -29,7 +29,7 @@ LEVELS: Final = (0, 100, 1_000, 10_000, 100_000)
 
 HEATS: Final = (0, 1, 2, 3, 4, 6)
 _ROW_PX: Final = 14
-_MOST_ROWS: Final = 200
+MOST_ROWS: Final = 200
 _MOST_LETTERS: Final = 26
 _LETTER_PX: Final = 6
 _IDEOGRAPH_PX: Final = 11
@@ -42,7 +42,7 @@ def level(lag: float) -> int:
 
 def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
     """Return the figure of rows × time; the first row is drawn on top."""
-    shown = list(rows[:_MOST_ROWS])
+    shown = list(rows[:MOST_ROWS])
     times = axis.steps()
     values = [[row.values.get(time) for time in times] for row in shown]
     half_step = axis.step / 2
@@ -99,9 +99,7 @@ def queue_heatmap(axis: Axis, rows: Sequence[QueueRow]) -> dict[str, Any]:
 
 def margin_for(rows: Sequence[QueueRow]) -> int:
     """Return the pixels that the names of the rows need left of the axis."""
-    longest = max(
-        (_width(shortened(row.label)) for row in rows[:_MOST_ROWS]), default=0
-    )
+    longest = max((_width(shortened(row.label)) for row in rows[:MOST_ROWS]), default=0)
     return max(LEFT_PX, longest + 14)
 
 

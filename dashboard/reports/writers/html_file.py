@@ -32,7 +32,9 @@ from dashboard.reports.data.stats import holes_text, stats_of
 from dashboard.reports.data.twins import Twin, clock, twin_of
 from dashboard.reports.data.values import strategy_title
 from dashboard.reports.data.verdict import verdict_of
+from dashboard.reports.figures.captions import heat_part, members_part, worst_part
 from dashboard.reports.figures.gallery import figure_names, figure_of
+from dashboard.reports.figures.heatmap import MOST_ROWS
 from dashboard.reports.report import Report
 from dashboard.reports.words import (
     over_time_word,
@@ -94,6 +96,7 @@ def html_text(report: Report) -> str:
             "charts": list(charts_of(report)),
             "verdict": verdict_of(report),
             "worst": worst_groups(report),
+            "worst_part": worst_part(report),
             "alerts": alerts_of(report),
             "policy": _policy(plotly, script),
             # What follows are our own files, and JSON without a character that could
@@ -109,9 +112,13 @@ def html_text(report: Report) -> str:
     )
 
 
-def charts_of(report: Report) -> Iterator[Chart]:
-    """Yield the figures that a run has, with their words, in order."""
+def charts_of(report: Report, most_rows: int | None = MOST_ROWS) -> Iterator[Chart]:
+    """Yield the figures that a run has, with their words, in order.
+
+    `most_rows` are drawn of the heatmap; None is all.
+    """
     step = step_word(report.step_seconds)
+    names = figure_names(report)
     words = {
         "lag": (
             _("Lag and age"),
@@ -121,7 +128,10 @@ def charts_of(report: Report) -> Iterator[Chart]:
         ),
         "queues": (
             over_time_word(shown_grouping(report)),
-            _("mean lag per %(step)s") % {"step": step},
+            _joined(
+                _("mean lag per %(step)s") % {"step": step},
+                heat_part(report, most_rows),
+            ),
         ),
         "skew": (
             _("Skew over time"),
@@ -133,13 +143,20 @@ def charts_of(report: Report) -> Iterator[Chart]:
         ),
         "members": (
             _("Members over time"),
-            _("load of the busiest members under %(strategy)s, messages per second")
-            % {"strategy": strategy_title(member_strategy(report))},
+            _joined(
+                _("load of the busiest members under %(strategy)s, messages per second")
+                % {"strategy": strategy_title(member_strategy(report))},
+                members_part(report) if "members" in names else "",
+            ),
         ),
     }
-    for name in figure_names(report):
+    for name in names:
         title, note = words[name]
         yield Chart(name, title, note, twin_of(report, name))
+
+
+def _joined(*notes: str) -> str:
+    return " · ".join(filter(None, notes))
 
 
 def _as_one_script() -> str:

@@ -23,7 +23,7 @@ const ASK_MS = 15_000;
 
 export class Drawer {
   /** @type {any} */ state;
-  /** @type {{events: any[], since: [number, number]|null, movedAt: any}|null} */ moves = null;
+  /** @type {{events: any[], events_left_out: number, since: any, movedAt: any}|null} */ moves = null;
   failed = false;
   asked = -Infinity;
   movedAt = null;
@@ -138,7 +138,7 @@ export class Drawer {
   moveList() {
     const missing = this.failed ? "not_answered" : "loading";
     if (!this.moves) return h("p", { class: "dim small" }, ui(missing));
-    const { events } = this.moves;
+    const { events, events_left_out: older } = this.moves;
     if (!events.length) return h("p", { class: "dim small" }, ui("no_moves"));
     const members = membersById(this.state);
     const name = (ids) =>
@@ -154,6 +154,7 @@ export class Drawer {
           `${name(event.before)} → ${name(event.after)}`,
         ),
       ),
+      older > 0 && h("li", { class: "dim" }, ui("older_moves", { n: count(older) })),
     );
   }
 
@@ -172,8 +173,7 @@ export class Drawer {
       if (key === this.key) this.moves = { ...moves, movedAt };
       this.failed = false;
     } catch {
-      this.failed = true;
-      // The server is away, as the pill says; it is asked again later.
+      this.failed = true; // The server is away, as the pill says; it is asked again.
     }
     if (key === this.key) this.draw(this.state);
   }

@@ -19,8 +19,11 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from dashboard.models import JobRun, ReportDefinition
 from dashboard.reports.lost import GONE
+from dashboard.reports.report import Report
+from dashboard.reports.writers.html_file import html_text
 from tests.dashboard.reports.drawn import values
 from tests.dashboard.reports.finished import finished_run, two_epochs
+from tests.dashboard.reports.test_alerts import opened, with_alerts
 from tests.dashboard.reports.zoomable import zoomable_run
 
 from .conftest import Open
@@ -290,3 +293,31 @@ async def test_the_list_follows_a_run_to_its_end_after_a_refused_form(
     # What was typed meanwhile is still there, and the period says what is wrong.
     since = page.locator("input[name=since]")
     await expect(since).to_have_value("2025-12-31T00:00")
+
+
+async def test_alerts_with_long_names_have_room_in_the_file(
+    open_page: Open, cluster: object, lake: Path, tmp_path: Path
+) -> None:
+    @sync_to_async
+    def made() -> JobRun:
+        name = "a-group-with-a-name-that-nobody-would-shorten-" * 3
+        run = finished_run(lake, group="", groups=("settlement", name))
+        opened(name, rule_name="A rule with a name of many words for all groups")
+        run = with_alerts(run)
+        (tmp_path / "report.html").write_text(html_text(Report(run)))
+        return run
+
+    run = await made()
+    page = await open_page(f"/reports/{run.pk}/")
+    alerts = page.locator('[data-table="alerts"]')
+    fits = "table => table.parentElement.scrollWidth <= table.parentElement.clientWidth"
+    assert await alerts.evaluate(fits)
+    heads = page.locator(".report-columns .panel-head", has=page.locator(".sub"))
+    for head in await heads.all():
+        top = await head.evaluate(
+            "head => head.querySelector('h2').getBoundingClientRect().top"
+            " - head.getBoundingClientRect().top"
+        )
+        assert top >= 8
+    await page.goto((tmp_path / "report.html").as_uri())
+    assert await alerts.evaluate(fits)

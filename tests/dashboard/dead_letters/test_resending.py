@@ -74,6 +74,25 @@ def test_every_group_gets_what_is_resent_to_the_topic(
     assert other.seen[-1].msg_id == letter.sent_key != letter.unique_key
 
 
+def test_topics_that_are_not_asked_for_are_why_some_are_not_known(
+    member: Member, resend: Resend, viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resend("f.tag=red")
+    run = play()
+    monkeypatch.setattr(reads, "_MOST_TOPICS", 0)
+    effect = effect_of(run)
+    assert effect.unknown == 2
+    assert effect.errors == ["0 of 1 topics were asked for."]
+    assert (
+        "0 of 1 topics were asked for."
+        in viewer.get(f"{HERE}runs/{run.pk}/").content.decode()
+    )
+    address = f"/api/v1{HERE.rstrip('/')}/runs/{run.pk}"
+    told = viewer.get(address).json()
+    assert (told["passed"], told["unknown"]) == (0, 2)
+    assert told["unknown_because"] == effect.errors
+
+
 def test_what_was_resent_is_left_out_unless_asked_for(
     member: Member, resend: Resend, operator: Client
 ) -> None:

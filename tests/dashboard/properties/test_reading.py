@@ -12,6 +12,7 @@ from hypothesis import given
 
 from dashboard.live.documents import GroupState
 from dashboard.models import Cluster, Epoch, OwnershipEvent, Role
+from dashboard.timeline.alerts import NO_ALERTS
 from dashboard.timeline.document import timeline_document
 from dashboard.timeline.reads import read_timeline
 from dashboard.whatif.model import (
@@ -53,7 +54,7 @@ def test_every_timeline_can_be_drawn(tell: Tell, history: History) -> None:
             now=last.ended_ms,
             minutes=15,
         )
-        assert timeline_document(found)["epochs"] is not None
+        assert timeline_document(found, NO_ALERTS)["epochs"] is not None
 
 
 @strange(6)

@@ -7,11 +7,12 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.clock.moments import moment_of
+from dashboard.clock.moments import as_ms, moment_of
 from dashboard.models import Alert, AlertSubject, Role
 from dashboard.timeline import alerts as alerts_module
 from dashboard.timeline.alerts import MOST_ROWS, AlertMark, marks_of
@@ -22,6 +23,7 @@ from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.documents import overview, waiting_for_locks
 
 PAGE = f"/clusters/hangzhou/groups/{GROUP}/timeline/"
+API = f"/api/v1/clusters/hangzhou/groups/{GROUP}/timeline"
 WINDOW = Window(0, 1_000_000)
 
 
@@ -122,3 +124,54 @@ def test_what_is_neither_listed_nor_drawn_is_counted(
     assert "The newest 5 of 7 alerts are listed." in shown
     assert shown.count('data-key="mark-') == MOST_ROWS
     assert "3 alerts of this span are not drawn." in shown
+
+
+@pytest.mark.usefixtures("documents")
+def test_the_rest_api_lists_the_alerts_that_the_page_lists(
+    sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = made_rule()
+    opened = made_alert(rule, minutes=3, acknowledged_by_name="olga")
+    ended = timezone.now() - timedelta(minutes=1)
+    closed = made_alert(rule, minutes=5, closed_at=ended)
+    made_alert(made_rule(name="Broker", kind="broker"), minutes=2)
+    viewer = sign_in(Role.VIEWER)
+    found = viewer.get(API).json()
+    assert found["alerts"] == [
+        {
+            "id": opened.pk,
+            "rule": "Lag",
+            "severity": "crit",
+            "opened": as_ms(opened.opened_at),
+            "closed": None,
+            "acknowledged_by": "olga",
+        },
+        {
+            "id": closed.pk,
+            "rule": "Lag",
+            "severity": "crit",
+            "opened": as_ms(closed.opened_at),
+            "closed": as_ms(ended),
+            "acknowledged_by": "",
+        },
+    ]
+    assert found["alerts_left_out"] == 0
+    monkeypatch.setattr(alerts_module, "MOST_ALERTS", 1)
+    found = viewer.get(API).json()
+    assert [each["id"] for each in found["alerts"]] == [opened.pk]
+    assert found["alerts_left_out"] == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("hangzhou")
+def test_an_alert_of_a_group_without_a_past_is_in_the_rest_api(
+    sign_in: SignIn,
+) -> None:
+    viewer = sign_in(Role.VIEWER)
+    assert viewer.get(API).status_code == 404
+    alert = made_alert(made_rule(), minutes=3)
+    assert [each["id"] for each in viewer.get(API).json()["alerts"]] == [alert.pk]
+
+
+def test_strangers_get_no_alerts(client: Client) -> None:
+    assert client.get(API).status_code == 401

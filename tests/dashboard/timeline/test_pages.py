@@ -17,6 +17,7 @@ from dashboard.models import (
     Role,
 )
 from dashboard.timeline import reads as timeline_module
+from dashboard.timeline.alerts import NO_ALERTS
 from dashboard.timeline.document import timeline_document
 from dashboard.timeline.holdings import NOBODY, Moment
 from dashboard.timeline.lanes import Window
@@ -179,10 +180,36 @@ def test_epochs_that_are_left_out_are_told(
 ) -> None:
     client = sign_in(Role.VIEWER)
     assert client.get(API).json()["cut"] is False
+    everything = len(client.get(API).json()["epochs"])
     monkeypatch.setattr(timeline_module, "MOST_EPOCHS", 2)
     found = client.get(API).json()
     assert (len(found["epochs"]), found["cut"]) == (2, True)
-    assert "so the oldest are left out" in client.get(PAGE).content.decode()
+    assert found["epochs_left_out"] == everything - 2
+    page = client.get(PAGE).content.decode()
+    assert "so the oldest are left out" in page
+    assert f"Left out: {everything - 2} of {everything} epochs." in page
+    assert "changes of owner." not in page
+
+
+def test_changes_of_owner_that_are_left_out_are_counted(
+    now: int, state: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = sign_in(Role.VIEWER)
+    before = f"?minutes=5&until={now - 300_000}"
+    everything, early = (
+        len(client.get(f"{API}{query}").json()["events"]) for query in ("", before)
+    )
+    monkeypatch.setattr(timeline_module, "MOST_EVENTS", 10)
+    monkeypatch.setattr(timeline_module, "EVENTS_LISTED", 4)
+    assert client.get(API).json()["events_left_out"] == everything - 4
+    page = client.get(PAGE).content.decode()
+    assert f"Left out: {everything - 10} of {everything} changes of owner." in page
+    assert f"{everything - 4} older ones are not listed." in page
+    assert early > 0
+    assert client.get(API + before).json()["events_left_out"] == early
+    page = client.get(PAGE + before).content.decode()
+    assert f"Left out: {early} of {early} changes of owner." in page
+    assert "no queue changed hands" not in page
 
 
 def test_strangers_sign_in(now: int, client: Any) -> None:
@@ -234,6 +261,19 @@ def test_a_queue_is_held_since_it_was_seen_to_move(
     assert moves_of(viewer, 3)["since"] == [now - 470_000, now - 469_000]
 
 
+def test_older_moves_of_a_queue_are_counted(
+    now: int, state: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viewer = sign_in(Role.VIEWER)
+    found = moves_of(viewer, 3)
+    assert (len(found["events"]), found["events_left_out"]) == (2, 0)
+    monkeypatch.setattr(timeline_module, "MOVES_LISTED", 1)
+    found = moves_of(viewer, 3)
+    assert (len(found["events"]), found["events_left_out"]) == (1, 1)
+    monkeypatch.setattr(timeline_module, "MOVES_LOOKED_AT", 1)
+    assert moves_of(viewer, 3)["events_left_out"] == 1
+
+
 def test_who_joined_later_cannot_have_held_a_queue_before(
     now: int, state: Any, sign_in: SignIn, write: Write
 ) -> None:
@@ -278,7 +318,8 @@ def test_many_queues_become_members_and_too_many_events_are_said(
     monkeypatch.setattr(timeline_module, "EVENTS_LISTED", 4)
     found = read_timeline(cluster, GROUP, state, now=now, minutes=15)
     assert (found.by, len(found.rows), found.cut) == ("members", 4, True)
-    assert (len(found.events), found.hidden_events) == (4, 6)
+    everything = OwnershipEvent.objects.count()
+    assert (len(found.events), found.hidden_events) == (4, everything - 4)
     found = read_timeline(cluster, GROUP, state, now=now, minutes=15, by="queues")
     assert (len(found.rows), found.hidden_lanes) == (5, 11)
     monkeypatch.setattr(timeline_module, "MOST_PIECES", 6)
@@ -449,7 +490,7 @@ def test_whatever_is_stored_gives_a_timeline(
     stored = timeline_module.Past(past.events, past.epochs, past.owners)
     window = Window(past.since, past.until)
     found = timeline_module.timeline_of(stored, state, window, now=past.now, by=by)
-    document = timeline_document(found)
+    document = timeline_document(found, NO_ALERTS)
     assert orjson.loads(orjson.dumps(document)) == document
     if not found.divided:
         assert (found.lanes, found.events, found.gaps, found.doubles) == ((), (), 0, 0)

@@ -28,6 +28,7 @@ from dashboard.reports.data.steps import epoch_bands, lag_steps
 from dashboard.reports.data.strategies import strategy_rows
 from dashboard.reports.data.twins import Twin, clock
 from dashboard.reports.data.verdict import Verdict, verdict_of
+from dashboard.reports.figures.captions import worst_part
 from dashboard.reports.report import Report
 from dashboard.reports.words import owner_facts, step_word, subject_of, title_of
 from dashboard.reports.writers.html_file import charts_of
@@ -81,7 +82,7 @@ def write_pdf(report: Report, path: Path, paper: str) -> None:
     if holes := holes_text(facts):
         sheet.line_of(holes, "warn", BODY)
         sheet.gap(2)
-    charts = {chart.name: chart for chart in charts_of(report)}
+    charts = {chart.name: chart for chart in charts_of(report, None)}
     draw = {
         "lag": lambda: lag_plot(sheet, axis, lag_steps(report), epoch_bands(report)),
         "queues": lambda: heat_plot(sheet, axis, heat_lines(report)),
@@ -272,7 +273,9 @@ def _worst(sheet: Any, report: Report) -> None:
         for row in worst_groups(report)
     ]
     sheet.room(30)
-    _heading(sheet, _("Worst groups"), _("by their highest lag"))
+    part = worst_part(report)
+    note = " · ".join(filter(None, (_("by their highest lag"), part)))
+    _heading(sheet, _("Worst groups"), note)
     heads = (_("Group"), _("Peak lag"), _("Mean"), _("Oldest"))
     _table(sheet, Twin(heads, rows), _("Nothing was collected."))
 
