@@ -22,6 +22,7 @@ from dashboard.reports.data.holes import (
 from dashboard.reports.data.series import heat_lines, shown_grouping
 from dashboard.reports.data.steps import lag_steps
 from dashboard.reports.data.values import LagStep
+from dashboard.reports.figures.captions import heat_part
 from dashboard.reports.figures.heatmap import HEATS, LEVELS
 from dashboard.reports.report import Report
 from dashboard.reports.request.axis import Axis
@@ -107,7 +108,8 @@ def write_map(book: Any, report: Report) -> None:
         for lack, pattern in _CELL_PATTERNS.items()
     }
     head = f"{grouping_word(shown_grouping(report))} ({report.zone_name})"
-    sheet.write_string(0, 0, head, bold)
+    part = heat_part(report, None)
+    sheet.write_string(0, 0, f"{head} · {part}" if part else head, bold)
     for place, moment in enumerate(moments, start=1):
         sheet.write_datetime(0, place, _local(moment, report.zone), header)
     for row, line in enumerate(lines, start=1):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import translation
+from openpyxl import load_workbook
 
 from analytics import contracts as c
 from dashboard.models import Grouping, Role
@@ -16,6 +17,7 @@ from dashboard.reports.figures import captions
 from dashboard.reports.figures.captions import heat_part, members_part, worst_part
 from dashboard.reports.report import Report, View
 from dashboard.reports.writers.html_file import charts_of, html_text
+from dashboard.reports.writers.xlsx_file import write_xlsx
 from tests.dashboard.conftest import SignIn
 from tests.dashboard.reports.finished import finished_run
 
@@ -46,6 +48,9 @@ def test_the_worst_lines_of_a_heatmap_are_counted(lake: Path, sign_in: SignIn) -
     assert page.count("2 of 3 groups, the worst") == 2
     assert html_text(report).count("2 of 3 groups, the worst") == 2
     assert worst_part(report) == "2 of 3 groups, the worst"
+    write_xlsx(report, lake / "report.xlsx")
+    sheet = load_workbook(lake / "report.xlsx")["Lag map"]
+    assert str(sheet["A1"].value).endswith(" · 2 of 3 groups, the worst")
     with translation.override("zh-hans"):
         assert "groups" not in heat_part(report)
 
