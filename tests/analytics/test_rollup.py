@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,16 @@ from analytics import contracts as c
 from analytics.errors import JobCancelledError, LakeError
 from analytics.jobs import run_job
 from analytics.lake.compaction import absorb
-from analytics.lake.ladder import CARRY, FAMILIES, PEAKS, QUEUES, dataset_of
+from analytics.lake.ladder import (
+    CARRY,
+    FAMILIES,
+    PEAKS,
+    QUEUES,
+    dataset_of,
+    view_from,
+)
 from analytics.lake.manifest import load_manifest
+from analytics.lake.reader import read_file, read_table
 from analytics.lake.retention import (
     GRACE_MS,
     RAW_KEPT_MS,
@@ -31,11 +40,12 @@ from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
 from analytics.sources import choose_source
 from tests.analytics.lakes import epoch_columns
+from tests.analytics.rolled import merged_by_hand, parts_by_hand, peaks_by_hand
 from tests.analytics.rows import HOUR, MINUTE, SECOND, START_MS, sample_columns
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
@@ -79,35 +89,26 @@ def roll_up(spark: SparkSession, lake: Path, progress: Any = None) -> dict[str, 
     return run_job(lambda: spark, request, progress or (lambda *_: None))
 
 
-def assert_equal_to_scratch(spark: SparkSession, lake: Path) -> None:
-    """Compare each rung with what all samples give at once."""
-    from analytics.lake.ladder import view_from
-    from analytics.rollup import frame_of
-    from analytics.transforms.parts import (
-        merged_parts,
-        merged_peaks,
-        parts_of,
-        peaks_of,
-    )
-
+def assert_equal_to_scratch(lake: Path) -> None:
+    """Compare each rung with what a plain loop makes of all samples at once."""
     storage = LocalStorage(lake)
-    files = [file.path for file in load_manifest(storage, c.SAMPLES).files]
-    samples = spark.read.parquet(*(storage.uri(path) for path in files))
+    samples = read_table(storage, c.SAMPLES).to_pylist()
     for level in c.ROLLUP_LEVELS:
-        ms = level * 1000
-        for family, merged, scratch in (
-            (QUEUES, merged_parts, parts_of),
-            (PEAKS, merged_peaks, peaks_of),
-        ):
-            listed = view_from(storage, family, level).files
-            found = merged(frame_of(spark, storage, family, listed), ms)
-            wanted = scratch(samples, ms).select(*found.columns)
-            assert _rows(found) == _rows(wanted), (level, family)
+        step = timedelta(seconds=level)
+        for family, by_hand in ((QUEUES, parts_by_hand), (PEAKS, peaks_by_hand)):
+            dataset = dataset_of(family, level)
+            listed = [
+                row
+                for file in view_from(storage, family, level).files
+                for row in read_file(storage, dataset, file.path).to_pylist()
+            ]
+            found = merged_by_hand(listed, step, family)
+            wanted = merged_by_hand(by_hand(samples), step, family)
+            assert _sorted(found) == _sorted(wanted), (level, family)
 
 
-def _rows(frame: DataFrame) -> list[str]:
-    """Return all rows, in an order of their own: Spark would shuffle to compare."""
-    return sorted(map(repr, frame.toArrow().to_pylist()))
+def _sorted(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(map(_told, rows))
 
 
 def test_every_sample_is_on_every_rung_once(
@@ -121,7 +122,7 @@ def test_every_sample_is_on_every_rung_once(
     land(tmp_path, 4, run="late")
     assert roll_up(spark, tmp_path)["batches"] == 1
     assert roll_up(spark, tmp_path)["batches"] == 0
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     assert unread_files(LocalStorage(tmp_path), c.SAMPLES) == {}
     assert len(read_log(LocalStorage(tmp_path)).counted) == 6
 
@@ -159,7 +160,7 @@ def test_work_that_was_cut_short_is_done_once(
             with pytest.raises(OSError, match="No space left"):
                 roll_up(spark, tmp_path)
     roll_up(spark, tmp_path)
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     storage = LocalStorage(tmp_path)
     for family in FAMILIES:
         minutes, ten_minutes = (
@@ -187,7 +188,7 @@ def test_files_that_are_large_already_are_carried_but_not_merged(
                 for level in (60, 600)
             ]
             assert files == [CARRY, 1]
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) ->
     with pytest.raises(JobCancelledError):
         roll_up(spark, tmp_path, stop)
     assert roll_up(spark, tmp_path)["batches"] == 1
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
@@ -213,7 +214,7 @@ def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
     (tmp_path / torn).write_bytes(whole[: len(whole) // 2])
     done = roll_up(spark, tmp_path)
     assert (done["files"], done["damaged"], done["batches"]) == (2, 1, 1)
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     assert storage.read(f"damaged/{torn}") == whole[: len(whole) // 2]
     # A batch that was planned and not done may name a file that is gone since.
     land(tmp_path, 3, 4, run="next")
@@ -261,7 +262,7 @@ def test_the_checkpoint_stays_small_over_many_batches(
     # What was forgotten is neither read again nor called unread.
     assert unread_files(storage, c.SAMPLES) == {}
     assert roll_up(spark, tmp_path)["batches"] == 0
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
