@@ -169,9 +169,12 @@ def _collected(context: SparkContext, tasks: Any, count: int, told: Told) -> lis
     stopped: list[Exception] = []
 
     def tell() -> None:
+        done = 0
         while not has_ended.wait(_TOLD_SECONDS):
             try:
-                told(_completed(context) / count)
+                # Spark counts none before the job has begun, and when it has ended.
+                done = max(done, _completed(context))
+                told(done / count)
             except Exception as error:
                 stopped.append(error)
                 # There is no other job; this one may not even have begun.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
 from analytics.errors import JobCancelledError, LakeError
@@ -33,19 +35,28 @@ from analytics.lake.retention import (
     expire,
     sweep_landing,
 )
-from analytics.lake.source_log import CHECKPOINT, READ_WITHIN_MS, read_log
+from analytics.lake.source_log import (
+    CHECKPOINT,
+    READ_WITHIN_MS,
+    files_of_batch,
+    read_log,
+)
 from analytics.lake.storage import LocalStorage, Storage
-from analytics.lake.streamed import unread_files
+from analytics.lake.streamed import check_checkpoint, unread_files
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
+from analytics.rollup import write_batch
+from analytics.schemas import SAMPLES
+from analytics.session import close_callback_connections
 from analytics.sources import choose_source
+from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rolled import merged_by_hand, parts_by_hand, peaks_by_hand
 from tests.analytics.rows import HOUR, MINUTE, SECOND, START_MS, sample_columns
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
@@ -112,8 +123,11 @@ def _sorted(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def test_every_sample_is_on_every_rung_once(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from analytics import rollup
+
+    monkeypatch.setattr(rollup, "ROWS_HERE", 0)  # everything is a task
     land(tmp_path, 0, 1, 2)
     assert roll_up(spark, tmp_path)["batches"] == 1
     land(tmp_path, 3, 5, run="next")
@@ -265,6 +279,51 @@ def test_the_checkpoint_stays_small_over_many_batches(
     assert_equal_to_scratch(tmp_path)
 
 
+def test_a_checkpoint_of_a_stream_that_read_samples_goes_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It had done one batch, and planned another, of two files, when it was stopped."""
+    land(tmp_path, 0)
+    storage = LocalStorage(tmp_path)
+    check_checkpoint(storage)
+    made: list[int] = []
+
+    def write(samples: DataFrame, number: int) -> None:
+        if made:
+            raise OSError("No space left on device")
+        assert samples.count() == 24
+        paths = files_of_batch(storage, number)
+        write_batch(spark, storage, number, paths, lambda _share: None)
+        made.append(number)
+
+    for minutes in ((), (1, 2)):
+        land(tmp_path, *minutes, run="next")
+        query = (
+            spark.readStream.schema(from_arrow_schema(SAMPLES))
+            .option("recursiveFileLookup", "true")
+            .option("maxFilesPerTrigger", 10)
+            .option("maxFileAge", f"{READ_WITHIN_MS}ms")
+            .option("ignoreMissingFiles", "true")
+            .parquet(storage.uri("landing/samples"))
+            .writeStream.foreachBatch(write)
+            .option("checkpointLocation", storage.uri(CHECKPOINT))
+            .trigger(availableNow=True)
+            .start()
+        )
+        with contextlib.suppress(Exception):
+            query.awaitTermination(60)
+        assert not query.isActive
+    close_callback_connections(spark)
+    assert made == [0]
+    planned = files_of_batch(storage, 1)
+    assert sorted(unread_files(storage, c.SAMPLES)) == planned
+    assert len(planned) == 2
+    land(tmp_path, 3, run="later")
+    assert roll_up(spark, tmp_path)["batches"] == 2
+    assert roll_up(spark, tmp_path)["batches"] == 0
+    assert_equal_to_scratch(tmp_path)
+
+
 def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, 0)
     roll_up(spark, tmp_path)
@@ -273,17 +332,18 @@ def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> No
         roll_up(spark, tmp_path)
 
 
-def test_a_job_reads_the_finest_source_that_is_not_too_much(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_job_reads_the_finest_source_that_is_not_too_much(tmp_path: Path) -> None:
     from analytics import jobs
 
     land(tmp_path, *range(6))
     epochs = LandingWriter(str(tmp_path), c.EPOCHS, run_id="epochs")
     epochs.append(epoch_columns(1, START_MS, ["a", "b"]))
     epochs.close(START_MS)
-    roll_up(spark, tmp_path)
     storage = LocalStorage(tmp_path)
+    for dataset in (c.SAMPLES, c.EPOCHS):
+        absorb(storage, dataset)
+    landed = storage.list_files("landing/samples")
+    in_process.roll_up(storage, [file.path for file in landed])
     request = JobRequest(c.JOB_REPORT, str(tmp_path), str(tmp_path / "out"))
     samples = choose_source(storage, request)
     assert (samples.name, samples.rows) == (c.SAMPLES, 144)
@@ -293,16 +353,14 @@ def test_a_job_reads_the_finest_source_that_is_not_too_much(
     found = {}
     for most in (1000, 100):
         output = tmp_path / f"out-{most}"
-        found[most] = _report(spark, tmp_path, output, most, jobs)
+        found[most] = _report(tmp_path, output, most, jobs)
     by_samples, by_minutes = found.values()
     assert by_samples.pop("source") == c.SAMPLES
     assert by_minutes.pop("source") == "rollup_queues_60"
     assert by_minutes == by_samples
 
 
-def _report(
-    spark: SparkSession, lake: Path, output: Path, most: int, jobs: Any
-) -> dict[str, Any]:
+def _report(lake: Path, output: Path, most: int, jobs: Any) -> dict[str, Any]:
     from pyarrow import parquet
 
     def choose(storage: Storage, request: JobRequest) -> Any:
@@ -318,7 +376,7 @@ def _report(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "choose_source", choose)
-        summary = run_job(lambda: spark, request, lambda *_: None)
+        summary = run_job(in_process.session, request, lambda *_: None)
     tables = {
         name: sorted(map(_told, parquet.read_table(output / name).to_pylist()))
         for name in summary["rows"]
