@@ -33,15 +33,6 @@ IN_USE_ONLY: Final = (Candidate(IN_USE, IN_USE),)
 _WITH_LAG: Final = frozenset({c.JOB_LAG, c.JOB_REPORT})
 _WITH_SKEW: Final = frozenset({c.JOB_SKEW, c.JOB_REPORT, c.JOB_BACKTEST})
 
-_OF_ROLL_UPS: Final = {
-    # Compiling the queries takes longer than running them interpreted.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.files.maxPartitionBytes": str(1 << 20),
-    "spark.sql.files.openCostInBytes": str(1 << 14),
-}
-
 
 def run_job(
     start: Callable[[], SparkSession], request: JobRequest, progress: Progress
@@ -74,19 +65,26 @@ def run_job(
     wanted = _wanted(request)
     buckets, work = plan_work(lake, request, chosen, _candidates(request), wanted)
     if request.job == c.JOB_TRIAL:
-        summary |= told_of(try_buckets(spark, lake, buckets, work), request, progress)
+        told = _between(progress, 0.1, 0.8)
+        tried = try_buckets(spark, lake, buckets, work, told)
+        summary |= told_of(tried, request, progress)
     else:
-        summary["rows"] = write_buckets(spark, lake, buckets, work, output)
+        told = _between(progress, 0.1, 0.95)
+        summary["rows"] = write_buckets(spark, lake, buckets, work, output, told=told)
     progress(0.95, "summary")
     output.write_new(c.SUMMARY, json.dumps(summary, indent=1).encode())
     progress(1.0, "done")
     return summary
 
 
+def _between(progress: Progress, begin: float, end: float) -> Callable[[float], None]:
+    """Return what tells a share of the phase that reads samples."""
+    return lambda share: progress(begin + (end - begin) * share, "samples")
+
+
 def _rolled_up(
     spark: SparkSession, lake: Storage, progress: Progress
 ) -> dict[str, Any]:
-    _tune(spark)
     done = roll_up(spark, lake, progress)
     progress(1.0, "done")
     return {"schema": c.SCHEMA_VERSION, "job": c.JOB_ROLLUP, **done}
@@ -108,12 +106,6 @@ def _candidates(request: JobRequest) -> Sequence[Candidate]:
     if request.job not in _WITH_SKEW:
         return IN_USE_ONLY
     return candidates_of(request.options, request.added_members, request.strategies)
-
-
-def _tune(spark: SparkSession) -> None:
-    """Fit Spark to the size of a roll-up's batches."""
-    for key, value in _OF_ROLL_UPS.items():
-        spark.conf.set(key, value)
 
 
 def _summary(

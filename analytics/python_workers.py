@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pyspark import daemon
 
-from analytics.transforms import tasks
+from analytics.transforms import rolling, tasks
 
-__all__ = ["tasks"]
+__all__ = ["rolling", "tasks"]
 
 if __name__ == "__main__":
     daemon.manager()

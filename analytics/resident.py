@@ -8,7 +8,7 @@ not need. A crash of Spark is a dead child, not a dead worker.
 
     in:   {"op": "run", "id": "7", "request": {…}}    {"op": "cancel", "id": "7"}
           {"op": "warm", "id": ""}    start Spark before a job asks for it; no answer
-    out:  {"event": "progress", "id": "7", "part": 0.4, "phase": "lag_by_queue"}
+    out:  {"event": "progress", "id": "7", "part": 0.4, "phase": "samples"}
           {"event": "done", "id": "7", "summary": {…}}
           {"event": "failed", "id": "7", "error": "…"}
           {"event": "cancelled", "id": "7"}

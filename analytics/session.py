@@ -149,14 +149,9 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
             "-XX:TrimNativeHeapInterval=10000",
             # A job that needs more than its heap ends instead of crawling on.
             "-XX:+ExitOnOutOfMemoryError",
-            # One long method sums what a sample adds, and it runs for every row.
-            "-XX:-DontCompileHugeMethods",
-            # Ten times Java's own limits. Optimizing what small jobs run is a third of
-            # their processor time, and never pays; what large ones repeat still is.
-            "-XX:Tier4InvocationThreshold=50000",
-            "-XX:Tier4MinInvocationThreshold=6000",
-            "-XX:Tier4CompileThreshold=150000",
-            "-XX:Tier4BackEdgeThreshold=400000",
+            # Rows are worked on in Python. What Java runs does not repeat often enough
+            # for its second compiler, which would take a third of a small job.
+            "-XX:TieredStopAtLevel=1",
             f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
         )
     )
@@ -173,16 +168,9 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
         "spark.local.dir": str(settings.work_dir),
         "spark.sql.warehouse.dir": str(settings.work_dir / "warehouse"),
         "spark.sql.session.timeZone": "UTC",
-        # Classes made for one job serve the next; with Spark's own limit of 100 they
-        # were made anew each time, and compiling them took a third of a warm job.
-        "spark.sql.codegen.cache.maxEntries": "2000",
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        # Collected samples are append-only files that we list ourselves.
-        "spark.sql.files.ignoreMissingFiles": "false",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # Rows of one group are in one partition: joins by more keys need no shuffle.
-        "spark.sql.requireAllClusterKeysForCoPartition": "false",
+        # Spark plans how the stream of roll-ups would read files, but tasks of our own
+        # read them: compiling the plan would be for nothing.
+        "spark.sql.codegen.wholeStage": "false",
     }
     if settings.jars is not None:
         common["spark.jars"] = ",".join(_jars_in(settings.jars))
@@ -190,9 +178,6 @@ def configuration(settings: SessionSettings) -> dict[str, str]:
         common |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            # Two cores: more partitions than this only cost scheduling.
-            "spark.sql.shuffle.partitions": "4",
-            "spark.default.parallelism": "4",
             "spark.python.daemon.module": "analytics.python_workers",
         }
     else:

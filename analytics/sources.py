@@ -32,7 +32,7 @@ from analytics.presence import Period
 from analytics.requests import JobRequest, iso, step_for
 from analytics.transforms.bucket import LAG_TABLES
 from analytics.transforms.measured import BucketWork
-from analytics.transforms.parts import REACH_MS
+from analytics.transforms.steps import REACH_MS
 
 _LOOK_BACK_MS: Final = 180_000
 """Time read before the period, to give its first step a rate."""

@@ -24,25 +24,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from pyspark.sql import functions as F  # noqa: N812  the usual name
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from analytics import contracts as c
 from analytics.lake.compaction import absorb, compact
-from analytics.lake.ladder import PEAKS, QUEUES, view_from
+from analytics.lake.ladder import FAMILIES, dataset_of, view_from
 from analytics.lake.manifest import load_manifest
+from analytics.lake.reader import read_file, read_table
 from analytics.lake.retention import sweep
 from analytics.lake.storage import open_storage
 from analytics.lake.streamed import unread_files
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
-from analytics.rollup import frame_of
-from analytics.session import SessionSettings, start_session
-from analytics.transforms.parts import merged_parts, merged_peaks, parts_of, peaks_of
+from analytics.transforms.parts import SCHEMAS, merged_table, rolled_up
 from dashboard.jobs.child import AnalyticsChild, ChildEndedError, child_environment
 
 START_MS: Final = 1_773_360_000_000
@@ -296,33 +297,33 @@ def _check(lake: Path, reported: Mapping[int, int]) -> None:
     storage = open_storage(str(lake))
     absorb(storage, c.SAMPLES)
     manifest = load_manifest(storage, c.SAMPLES)
-    spark = start_session(SessionSettings(lake / "spark"))
-    samples = spark.read.parquet(*(storage.uri(file.path) for file in manifest.files))
-    minute = F.floor((F.unix_millis(c.TIME) - START_MS) / MINUTE_MS).alias("minute")
-    written = {
-        row["minute"]: row["count"] for row in samples.groupBy(minute).count().collect()
-    }
+    samples = read_table(storage, c.SAMPLES)
+    since = pc.subtract(samples[c.TIME].cast(pa.int64()), START_MS)
+    counted = pc.value_counts(pc.divide(since, MINUTE_MS)).to_pylist()
+    written = {each["values"]: each["counts"] for each in counted}
     lost = [each for each, rows in reported.items() if written.get(each) != rows]
     if lost:
         raise SystemExit(f"minutes that were reported written are not whole: {lost}")
-    families: list[tuple[str, Any, Any]] = [
-        (QUEUES, merged_parts, parts_of),
-        (PEAKS, merged_peaks, peaks_of),
-    ]
+    scratch = rolled_up(samples, c.ROLLUP_LEVELS[0] * 1000)
     for level in c.ROLLUP_LEVELS:
-        for family, merged, scratch in families:
-            files = view_from(storage, family, level).files
-            found = merged(frame_of(spark, storage, family, files), level * 1000)
-            wanted = scratch(samples, level * 1000).select(*found.columns)
-            apart = found.exceptAll(wanted).count() + wanted.exceptAll(found).count()
-            print(f"{family} {level:5} s: {found.count():7,} rows, {apart} differ")
+        for family in FAMILIES:
+            rows = [
+                read_file(storage, dataset_of(family, level), file.path)
+                for file in view_from(storage, family, level).files
+            ]
+            listed = pa.concat_tables([SCHEMAS[family].empty_table(), *rows])
+            found, wanted = (
+                Counter(map(repr, merged_table(family, each, level * 1000).to_pylist()))
+                for each in (listed, scratch[family])
+            )
+            apart = ((found - wanted) + (wanted - found)).total()
+            print(f"{family} {level:5} s: {found.total():7,} rows, {apart} differ")
             if apart:
                 raise SystemExit("the roll-ups differ from a recomputation")
     print(
         f"{len(written)} minutes, {manifest.rows:,} samples in {len(manifest.files)} "
         "files: nothing lost, nothing twice"
     )
-    spark.stop()
 
 
 def _arguments() -> argparse.Namespace:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet
 
 from analytics import contracts as c
@@ -24,7 +25,7 @@ from .manifest import FileEntry
 from .pruned import extremes, row_groups
 from .storage import Storage
 
-_NAMES: Final = (c.GROUP, c.TOPIC, c.BROKER, c.OWNER)
+_NAMES: Final = (c.CLUSTER, c.GROUP, c.TOPIC, c.BROKER, c.OWNER)
 _MANY: Final = 16
 """In a file with as many row groups, each holds few groups: its first one stands for
 all of them. Of other files, or where nothing is noted, the names of groups are read."""
@@ -145,6 +146,15 @@ def read_groups(
             if kept:
                 table = opened.read_row_groups(kept, columns=list(columns))
                 yield table.unify_dictionaries().combine_chunks()
+
+
+def only_held(table: pa.Table, bucket: Bucket) -> pa.Table:
+    """Return the rows of a bucket's groups, of some that `read_groups` yields."""
+    names = table[c.GROUP].cast(pa.string())
+    if bucket.begin:
+        table = table.filter(pc.greater_equal(names, bucket.begin))
+        names = table[c.GROUP].cast(pa.string())
+    return table.filter(pc.less(names, bucket.below)) if bucket.below else table
 
 
 def read_epochs(

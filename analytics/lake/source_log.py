@@ -80,6 +80,14 @@ def read_log(storage: Storage) -> SourceLog:
     return SourceLog(tuple(files), committed)
 
 
+def files_of_batch(storage: Storage, number: int) -> list[str]:
+    """Return the landing files of a batch that the stream has planned, in order."""
+    begin = _reached(storage, number - 1) if number else -1
+    end = _reached(storage, number)
+    log = read_log(storage)
+    return sorted(file.path for file in log.files if begin < file.batch <= end)
+
+
 def thin_log(storage: Storage) -> int:
     """Drop the lines that Spark itself would drop; return how many.
 
@@ -143,12 +151,17 @@ def _committed(storage: Storage) -> int:
     The two numbers differ after a stop between noting files and planning their batch.
     """
     number = _last_number(storage, _COMMITS)
-    if number < 0:
-        return -1
+    return -1 if number < 0 else _reached(storage, number)
+
+
+def _reached(storage: Storage, number: int) -> int:
+    """Return the last batch of files that is in a batch, from the batch's plan."""
     path = f"{_OFFSETS}/{number}"
     try:
         offset = json.loads(storage.read(path).decode().splitlines()[-1])
         return int(offset["logOffset"])
+    except FileNotFoundError as error:
+        raise LakeError(f"{path} is gone, the plan of a batch") from error
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise LakeError(f"{path} is not the plan of a batch: {error}") from error
 

@@ -1,4 +1,4 @@
-"""The building blocks of jobs: on arrays of a bucket; on frames for roll-ups (`parts`).
+"""The building blocks of jobs, on arrays of a bucket of groups or of a landing file.
 
-Only `tasks` writes, and only `measured` reads.
+Only `tasks` writes, and only `measured` and `rolling` read.
 """

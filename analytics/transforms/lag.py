@@ -146,7 +146,7 @@ def peaks_of(samples: Columns, key_of: Ints, step_ms: int, until_ms: int) -> Col
     """
     lag = lag_of(samples)
     begin = samples[AT] - samples[CLAIM]
-    kept = np.flatnonzero((lag != NONE) & (begin < until_ms))
+    kept = np.flatnonzero(begin < until_ms)
     key, at, lag = key_of[samples[QUEUE][kept]], samples[AT][kept], lag[kept]
     own = step_of_moment(at, step_ms)
     row, step = cut(begin[kept], own, step_ms)

@@ -45,22 +45,25 @@ from .lag import (
     owners_seen,
     peaks_of,
 )
-from .parts import OFFSETS, REACH_MS
 from .steps import (
     AT,
     CLAIM,
     DETAIL,
     ENDS,
     NONE,
+    OFFSETS,
     QUEUE,
     STEP,
     Columns,
+    claims_of,
     in_order,
     joined,
     of_epochs,
     parts_of_samples,
     steps_of,
     steps_there,
+    whole,
+    whole_ms,
 )
 
 _ROWS_AT_ONCE: Final = 150_000
@@ -350,7 +353,7 @@ def _numbered(
     clients: _Numbers,
 ) -> Columns:
     """Return the rows of numbered queues within the span that is read."""
-    at = whole(table[c.TIME].cast(pa.timestamp("ms", tz="UTC")))
+    at = whole_ms(table[c.TIME])
     queue = _queue_numbers(table, queues)
     row = np.flatnonzero((queue >= 0) & (at >= work.from_ms) & (at < work.until_ms))
     rows: Columns = {
@@ -360,9 +363,7 @@ def _numbered(
     }
     for name in names:
         if name == c.WEIGHT:
-            seconds = table[name].to_numpy()[row]
-            claim = np.floor(seconds * 1000 + 0.5).astype(np.int64)
-            rows[CLAIM] = np.minimum(claim, REACH_MS)
+            rows[CLAIM] = claims_of(table[name].to_numpy()[row])
         elif name == c.OWNER:
             rows[CONSUMER] = _client_numbers(table[name].combine_chunks(), row, clients)
         elif name in _FLOATS:
@@ -370,12 +371,6 @@ def _numbered(
         else:
             rows[name] = whole(table[name])[row]
     return rows
-
-
-def whole(column: Any) -> Ints:
-    """Return whole numbers, with `NONE` for null."""
-    found: Ints = column.cast(pa.int64()).fill_null(NONE).to_numpy()
-    return found
 
 
 def _client_numbers(column: Any, row: Ints, clients: _Numbers) -> Ints:
@@ -439,7 +434,7 @@ def _peaks(
     topic_at = {name: at for at, name in enumerate(groups.topics)}
     found: tuple[list[Columns], list[Columns]] = ([], [])
     for table in tables:
-        at = whole(table[c.TIME].cast(pa.timestamp("ms", tz="UTC")))
+        at = whole_ms(table[c.TIME])
         step = at // work.period.step_ms * work.period.step_ms
         lag = whole(table[c.LAG_PEAK])
         group, topic = table[c.GROUP].to_pylist(), table[c.TOPIC].to_pylist()

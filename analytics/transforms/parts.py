@@ -1,177 +1,166 @@
 """Summaries of samples by step, in a form that adds up: the rows of the roll-ups.
 
-A sample is cut into *pieces*, one for each step that it claims time of. A *part* is a
-row per queue, epoch and step. Two parts of one step, made of different samples, merge
-into the part of all of them, in any order; a longer step is merged from shorter ones
-the same way. Means and rates are not kept: they follow from the sums and from the
-offsets at both ends.
+A *part* is a row per queue, epoch and step: what samples say about the time of the step
+that they claim. Two parts of one step, made of different samples, merge into the part
+of all of them, in any order; a longer step is merged from shorter ones the same way.
+Means and rates are not kept: they follow from the sums and from the offsets at both
+ends. Peaks are of groups and topics, and merge alike. Tables of Arrow go in and come
+out; no Spark.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812  the usual name
+import numpy as np
+import pyarrow as pa
 
 from analytics import contracts as c
+from analytics.lake.ladder import PEAKS, QUEUES
+from analytics.schemas import PARTS
+from analytics.schemas import PEAKS as PEAKS_SCHEMA
+from analytics.spread.shares import Ints
 
-AT: Final = "at"
-LAG: Final = "lag"
-STEP: Final = "step"
-OFFSETS: Final = (c.MAX, c.COMMITTED)
+from .lag import KEY, highest, peaks_of
+from .steps import (
+    AT,
+    CLAIM,
+    NONE,
+    OFFSETS,
+    QUEUE,
+    STEP,
+    Columns,
+    claims_of,
+    in_order,
+    joined,
+    merged,
+    parts_of_samples,
+    whole,
+    whole_ms,
+)
 
-REACH_MS: Final = int(c.MOST_WEIGHT * 1000)
-"""How far back from its moment a sample may claim time."""
+SCHEMAS: Final = {QUEUES: PARTS, PEAKS: PEAKS_SCHEMA}
+"""Of the tables of each family of the ladder."""
 
-_CLAIM: Final = "claim"
-_PIECE: Final = "piece"
-"""Seconds of a step that a sample claims."""
+OF_SAMPLES: Final = (
+    *c.QUEUE_KEY,
+    c.EPOCH,
+    c.TIME,
+    c.WEIGHT,
+    *OFFSETS,
+    c.LAG_MS,
+)
+"""The columns of samples that are read."""
 
-_KEY: Final = (*c.QUEUE_KEY, c.EPOCH)
+_GROUP: Final = (c.CLUSTER, c.GROUP)
+_TOPIC: Final = (*_GROUP, c.TOPIC)
+_FOREVER: Final = 1 << 62
 
 
-def with_lag(samples: DataFrame) -> DataFrame:
-    """Add `lag`, `at` and the claim (ms); lag is null where no offset is known.
+def rolled_up(samples: Any, step_ms: int) -> dict[str, Any]:
+    """Return the parts and the peaks of samples, by the family of the ladder.
 
-    An offset committed after the maximum was read can be ahead of it: the lag is then
-    0.
+    Of a group, all samples of a moment have to be among them.
     """
-    behind = F.col(c.MAX) - F.col(c.COMMITTED)
-    return samples.select(
-        *_KEY,
-        F.unix_millis(c.TIME).alias(AT),
-        F.least(F.round(F.col(c.WEIGHT) * 1000).cast("long"), F.lit(REACH_MS)).alias(
-            _CLAIM
-        ),
-        c.MAX,
-        c.COMMITTED,
-        # `greatest` skips nulls, which would turn an unknown lag into 0.
-        F.when(behind.isNotNull(), F.greatest(behind, F.lit(0))).alias(LAG),
-        c.LAG_MS,
-        c.OWNER,
-    )
+    queue, keys = _numbered(samples, c.QUEUE_KEY)
+    rows: Columns = {
+        QUEUE: queue,
+        c.EPOCH: whole(samples[c.EPOCH]),
+        AT: whole_ms(samples[c.TIME]),
+        CLAIM: claims_of(samples[c.WEIGHT].to_numpy()),
+        **{name: whole(samples[name]) for name in (*OFFSETS, c.LAG_MS)},
+    }
+    rows = in_order(rows, QUEUE, c.EPOCH, AT)
+    parts = parts_of_samples(rows, step_ms, _FOREVER, has_unknown=True)
+    return {
+        QUEUES: _parts_table(merged(parts), keys),
+        PEAKS: _peaks(rows, keys, step_ms),
+    }
 
 
-def pieces_of(
-    samples: DataFrame, step_ms: int, until_ms: int | None = None
-) -> DataFrame:
-    """Cut samples into pieces: a row for each `step` (ms) that one claims time of.
-
-    A moment belongs to the step that ends with it. A sample that claims nothing has a
-    piece of 0 seconds there. Time from `until_ms` on does not count.
-    """
-    at = F.col(AT)
-    begin = at - F.col(_CLAIM)
-    last = moment_step(step_ms)
-    steps = F.sequence(F.least(floor(begin, step_ms), last), last, F.lit(step_ms))
-    end = F.least(at, F.col(STEP) + step_ms)
-    rows = with_lag(samples)
-    if until_ms is not None:
-        rows = rows.where(begin < until_ms)
-        end = F.least(end, F.lit(until_ms))
-    piece = F.greatest(end - F.greatest(begin, F.col(STEP)), F.lit(0)) / 1000
-    return rows.withColumn(STEP, F.explode(steps)).withColumn(_PIECE, piece)
+def merged_table(family: str, rows: Any, step_ms: int) -> Any:
+    """Merge parts, or peaks, into those of steps that are at least as long."""
+    return (_merged_parts if family == QUEUES else _merged_peaks)(rows, step_ms)
 
 
-def moment_step(step_ms: int) -> Column:
-    """Return the step of a sample's moment, which is the last of its pieces."""
-    return floor(F.col(AT) - 1, step_ms)
+def _merged_parts(table: Any, step_ms: int) -> Any:
+    queue, keys = _numbered(table, c.QUEUE_KEY)
+    rows: Columns = {QUEUE: queue, STEP: whole_ms(table[c.TIME]) // step_ms * step_ms}
+    for field in PARTS:
+        if field.name not in (*c.QUEUE_KEY, c.TIME):
+            is_whole = pa.types.is_integer(field.type)
+            column = table[field.name]
+            rows[field.name] = whole(column) if is_whole else column.to_numpy()
+    return _parts_table(merged(joined([rows])), keys)
 
 
-def parts_of(
-    samples: DataFrame, step_ms: int, until_ms: int | None = None
-) -> DataFrame:
-    """Sum samples by queue, epoch and `step` (ms), up to a time."""
-    rows = pieces_of(samples, step_ms, until_ms)
-    is_known = F.col(LAG).isNotNull()
-    piece, nothing = F.col(_PIECE), F.lit(0.0)
-    is_aged = is_known & F.col(c.LAG_MS).isNotNull()
-    is_over = is_aged & (F.col(c.LAG_MS) > c.OVER_MS)
-    moment = F.when(F.col(STEP) == moment_step(step_ms), F.col(AT))
-    return rows.groupBy(*_KEY, STEP).agg(
-        F.sum(F.when(is_known, piece).otherwise(nothing)).alias(c.SECONDS),
-        F.sum(F.when(is_known, nothing).otherwise(piece)).alias(c.UNKNOWN_SECONDS),
-        F.sum(F.col(LAG) * piece).alias(c.LAG_SECONDS),
-        F.max(LAG).alias(c.LAG_PEAK),
-        F.max_by(LAG, F.when(is_known, F.col(AT))).alias(c.LAG_LAST),
-        F.max(F.when(is_known, F.col(AT))).alias(c.LAG_LAST_AT),
-        F.max(c.LAG_MS).alias(c.LAG_MS_PEAK),
-        F.sum(F.when(is_over, piece).when(is_aged, nothing)).alias(c.OVER_SECONDS),
-        *(each for offset in OFFSETS for each in _ends(offset, moment)),
-    )
+def _parts_table(parts: Columns, keys: Any) -> Any:
+    return _table(PARTS, keys, parts[QUEUE], parts | {c.TIME: parts[STEP]})
 
 
-def merged_parts(parts: DataFrame, step_ms: int) -> DataFrame:
-    """Merge parts whose `time` is their step into those of a step at least as long."""
-    rows = parts.withColumn(STEP, floor(F.unix_millis(c.TIME), step_ms))
-    return rows.groupBy(*_KEY, STEP).agg(
-        *(F.sum(name).alias(name) for name in (c.SECONDS, c.UNKNOWN_SECONDS)),
-        F.sum(c.LAG_SECONDS).alias(c.LAG_SECONDS),
-        F.max(c.LAG_PEAK).alias(c.LAG_PEAK),
-        F.max_by(c.LAG_LAST, c.LAG_LAST_AT).alias(c.LAG_LAST),
-        F.max(c.LAG_LAST_AT).alias(c.LAG_LAST_AT),
-        F.max(c.LAG_MS_PEAK).alias(c.LAG_MS_PEAK),
-        F.sum(c.OVER_SECONDS).alias(c.OVER_SECONDS),
-        *(each for offset in OFFSETS for each in _merged_ends(offset)),
-    )
-
-
-def peaks_of(
-    samples: DataFrame, step_ms: int, until_ms: int | None = None
-) -> DataFrame:
+def _peaks(samples: Columns, queues: Any, step_ms: int) -> Any:
     """Return the highest lag that each group, and each topic of it, had at one moment.
 
-    This cannot be summed from queues, whose peaks fall on different moments. The rows
-    of whole groups have no topic. A moment counts in each step that its samples claim
-    time of; queues that claim none of a step add nothing there, but in the step before
-    the moment this happens only where nothing nearer was seen.
+    The rows of whole groups have no topic.
     """
-    at_once = (
-        pieces_of(samples, step_ms, until_ms)
-        .groupBy(c.CLUSTER, c.GROUP, c.TOPIC, AT, STEP)
-        .agg(F.sum(LAG).alias(LAG))
-    )
-    of_groups = at_once.groupBy(
-        c.CLUSTER, c.GROUP, F.lit(None).cast("string").alias(c.TOPIC), AT, STEP
-    ).agg(F.sum(LAG).alias(LAG))
-    return (
-        at_once.unionByName(of_groups)
-        .groupBy(c.CLUSTER, c.GROUP, c.TOPIC, STEP)
-        .agg(F.max(LAG).alias(c.LAG_PEAK))
-    )
+    found = []
+    for key in (_GROUP, _TOPIC):
+        key_of, keys = _numbered(queues, key)
+        peaks = peaks_of(samples, key_of, step_ms, _FOREVER)
+        found.append(_peaks_table(peaks, keys))
+    return pa.concat_tables(found)
 
 
-def merged_peaks(peaks: DataFrame, step_ms: int) -> DataFrame:
-    """Merge peaks of steps into those of longer ones."""
-    rows = peaks.withColumn(STEP, floor(F.unix_millis(c.TIME), step_ms))
-    return rows.groupBy(c.CLUSTER, c.GROUP, c.TOPIC, STEP).agg(
-        F.max(c.LAG_PEAK).alias(c.LAG_PEAK)
-    )
+def _merged_peaks(table: Any, step_ms: int) -> Any:
+    number, keys = _numbered(table, _TOPIC)
+    step = whole_ms(table[c.TIME]) // step_ms * step_ms
+    peaks = {KEY: number, STEP: step, c.LAG_PEAK: whole(table[c.LAG_PEAK])}
+    return _peaks_table(highest(peaks), keys)
 
 
-def floor(at: Column, step_ms: int) -> Column:
-    """Return the step that a moment is in; both in ms."""
-    return at - F.pmod(at, F.lit(step_ms))
+def _peaks_table(peaks: Columns, keys: Any) -> Any:
+    return _table(PEAKS_SCHEMA, keys, peaks[KEY], peaks | {c.TIME: peaks[STEP]})
 
 
-def _ends(offset: str, moment: Column) -> list[Column]:
-    """Return the first and last known value of an offset in a step, and their times."""
-    at = F.when(F.col(offset).isNotNull(), moment)
-    return [
-        F.min(at).alias(f"{offset}_first_at"),
-        F.min_by(offset, at).alias(f"{offset}_first"),
-        F.max(at).alias(f"{offset}_last_at"),
-        F.max_by(offset, at).alias(f"{offset}_last"),
-    ]
+def _numbered(table: Any, names: Sequence[str]) -> tuple[Ints, Any]:
+    """Number the keys in a table; return each row's number, and the keys in order."""
+    count = table.num_rows
+    if not count:
+        return np.empty(0, np.int64), table.select(names)
+    code = np.zeros(count, np.int64)
+    for name in names:
+        values = _codes(table[name])
+        low = values.min()
+        code = code * (int(values.max()) - int(low) + 1) + (values - low)
+    _code, first, number = np.unique(code, return_index=True, return_inverse=True)
+    return number, table.select(names).take(pa.array(first))
 
 
-def _merged_ends(offset: str) -> list[Column]:
-    first, first_at = f"{offset}_first", f"{offset}_first_at"
-    last, last_at = f"{offset}_last", f"{offset}_last_at"
-    return [
-        F.min(first_at).alias(first_at),
-        F.min_by(first, first_at).alias(first),
-        F.max(last_at).alias(last_at),
-        F.max_by(last, last_at).alias(last),
-    ]
+def _codes(column: Any) -> Ints:
+    """Return numbers in place of names; `NONE` for null."""
+    if pa.types.is_integer(column.type):
+        return whole(column)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole_column = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole_column, pa.ChunkedArray):
+        whole_column = whole_column.chunk(0)
+    return whole(whole_column.indices)
+
+
+def _table(schema: Any, keys: Any, number: Ints, columns: Columns) -> Any:
+    """Return rows with the names of their keys; what is not known is null."""
+    arrays = []
+    place = pa.array(number)
+    for field in schema:
+        if field.name in columns:
+            values = columns[field.name]
+            is_null = np.isnan(values) if values.dtype.kind == "f" else values == NONE
+            array = pa.array(values, mask=is_null).cast(field.type)
+        elif field.name in keys.schema.names:
+            array = keys[field.name].cast(field.type).take(place)
+        else:  # a whole group has no topic
+            array = pa.nulls(len(number), field.type)
+        arrays.append(array)
+    return pa.Table.from_arrays(arrays, schema=schema)

@@ -18,15 +18,19 @@ there if they are among the samples or parts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
 from analytics import contracts as c
 from analytics.presence import Period
 from analytics.spread.shares import STEP_COLUMNS, Flags, Floats, Ints, Values
 
-from .parts import OFFSETS, REACH_MS
+OFFSETS: Final = (c.MAX, c.COMMITTED)
+
+REACH_MS: Final = int(c.MOST_WEIGHT * 1000)
+"""How far back from its moment a sample may claim time."""
 
 LONGEST_GAP_MS: Final = 180_000
 """Offsets further apart than this (and two steps) give no rate: the gap is too long."""
@@ -61,6 +65,8 @@ DETAIL: Final = (
 )
 """What tables of lag have and a back-test has no use for."""
 
+_OPTIONAL: Final = {*DETAIL, c.UNKNOWN_SECONDS}
+
 ENDS: Final = ("first_at", "first", "last_at", "last")
 _KEY: Final = (QUEUE, c.EPOCH, STEP)
 _FOUND: Final = (QUEUE, *STEP_COLUMNS[1:], CLAIMED, WHOLE, *DETAIL)
@@ -72,10 +78,14 @@ def in_order(rows: Columns, *key: str) -> Columns:
     return {name: values[order] for name, values in rows.items()}
 
 
-def parts_of_samples(samples: Columns, step_ms: int, until_ms: int) -> Columns:
+def parts_of_samples(
+    samples: Columns, step_ms: int, until_ms: int, *, has_unknown: bool = False
+) -> Columns:
     """Return parts of samples in order of queue, epoch and moment.
 
-    A step may have several parts: samples claim time of earlier steps, too.
+    A step may have several parts: samples claim time of earlier steps, too. With
+    `has_unknown` they have the seconds that are claimed without a known lag, which
+    jobs do not need: for these, all time without a known lag is unknown.
     """
     begin = samples[AT] - samples[CLAIM]
     if np.any(begin >= until_ms):
@@ -102,12 +112,21 @@ def parts_of_samples(samples: Columns, step_ms: int, until_ms: int) -> Columns:
         c.SECONDS: piece_before * known[row],
         c.LAG_SECONDS: lag[row] * piece_before,
     }
+    if has_unknown:
+        parts[c.UNKNOWN_SECONDS] = sums(piece * (1 - known), first)
+        before[c.UNKNOWN_SECONDS] = piece_before * (1 - known[row])
     if c.LAG_MS in samples:
         detail = _detail(samples, piece)
         parts |= _merged_detail(detail, first)
         earlier = {name: values[row] for name, values in samples.items()}
         before |= _detail(earlier, piece_before)
     return joined([parts, before])
+
+
+def claims_of(weights: Floats) -> Ints:
+    """Return the time (ms) that samples claim, from their weights in seconds."""
+    claim = np.floor(weights * 1000 + 0.5).astype(np.int64)
+    return np.minimum(claim, REACH_MS)
 
 
 def lag_of(samples: Columns) -> Ints:
@@ -156,7 +175,7 @@ def steps_of(parts: Columns, there: Columns, period: Period) -> Columns:
     among these, as samples may claim time there.
     """
     step_ms = period.step_ms
-    rows = _merged(joined([parts, there]))
+    rows = merged(joined([parts, there]))
     if not len(rows[QUEUE]):
         return {name: np.empty(0, np.int64) for name in _FOUND}
     queue, epoch, step = (rows[name] for name in _KEY)
@@ -201,7 +220,6 @@ def length_of(steps: Columns) -> Floats:
 def joined(tables: Sequence[Columns]) -> Columns:
     """Return the rows of all; what a table lacks is unknown there."""
     sizes = [len(table[QUEUE]) for table in tables]
-    has_detail = any(c.LAG_PEAK in table for table in tables)
     return {
         name: np.concatenate(
             [
@@ -210,13 +228,14 @@ def joined(tables: Sequence[Columns]) -> Columns:
             ]
         )
         for name, nothing in _NOTHING.items()
-        if has_detail or name not in DETAIL
+        if name not in _OPTIONAL or any(name in table for table in tables)
     }
 
 
 _NOTHING: Final[Mapping[str, int | float]] = {
     **dict.fromkeys(_KEY, NONE),
     c.SECONDS: 0.0,
+    c.UNKNOWN_SECONDS: 0.0,
     c.LAG_SECONDS: np.nan,
     LENGTH: np.nan,
     **{f"{offset}_{end}": NONE for offset in OFFSETS for end in ENDS},
@@ -225,8 +244,8 @@ _NOTHING: Final[Mapping[str, int | float]] = {
 }
 
 
-def _merged(rows: Columns) -> Columns:
-    """Sort rows by queue, epoch and step, and make one of those that have the same."""
+def merged(rows: Columns) -> Columns:
+    """Sort parts by queue, epoch and step, and make one of those that have the same."""
     rows = in_order(rows, *_KEY)
     first = firsts([rows[name] for name in _KEY])
     if len(first) == len(rows[QUEUE]):
@@ -235,6 +254,8 @@ def _merged(rows: Columns) -> Columns:
     found: Columns = {name: rows[name][first] for name in _KEY}
     found[c.SECONDS] = sums(rows[c.SECONDS], first)
     found[c.LAG_SECONDS] = sums_known(rows[c.LAG_SECONDS], first)
+    if c.UNKNOWN_SECONDS in rows:
+        found[c.UNKNOWN_SECONDS] = sums(rows[c.UNKNOWN_SECONDS], first)
     if c.LAG_PEAK in rows:
         found |= _merged_detail(rows, first)
     found[LENGTH] = np.fmax.reduceat(rows[LENGTH], first)
@@ -390,6 +411,17 @@ def last_by(values: Ints, at: Ints, first: Ints) -> Ints:
     latest = np.lexsort((at, key))[np.append(first[1:], len(at)) - 1]
     found: Ints = np.where(at[latest] != NONE, values[latest], NONE)
     return found
+
+
+def whole(column: Any) -> Ints:
+    """Return whole numbers of Arrow, with `NONE` for null."""
+    found: Ints = column.cast(pa.int64()).fill_null(NONE).to_numpy()
+    return found
+
+
+def whole_ms(times: Any) -> Ints:
+    """Return times of Arrow, whatever their unit, as ms."""
+    return whole(times.cast(pa.timestamp("ms", tz="UTC")))
 
 
 def known_of(values: Ints) -> Floats:

@@ -24,8 +24,7 @@ from analytics.lake.storage import Storage, open_storage
 from analytics.presence import Period
 from analytics.requests import JobRequest
 from analytics.sources import choose_source, period_of
-from analytics.transforms.parts import REACH_MS
-from analytics.transforms.steps import LONGEST_GAP_MS
+from analytics.transforms.steps import LONGEST_GAP_MS, REACH_MS
 from rmqcore.allocation.drain import HORIZON_S, ROUNDING
 
 THREADS = 2

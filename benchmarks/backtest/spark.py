@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,7 @@ from analytics.presence import Period
 from analytics.requests import JobRequest
 from analytics.session import SessionSettings, start_session
 from analytics.sources import choose_source, period_of
-from analytics.transforms.parts import REACH_MS
-from analytics.transforms.steps import LONGEST_GAP_MS
+from analytics.transforms.steps import LONGEST_GAP_MS, REACH_MS
 from benchmarks.backtest.epochs import EPOCH_KEY, OVER, newest_epochs, told_epochs
 
 SCORED = (
@@ -48,6 +47,17 @@ WHOLE = {c.LAG_MEAN: "known_lag", c.LOAD: "known_load"}
 TIMES = (c.SECONDS, c.UNKNOWN_SECONDS)
 SCORES = (c.MAX_TO_MEAN, c.VARIATION, c.GINI)
 
+_OF_QUERIES: Final = {
+    "spark.sql.codegen.wholeStage": "true",
+    # Two cores: more partitions than this only cost scheduling.
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Rows of one group are in one partition: joins by more keys need no shuffle.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+}
+"""Jobs have no query that would need these."""
+
 
 class OurContender:
     """`python -m analytics backtest`, in a warm session."""
@@ -63,7 +73,8 @@ class PandasContender:
     """`applyInPandas` per epoch."""
 
     def __init__(self, folder: Path) -> None:
-        self._session = start_session(SessionSettings(folder / "spark"))
+        settings = SessionSettings(folder / "spark", extra=_OF_QUERIES)
+        self._session = start_session(settings)
 
     def run(self, request: JobRequest) -> None:
         lake = open_storage(request.lake)

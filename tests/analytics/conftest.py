@@ -28,14 +28,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         work_dir=Path(tmp_path_factory.mktemp("spark")) / "spark",
         # Java ends when the heap is full, and all tests share it, in any order.
         memory="3g",
-        extra={
-            "spark.driver.defaultJavaOptions": " ".join(BRIEF),
-            "spark.sql.shuffle.partitions": "2",
-            # What jobs set for lakes as small as those of tests: compiling a plan
-            # takes longer than interpreting it.
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        },
+        extra={"spark.driver.defaultJavaOptions": " ".join(BRIEF)},
     )
     session = start_session(settings)
     yield session

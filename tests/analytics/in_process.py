@@ -1,14 +1,18 @@
 """A stand-in for Spark's session that runs tasks here, one after another.
 
 Jobs are the same with it, except for what Spark does: a few tests of each go through
-Spark. Roll-ups need the session itself.
+Spark. The stream of roll-ups needs the session itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from analytics.lake.storage import Storage
+from analytics.rollup import carry_up, write_batch
+from tests.analytics.rows import START_MS
 
 
 @dataclass
@@ -34,6 +38,15 @@ class _Context:
     def broadcast(self, value: Any) -> _Given:
         return _Given(value)
 
+    def statusTracker(self) -> _Context:  # noqa: N802  Spark's name
+        return self
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802  Spark's name
+        return []
+
+    def cancelAllJobs(self) -> None:  # noqa: N802  Spark's name
+        """Nothing can be cancelled here: what runs is waited for."""
+
     def parallelize(self, pieces: Iterable[Any], _count: int) -> _Tasks:
         return _Tasks(list(pieces))
 
@@ -48,3 +61,11 @@ class InProcess:
 def session() -> Any:
     """Return a session, as `run_job` takes what starts one."""
     return InProcess()
+
+
+def roll_up(storage: Storage, *batches: Sequence[str]) -> None:
+    """Put batches of landing files on the ladder, and carry what is complete."""
+    spark = session()
+    for number, paths in enumerate(batches):
+        write_batch(spark, storage, number, paths, lambda _share: None)
+    carry_up(spark, storage, lambda _part, _phase: None, now_ms=START_MS)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from analytics import contracts as c
 from analytics.errors import JobCancelledError, LakeError
 from analytics.jobs import run_job
 from analytics.lake.compaction import absorb
-from analytics.lake.ladder import CARRY, FAMILIES, PEAKS, QUEUES, dataset_of
+from analytics.lake.ladder import (
+    CARRY,
+    FAMILIES,
+    PEAKS,
+    QUEUES,
+    dataset_of,
+    view_from,
+)
 from analytics.lake.manifest import load_manifest
+from analytics.lake.reader import read_file, read_table
 from analytics.lake.retention import (
     GRACE_MS,
     RAW_KEPT_MS,
@@ -24,13 +35,23 @@ from analytics.lake.retention import (
     expire,
     sweep_landing,
 )
-from analytics.lake.source_log import CHECKPOINT, READ_WITHIN_MS, read_log
+from analytics.lake.source_log import (
+    CHECKPOINT,
+    READ_WITHIN_MS,
+    files_of_batch,
+    read_log,
+)
 from analytics.lake.storage import LocalStorage, Storage
-from analytics.lake.streamed import unread_files
+from analytics.lake.streamed import check_checkpoint, unread_files
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
+from analytics.rollup import write_batch
+from analytics.schemas import SAMPLES
+from analytics.session import close_callback_connections
 from analytics.sources import choose_source
+from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
+from tests.analytics.rolled import merged_by_hand, parts_by_hand, peaks_by_hand
 from tests.analytics.rows import HOUR, MINUTE, SECOND, START_MS, sample_columns
 from tests.support.waiting import wait_until
 
@@ -79,40 +100,34 @@ def roll_up(spark: SparkSession, lake: Path, progress: Any = None) -> dict[str, 
     return run_job(lambda: spark, request, progress or (lambda *_: None))
 
 
-def assert_equal_to_scratch(spark: SparkSession, lake: Path) -> None:
-    """Compare each rung with what all samples give at once."""
-    from analytics.lake.ladder import view_from
-    from analytics.rollup import frame_of
-    from analytics.transforms.parts import (
-        merged_parts,
-        merged_peaks,
-        parts_of,
-        peaks_of,
-    )
-
+def assert_equal_to_scratch(lake: Path) -> None:
+    """Compare each rung with what a plain loop makes of all samples at once."""
     storage = LocalStorage(lake)
-    files = [file.path for file in load_manifest(storage, c.SAMPLES).files]
-    samples = spark.read.parquet(*(storage.uri(path) for path in files))
+    samples = read_table(storage, c.SAMPLES).to_pylist()
     for level in c.ROLLUP_LEVELS:
-        ms = level * 1000
-        for family, merged, scratch in (
-            (QUEUES, merged_parts, parts_of),
-            (PEAKS, merged_peaks, peaks_of),
-        ):
-            listed = view_from(storage, family, level).files
-            found = merged(frame_of(spark, storage, family, listed), ms)
-            wanted = scratch(samples, ms).select(*found.columns)
-            assert _rows(found) == _rows(wanted), (level, family)
+        step = timedelta(seconds=level)
+        for family, by_hand in ((QUEUES, parts_by_hand), (PEAKS, peaks_by_hand)):
+            dataset = dataset_of(family, level)
+            listed = [
+                row
+                for file in view_from(storage, family, level).files
+                for row in read_file(storage, dataset, file.path).to_pylist()
+            ]
+            found = merged_by_hand(listed, step, family)
+            wanted = merged_by_hand(by_hand(samples), step, family)
+            assert _sorted(found) == _sorted(wanted), (level, family)
 
 
-def _rows(frame: DataFrame) -> list[str]:
-    """Return all rows, in an order of their own: Spark would shuffle to compare."""
-    return sorted(map(repr, frame.toArrow().to_pylist()))
+def _sorted(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(map(_told, rows))
 
 
 def test_every_sample_is_on_every_rung_once(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from analytics import rollup
+
+    monkeypatch.setattr(rollup, "ROWS_HERE", 0)  # everything is a task
     land(tmp_path, 0, 1, 2)
     assert roll_up(spark, tmp_path)["batches"] == 1
     land(tmp_path, 3, 5, run="next")
@@ -121,7 +136,7 @@ def test_every_sample_is_on_every_rung_once(
     land(tmp_path, 4, run="late")
     assert roll_up(spark, tmp_path)["batches"] == 1
     assert roll_up(spark, tmp_path)["batches"] == 0
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     assert unread_files(LocalStorage(tmp_path), c.SAMPLES) == {}
     assert len(read_log(LocalStorage(tmp_path)).counted) == 6
 
@@ -159,7 +174,7 @@ def test_work_that_was_cut_short_is_done_once(
             with pytest.raises(OSError, match="No space left"):
                 roll_up(spark, tmp_path)
     roll_up(spark, tmp_path)
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     storage = LocalStorage(tmp_path)
     for family in FAMILIES:
         minutes, ten_minutes = (
@@ -187,7 +202,7 @@ def test_files_that_are_large_already_are_carried_but_not_merged(
                 for level in (60, 600)
             ]
             assert files == [CARRY, 1]
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) -> None:
@@ -200,7 +215,7 @@ def test_a_stop_is_taken_between_batches(spark: SparkSession, tmp_path: Path) ->
     with pytest.raises(JobCancelledError):
         roll_up(spark, tmp_path, stop)
     assert roll_up(spark, tmp_path)["batches"] == 1
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
@@ -213,7 +228,7 @@ def test_a_truncated_file_is_put_aside_and_holds_nothing_up(
     (tmp_path / torn).write_bytes(whole[: len(whole) // 2])
     done = roll_up(spark, tmp_path)
     assert (done["files"], done["damaged"], done["batches"]) == (2, 1, 1)
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
     assert storage.read(f"damaged/{torn}") == whole[: len(whole) // 2]
     # A batch that was planned and not done may name a file that is gone since.
     land(tmp_path, 3, 4, run="next")
@@ -261,7 +276,52 @@ def test_the_checkpoint_stays_small_over_many_batches(
     # What was forgotten is neither read again nor called unread.
     assert unread_files(storage, c.SAMPLES) == {}
     assert roll_up(spark, tmp_path)["batches"] == 0
-    assert_equal_to_scratch(spark, tmp_path)
+    assert_equal_to_scratch(tmp_path)
+
+
+def test_a_checkpoint_of_a_stream_that_read_samples_goes_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It had done one batch, and planned another, of two files, when it was stopped."""
+    land(tmp_path, 0)
+    storage = LocalStorage(tmp_path)
+    check_checkpoint(storage)
+    made: list[int] = []
+
+    def write(samples: DataFrame, number: int) -> None:
+        if made:
+            raise OSError("No space left on device")
+        assert samples.count() == 24
+        paths = files_of_batch(storage, number)
+        write_batch(spark, storage, number, paths, lambda _share: None)
+        made.append(number)
+
+    for minutes in ((), (1, 2)):
+        land(tmp_path, *minutes, run="next")
+        query = (
+            spark.readStream.schema(from_arrow_schema(SAMPLES))
+            .option("recursiveFileLookup", "true")
+            .option("maxFilesPerTrigger", 10)
+            .option("maxFileAge", f"{READ_WITHIN_MS}ms")
+            .option("ignoreMissingFiles", "true")
+            .parquet(storage.uri("landing/samples"))
+            .writeStream.foreachBatch(write)
+            .option("checkpointLocation", storage.uri(CHECKPOINT))
+            .trigger(availableNow=True)
+            .start()
+        )
+        with contextlib.suppress(Exception):
+            query.awaitTermination(60)
+        assert not query.isActive
+    close_callback_connections(spark)
+    assert made == [0]
+    planned = files_of_batch(storage, 1)
+    assert sorted(unread_files(storage, c.SAMPLES)) == planned
+    assert len(planned) == 2
+    land(tmp_path, 3, run="later")
+    assert roll_up(spark, tmp_path)["batches"] == 2
+    assert roll_up(spark, tmp_path)["batches"] == 0
+    assert_equal_to_scratch(tmp_path)
 
 
 def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
@@ -272,17 +332,18 @@ def test_a_lost_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> No
         roll_up(spark, tmp_path)
 
 
-def test_a_job_reads_the_finest_source_that_is_not_too_much(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_job_reads_the_finest_source_that_is_not_too_much(tmp_path: Path) -> None:
     from analytics import jobs
 
     land(tmp_path, *range(6))
     epochs = LandingWriter(str(tmp_path), c.EPOCHS, run_id="epochs")
     epochs.append(epoch_columns(1, START_MS, ["a", "b"]))
     epochs.close(START_MS)
-    roll_up(spark, tmp_path)
     storage = LocalStorage(tmp_path)
+    for dataset in (c.SAMPLES, c.EPOCHS):
+        absorb(storage, dataset)
+    landed = storage.list_files("landing/samples")
+    in_process.roll_up(storage, [file.path for file in landed])
     request = JobRequest(c.JOB_REPORT, str(tmp_path), str(tmp_path / "out"))
     samples = choose_source(storage, request)
     assert (samples.name, samples.rows) == (c.SAMPLES, 144)
@@ -292,16 +353,14 @@ def test_a_job_reads_the_finest_source_that_is_not_too_much(
     found = {}
     for most in (1000, 100):
         output = tmp_path / f"out-{most}"
-        found[most] = _report(spark, tmp_path, output, most, jobs)
+        found[most] = _report(tmp_path, output, most, jobs)
     by_samples, by_minutes = found.values()
     assert by_samples.pop("source") == c.SAMPLES
     assert by_minutes.pop("source") == "rollup_queues_60"
     assert by_minutes == by_samples
 
 
-def _report(
-    spark: SparkSession, lake: Path, output: Path, most: int, jobs: Any
-) -> dict[str, Any]:
+def _report(lake: Path, output: Path, most: int, jobs: Any) -> dict[str, Any]:
     from pyarrow import parquet
 
     def choose(storage: Storage, request: JobRequest) -> Any:
@@ -317,7 +376,7 @@ def _report(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "choose_source", choose)
-        summary = run_job(lambda: spark, request, lambda *_: None)
+        summary = run_job(in_process.session, request, lambda *_: None)
     tables = {
         name: sorted(map(_told, parquet.read_table(output / name).to_pylist()))
         for name in summary["rows"]

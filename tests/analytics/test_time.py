@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from pyarrow import parquet
@@ -22,8 +22,9 @@ from pyarrow import parquet
 from analytics import contracts as c
 from analytics import jobs
 from analytics.jobs import run_job
+from analytics.lake.compaction import absorb
 from analytics.lake.ladder import dataset_of
-from analytics.lake.storage import Storage
+from analytics.lake.storage import Storage, open_storage
 from analytics.lake.writer import LandingWriter
 from analytics.requests import JobRequest
 from analytics.sources import choose_source
@@ -33,12 +34,6 @@ from rmqcore.model.snapshot import QueueTable
 from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.rows import SECOND, START_MS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
-"""The roll-ups are made by Spark; reports of them are read here."""
 
 LASTS: Final = 25 * 60
 """Seconds that are looked at; the period asked for is longer, and ends on no step."""
@@ -182,14 +177,15 @@ def _rung(storage: Storage, request: JobRequest, level: int) -> Any:
 
 @pytest.fixture(scope="module", params=[1, 2])
 def played(
-    request: pytest.FixtureRequest,
-    spark: SparkSession,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[Group]]:
     lake = tmp_path_factory.mktemp("time") / "lake"
     groups = play(request.param, lake)
-    rollup = JobRequest(c.JOB_ROLLUP, str(lake), str(lake / "out"))
-    run_job(lambda: spark, rollup, lambda *_: None)
+    storage = open_storage(str(lake))
+    absorb(storage, c.SAMPLES)
+    absorb(storage, c.EPOCHS)
+    landed = [file.path for file in storage.list_files("landing/samples")]
+    in_process.roll_up(storage, landed[:10], landed[10:20], landed[20:])
     return lake, groups
 
 

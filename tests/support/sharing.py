@@ -26,7 +26,6 @@ _LONGEST: Final = ("spark-", "apache-", "e2e", "tests/dashboard/")
 _LADDER_TESTS: Final = (
     "tests/analytics/lake/",
     "tests/analytics/test_rollup.py",
-    "tests/analytics/test_time.py",
 )
 """Where the tests of roll-ups are: half of the time that Spark's tests take."""
 

@@ -13,6 +13,7 @@ from analytics.lake.source_log import (
     CHECKPOINT,
     READ_WITHIN_MS,
     SourceLog,
+    files_of_batch,
     read_log,
     thin_log,
 )
@@ -73,7 +74,20 @@ def test_files_that_were_noted_and_not_planned_shift_the_numbers(
         write(tmp_path, f"sources/0/{batch}", entry(batch, START_MS))
     commit(tmp_path, 0)
     commit(tmp_path, 1, files=2)
-    assert len(read_log(LocalStorage(tmp_path)).counted) == 3
+    storage = LocalStorage(tmp_path)
+    assert len(read_log(storage).counted) == 3
+    named = [
+        [int(path.rsplit("/", 1)[1].removesuffix(".parquet")) for path in paths]
+        for paths in (files_of_batch(storage, 0), files_of_batch(storage, 1))
+    ]
+    assert named == [[0], [1, 2]]
+
+
+def test_a_batch_whose_plan_is_gone_has_no_files_to_tell(tmp_path: Path) -> None:
+    write(tmp_path, "sources/0/0", entry(0, START_MS))
+    commit(tmp_path, 1, files=0)
+    with pytest.raises(LakeError, match="offsets/0 is gone"):
+        files_of_batch(LocalStorage(tmp_path), 1)
 
 
 def test_lines_that_spark_would_forget_are_dropped_and_no_others(

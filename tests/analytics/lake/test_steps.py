@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from analytics.schemas import table_of
 from tests.analytics import in_process
 from tests.analytics.lakes import epoch_columns
 from tests.analytics.memory import MemoryStorage
-from tests.analytics.rolled import carry_by_hand, let_samples_go, roll_by_hand
+from tests.analytics.rolled import let_samples_go
 from tests.analytics.rows import MINUTE, SECOND, START_MS, sample_columns
 
 QUEUES = 6
@@ -44,14 +45,15 @@ CHANGE_MS = START_MS + 5 * MINUTE + 25 * SECOND
 """When the second epoch of each group begins."""
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Storage:
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve minutes of two groups with unknown offsets, holes, quiet queues and ages.
 
     In the middle the epoch of both changes, and a queue is named no more.
     """
+    folder = tmp_path_factory.mktemp("landed")
     chance = random.Random(7)
-    writer = LandingWriter(str(tmp_path), run_id="run")
+    writer = LandingWriter(str(folder), run_id="run")
     last: dict[tuple[str, int], int] = {}
     for at in range(START_MS, UNTIL_MS + 90 * SECOND, 10 * SECOND):
         for group in GROUPS:
@@ -77,9 +79,29 @@ def lake(tmp_path: Path) -> Storage:
                 )
             )
     writer.close(START_MS)
-    storage = open_storage(str(tmp_path))
-    absorb(storage, c.SAMPLES)
-    return storage
+    absorb(open_storage(str(folder)), c.SAMPLES)
+    return folder
+
+
+@pytest.fixture
+def lake(landed: Path, tmp_path: Path) -> Storage:
+    """Return a lake of the test's own."""
+    shutil.copytree(landed, tmp_path, dirs_exist_ok=True)
+    return open_storage(str(tmp_path))
+
+
+@pytest.fixture(scope="module", params=[MINUTES, 11, 3])
+def rolled_lake(
+    request: pytest.FixtureRequest,
+    landed: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Storage, int]:
+    """Return a lake for reading, and how many minutes of it are rolled up."""
+    folder = tmp_path_factory.mktemp("rolled") / "lake"
+    shutil.copytree(landed, folder)
+    storage = open_storage(str(folder))
+    rolled(storage, request.param)
+    return storage, request.param
 
 
 def named(*numbers: int) -> list[tuple[str, str, int]]:
@@ -297,10 +319,12 @@ def test_merged_files_give_the_same(lake: Storage) -> None:
 
 def rolled(lake: Storage, minutes: int = MINUTES) -> None:
     """Roll up the beginning, in batches of a minute, and carry ten of them."""
-    for minute in range(minutes):
-        since = at(minute)
-        roll_by_hand(lake, minute, since, since + timedelta(minutes=1))
-    carry_by_hand(lake, UNTIL_MS)
+    paths = [file.path for file in lake.list_files("landing/samples")]
+    of_minute = [
+        [path for path in paths if f"/00{minute:02d}-" in path]
+        for minute in range(minutes)
+    ]
+    in_process.roll_up(lake, *of_minute)
 
 
 def at(minute: float) -> datetime:
@@ -309,14 +333,16 @@ def at(minute: float) -> datetime:
 
 @pytest.mark.parametrize("step", [60, 600])
 @pytest.mark.parametrize("narrow", [{}, {"group": "billing"}, {"topic": "orders"}])
-@pytest.mark.parametrize("minutes", [MINUTES, 11, 3])
 def test_roll_ups_give_the_same_as_samples(
-    lake: Storage, step: int, narrow: dict[str, str], minutes: int
+    landed: Path,
+    rolled_lake: tuple[Storage, int],
+    step: int,
+    narrow: dict[str, str],
 ) -> None:
     """Also where the newest samples are not rolled up yet."""
-    before = asked(lake, step, **narrow)
+    before = asked(open_storage(str(landed)), step, **narrow)
     assert before.source == c.SAMPLES
-    rolled(lake, minutes)
+    lake, minutes = rolled_lake
     after = asked(lake, step, **narrow)
     keys = (c.GROUP, c.TOPIC, c.BROKER, c.QUEUE_ID, c.SINCE)
     for mine, theirs, key in (

@@ -218,11 +218,11 @@ def test_a_report_of_all_groups_lists_the_worst(sign_in: SignIn, lake: Path) -> 
 
 def test_a_running_report_shows_how_far_it_is(sign_in: SignIn) -> None:
     run = queued(
-        state=State.RUNNING, part=0.42, phase="skew_by_time", seen_at=timezone.now()
+        state=State.RUNNING, part=0.42, phase="samples", seen_at=timezone.now()
     )
     client = sign_in(Role.OPERATOR)
     text = client.get(f"/reports/{run.pk}/").content.decode()
-    assert "skew over time" in text
+    assert "reading samples" in text
     assert "Cancel" in text
     status = client.get(f"/reports/{run.pk}/status/")
     assert status["Cache-Control"] == "no-store"
@@ -231,7 +231,7 @@ def test_a_running_report_shows_how_far_it_is(sign_in: SignIn) -> None:
         "word": "running",
         "active": True,
         "percent": 42,
-        "phase": "skew over time",
+        "phase": "reading samples",
     }
     client.post(f"/reports/{run.pk}/cancel/")
     assert client.get(f"/reports/{run.pk}/status/").json()["phase"] == "stopping"
