@@ -98,7 +98,7 @@ def test_the_picture_has_a_mark_with_words_that_leads_to_the_alert(
         mark = shown.partition('class="alert-mark crit" data-key')[2]
         mark = mark.partition("</a>")[0]
         assert f'href="/clusters/hangzhou/alerts/{alert.pk}/"' in mark
-        assert '<title>critical: Lag, open since ' in mark
+        assert "<title>critical: Lag, open since " in mark
         assert ", acknowledged by olga" in mark
     with translation.override("zh-hans"):
         assert "olga" in alert_text(alert.subjects.get())
