@@ -25,7 +25,7 @@ import redis
 from playwright.sync_api import Page
 
 from benchmarks.goals import Goal
-from benchmarks.whatif_page import CLUSTER, GROUP, renderer_seconds, served
+from benchmarks.whatif_page import CLUSTER, GROUP, renderer_seconds, served, signed_in
 from dashboard.live.names import group_key
 from tests.dashboard.documents import large_group, now_ms
 from tests.support.browser import chromium, find_chromium
@@ -98,10 +98,7 @@ def main() -> None:
         with redis.Redis(port=valkey.port) as client:
             client.set(group_key(CLUSTER, GROUP), orjson.dumps(document))
         with chromium() as browser:
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.goto(link)
-            if "/sign-in/" in page.url:
-                page.locator("main button[type=submit]").click()
+            page = signed_in(browser, link)
             url = f"{address}/clusters/{CLUSTER}/groups/{GROUP}/"
             cold = opened(page, url)
             drawn = [opened(page, url) for _ in range(given.repeat)]

@@ -29,6 +29,7 @@ from typing import Any, Final
 import orjson
 
 from benchmarks.goals import Goal
+from benchmarks.startup import memory_of
 from benchmarks.whatif_page import process_seconds
 from tests.support.ports import LOOPBACK
 from tests.support.web_processes import CLUSTER, WebProcesses, running_web
@@ -194,7 +195,7 @@ def measure(web: WebProcesses, given: argparse.Namespace) -> None:
     ]
     users = -(-given.sockets // (A_USERS_SOCKETS * WEB_PROCESSES))
     cookies = web.run(_SESSIONS, str(users)).split("\n")[:users]
-    alone = sum(map(memory_of, web.pids))
+    alone = sum(map(resident, web.pids))
     readers = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.sockets", "--readers"],
         stdin=subprocess.PIPE,
@@ -236,7 +237,7 @@ def measure(web: WebProcesses, given: argparse.Namespace) -> None:
             time.sleep(2)
             used = sum(map(process_seconds, web.pids)) - before
             found = told("measure")
-            memory = sum(map(memory_of, web.pids))
+            memory = sum(map(resident, web.pids))
             print(
                 f"{what}: {changes:,} changes, {found['messages']:,} messages read, "
                 f"median {found['median']:.0f} ms, last {found['last']:.0f} ms, "
@@ -251,10 +252,9 @@ def measure(web: WebProcesses, given: argparse.Namespace) -> None:
         readers.wait()
 
 
-def memory_of(pid: int) -> float:
-    """Return the resident memory of a process in MB, its share of what is shared."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1e3
+def resident(pid: int) -> float:
+    """Return the memory (MB) of a web process and its children."""
+    return sum(each.pss for each in memory_of(pid))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

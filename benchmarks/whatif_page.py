@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import orjson
 import redis
-from playwright.sync_api import CDPSession, Page
+from playwright.sync_api import Browser, CDPSession, Page
 
 from benchmarks.goals import Goal
 from dashboard.live.names import group_key
@@ -125,6 +125,15 @@ def wait_until(holds: Callable[[], bool], web: Process) -> None:
         time.sleep(0.05)
 
 
+def signed_in(browser: Browser, link: str) -> Page:
+    """Return a page of the size of a desk's, of somebody who followed a link."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(link)
+    if "/sign-in/" in page.url:
+        page.locator("main button[type=submit]").click()
+    return page
+
+
 def first_answer(page: Page, url: str) -> dict[str, float]:
     """Open the page; return milliseconds to the answer's last byte and to the maps."""
     page.goto(url, wait_until="commit")
@@ -192,10 +201,7 @@ def main() -> None:
             document = make_document(given.queues, given.members)
             client.set(group_key(CLUSTER, GROUP), orjson.dumps(document))
         with chromium() as browser:
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.goto(link)
-            if "/sign-in/" in page.url:
-                page.locator("main button[type=submit]").click()
+            page = signed_in(browser, link)
             url = f"{address}/clusters/{CLUSTER}/groups/{GROUP}/whatif/?v=1&s=AVG"
             session = browser.new_browser_cdp_session()
             cold = first_answer(page, url)

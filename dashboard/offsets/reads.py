@@ -89,7 +89,7 @@ def change_of(cluster: str, group: str, pk: int) -> OffsetChange | None:
 
 
 def changes_of(cluster: str, group: str) -> tuple[Sequence[OffsetChange], int]:
-    """Return the newest moves of a group's offsets, newest first, of how many."""
+    """Return the newest moves of a group's offsets, and how many there are."""
     found = OffsetChange.objects.filter(cluster__name=cluster, group=group)
     return list(found[:CHANGES_SHOWN]), found.count()
 

@@ -100,7 +100,7 @@ def marks_of(
 ) -> list[AlertMark]:
     """Place alerts in rows, from the top, then from the left; none over another."""
     rows: list[list[AlertMark]] = [[] for _ in range(MOST_ROWS)]
-    # crit before warn
+    # "crit" comes before "warn".
     for subject in sorted(subjects, key=lambda s: (s.alert.severity, s.opened_at)):
         opened = as_ms(subject.opened_at)
         closed = subject.closed_at

@@ -96,9 +96,9 @@ class Timeline:
     `cut` says that events or epochs were left out because there are too many, and
     `events_left_out` and `epochs_left_out` how many of the window; `hidden_events` are
     those that are not listed, and `hidden_lanes` counts queues without a change that
-    were left out. `unseen` are the
-    times in which the collector saw nothing of the group. `connections` has the client
-    ids that several processes used, with the most at once.
+    were left out. `unseen` are the times in which the collector saw nothing of the
+    group. `connections` has the client ids that several processes used, with the most
+    at once.
     """
 
     kind: Kind | None

@@ -60,8 +60,8 @@ def lags(evidence: Evidence) -> bool:
 def finds_nothing(table: QueueTable) -> bool:
     """Tell whether no rule finds anything in these offsets, however they last.
 
-    All are known, and so little waits that no rule judges it. Only of a broadcasting
-    group offsets alone are a finding.
+    All are known, and so little waits that no rule judges it. This does not hold for
+    broadcasting groups, of which offsets alone are a finding.
     """
     low, done, lag = table.min, table.committed, table.lag
     return (
