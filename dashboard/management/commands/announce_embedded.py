@@ -17,6 +17,7 @@ from dashboard.gateway.clusters import announce_embedded
 class Command(BaseCommand):
     """Let every process know of the embedded cluster."""
 
+    requires_system_checks = ()
     help = "Tell all processes the address of the embedded cluster, once it runs."
 
     def add_arguments(self, parser: CommandParser) -> None:

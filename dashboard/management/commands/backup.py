@@ -14,6 +14,7 @@ from dashboard.backup.service import make_backup
 class Command(BaseCommand):
     """Make a backup; everything may be running."""
 
+    requires_system_checks = ()
     help = (
         "Write the database, the settings and the lake's manifests to one file. "
         "Everything may be running."

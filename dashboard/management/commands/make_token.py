@@ -13,6 +13,7 @@ from dashboard.models import Role, User
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = (
         "Print a token that acts for a user over REST. It is not kept and not shown "
         "again."

@@ -27,6 +27,7 @@ from dashboard.jobs.shrinking import make_shrinkable
 class Command(BaseCommand):
     """Migrate, and prepare the demo if asked to."""
 
+    requires_system_checks = ()
     help = "Migrate the database; with --demo also register the demo's groups."
 
     def add_arguments(self, parser: CommandParser) -> None:

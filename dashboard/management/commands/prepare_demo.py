@@ -61,6 +61,7 @@ DEMO: Final[Sequence[tuple[GroupWish, int]]] = (
 class Command(BaseCommand):
     """Register the demo's hosted groups, each once."""
 
+    requires_system_checks = ()
     help = "Register the demo's hosted groups on the embedded cluster."
 
     def add_arguments(self, parser: CommandParser) -> None:

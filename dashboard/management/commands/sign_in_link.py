@@ -15,6 +15,7 @@ from dashboard.models import User
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Print a one-time sign-in link; without --user it is the first admin's."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
