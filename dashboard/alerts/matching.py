@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dashboard.accounts.owners import owners
+from dashboard.live import overview_rows
 from dashboard.live.documents import Overview
 from dashboard.wording.patterns import matches
 
 
 def groups_of(overview: Overview, pattern: str, team: str = "") -> list[str]:
     """Return the groups that match a pattern and, if one is given, that a team owns."""
-    names = (row["group"] for row in overview["groups"])
+    names = overview_rows.groups_of(overview["groups"])
     found = sorted(name for name in names if matches(pattern, name))
     if not team:
         return found

@@ -16,6 +16,7 @@ from dashboard.live.documents import (
     OverviewRow,
 )
 from dashboard.live.kept_overviews import made_of
+from dashboard.live.overview_rows import each
 
 from .said import BROKERS_NAMED
 
@@ -92,7 +93,7 @@ def reach_of(overview: Overview) -> Reach:
 
 
 def _reach_of(overview: Overview) -> Reach:
-    servers = overview.get("nameservers", [])
+    servers, rows = overview.get("nameservers", []), overview["groups"]
     brokers = [
         _broker_reach(broker, servers, overview["taken_at"])
         for broker in overview["brokers"]
@@ -102,10 +103,14 @@ def _reach_of(overview: Overview) -> Reach:
         answering=sum(_answers(broker) for broker in brokers),
         servers=len(servers),
         unheard=[server for server in servers if not server["answered"]],
-        partial_lags=sum(row["lag_partial"] for row in overview["groups"]),
-        partial_groups=sum(is_partial(row) for row in overview["groups"]),
+        partial_lags=sum(each(rows, _has_partial_lag, ("lag_partial",))),
+        partial_groups=sum(each(rows, is_partial, ("complete", "lag_partial"))),
         error=overview.get("error") or "",
     )
+
+
+def _has_partial_lag(row: OverviewRow) -> bool:
+    return row["lag_partial"]
 
 
 def is_partial(row: OverviewRow) -> bool:

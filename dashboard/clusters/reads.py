@@ -17,8 +17,9 @@ import redis
 from django.conf import settings
 
 from dashboard.frame.clusters import shown_clusters
+from dashboard.live.decoding import read_object
 from dashboard.live.documents import Level, Overview, OverviewRow
-from dashboard.live.state import live_state, read_object
+from dashboard.live.state import live_state
 from dashboard.models import Cluster, User
 
 from .summary import WORST_ROWS, Summary, summary_of

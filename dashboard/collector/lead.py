@@ -23,6 +23,7 @@ import orjson
 import redis.asyncio
 
 from dashboard.live.broker_documents import ClientsDocument
+from dashboard.live.decoding import read_object
 from dashboard.live.documents import GroupState, Lateness, Overview, OverviewRow
 from dashboard.live.holdings import Holding, field_of, read_holding
 from dashboard.live.name_documents import NameKind
@@ -38,7 +39,6 @@ from dashboard.live.names import (
 )
 from dashboard.live.numbering import HANDED_ON, Numbering, Stamp
 from dashboard.live.publishing import GroupUpdate, Publisher
-from dashboard.live.state import read_object
 from dashboard.live.topic_documents import Topics
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
@@ -308,8 +308,8 @@ class Lead:
         fault = self.faults.note(name, error)
         row = self._rows.get(name)
         if row is None:
-            row = self._rows[name] = unjudged_row(snapshot.groups[name])
-        row["fault"] = fault
+            row = unjudged_row(snapshot.groups[name])
+        self._rows[name] = {**row, "fault": fault}
         shown = self.groups[name].shown
         if shown is None:
             return None

@@ -26,6 +26,7 @@ from dashboard.frame.not_there import NotThereError
 from dashboard.frame.outages import refusal_behind
 from dashboard.live.documents import GroupState, NameServerState, Overview
 from dashboard.live.finding_names import is_missing
+from dashboard.live.overview_rows import row_of
 from dashboard.live.reading import Problem, read_group, read_overview
 from dashboard.models import (
     Alert,
@@ -214,10 +215,10 @@ def _oldest_in_list(
     """Return the oldest age (ms) that the list knows while the document does not."""
     if state["totals"]["oldest_ms"] is not None:
         return None
-    for row in listed["groups"] if listed else ():
-        if row["group"] == state["group"] and listed and row["oldest_ms"] is not None:
-            return {"ms": row["oldest_ms"], "at": listed["taken_at"]}
-    return None
+    row = row_of(listed["groups"], state["group"]) if listed else None
+    if listed is None or row is None or row["oldest_ms"] is None:
+        return None
+    return {"ms": row["oldest_ms"], "at": listed["taken_at"]}
 
 
 def _name_servers(

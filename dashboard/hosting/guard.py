@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard.live.documents import GroupState, Overview
+from dashboard.live.overview_rows import row_of
 from dashboard.live.reading import Problem, read_group, read_overview
 
 FRESH_MS: Final = 30_000
@@ -60,7 +61,7 @@ def look_at(
     reading = read_overview(cluster)
     unknown = _doubt_of_cluster(reading.document, reading.problem, now)
     rows = reading.document["groups"] if reading.document else ()
-    if not unknown and all(row["group"] != group for row in rows):
+    if not unknown and row_of(rows, group) is None:
         return Stake()
     if state is None:
         return Stake(doubt=unknown or _("it has not been looked at yet"))

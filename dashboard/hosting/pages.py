@@ -18,6 +18,7 @@ from django.views.decorators.http import (
 from dashboard.accounts.permissions import allows, requires, user_of
 from dashboard.fleet.listeners import BUILT_IN_OPTIONS
 from dashboard.frame.clusters import find_cluster
+from dashboard.live.overview_rows import topics_of
 from dashboard.live.reading import read_overview
 from dashboard.models import (
     FleetWorker,
@@ -129,7 +130,7 @@ def _page(
     rows = overview["groups"] if overview else ()
     context |= {
         "form": form,
-        "topics": sorted({topic for row in rows for topic in row["topics"]}),
+        "topics": topics_of(rows),
         "users_of": {name: users_of(name) for name in form.fields},
         "built_in": " ".join(BUILT_IN_OPTIONS),
         "takers_of": {name: takers_of(name) for name in NUMBERS},

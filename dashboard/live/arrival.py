@@ -11,6 +11,7 @@ from typing import Final
 
 import orjson
 
+from .overview_rows import row_of
 from .state import LiveState
 
 WAIT_SECONDS: Final = 2.5
@@ -44,6 +45,4 @@ def _is_new(text: bytes | None, newer_than_ms: int) -> bool:
 
 def _is_known(state: LiveState, cluster: str, group: str) -> bool:
     overview = state.overview(cluster)
-    return overview is not None and any(
-        row["group"] == group for row in overview["groups"]
-    )
+    return overview is not None and row_of(overview["groups"], group) is not None

@@ -13,9 +13,10 @@ from typing import Final, cast
 import redis
 from django.conf import settings
 
+from .decoding import read_object
 from .name_documents import HEAD_BYTES, KINDS, NameKind, NamesDocument
 from .names import names_key
-from .state import LiveState, live_state, read_object
+from .state import LiveState, live_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .decoding import read_object
 from .names import BEAT_KEY, metrics_key
-from .state import LiveState, read_object
+from .state import LiveState
 
 METRICS_KEPT_SECONDS: Final = 60
 

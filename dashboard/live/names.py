@@ -22,6 +22,11 @@ def overview_key(cluster: str) -> str:
     return f"{PREFIX}overview:{cluster}"
 
 
+def overview_columns_key(cluster: str) -> str:
+    """Return the key of the fields of an Overview's rows, by column."""
+    return f"{PREFIX}columns:{cluster}"
+
+
 def topics_key(cluster: str) -> str:
     """Return the key of a cluster's Topics document."""
     return f"{PREFIX}topics:{cluster}"

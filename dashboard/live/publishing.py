@@ -7,9 +7,8 @@ memory, nothing is stored or sent, and the lead goes on: what it keeps in databa
 lake does not depend on the cache, and readers see a gap in the numbers and ask again. A
 single document that the cache refuses does not hold up others of the same call.
 
-Cost: encoding once, one round trip for all documents of a call, one more per update. An
-overview of 2,300 groups (1.3 MB) is encoded in 5 ms; another thread would hold the loop
-up as well, since the encoder keeps the interpreter's lock.
+Cost: encoding once, one round trip for all documents of a call, one more per update. Of
+an overview, rows that stay the same are encoded once.
 """
 
 from __future__ import annotations
@@ -23,7 +22,14 @@ import orjson
 import redis
 
 from .documents import GroupState, Overview
-from .names import group_key, live_group_name, live_overview_name, overview_key
+from .names import (
+    group_key,
+    live_group_name,
+    live_overview_name,
+    overview_columns_key,
+    overview_key,
+)
+from .overview_rows import OverviewEncoder
 from .state import LeaderState
 
 logger = logging.getLogger(__name__)
@@ -47,6 +53,7 @@ class Publisher:
     def __init__(self, leader: LeaderState, layer: Any) -> None:
         self._leader = leader
         self._layer = layer
+        self._encoder = OverviewEncoder()
         self._refusal = ""
         self._full = False
 
@@ -79,8 +86,9 @@ class Publisher:
 
     async def _overview(self, document: Overview) -> bool:
         cluster = document["cluster"]
-        text = orjson.dumps(document)
-        if not await self._leader.write({overview_key(cluster): text}):
+        text, columns = self._encoder.encode(document)
+        stored = {overview_key(cluster): text, overview_columns_key(cluster): columns}
+        if not await self._leader.write(stored):
             return False
         await self._send(live_overview_name(cluster), digest(document))
         return True

@@ -17,8 +17,9 @@ from django.conf import settings
 
 from .arrival import group_text
 from .broker_documents import BrokersDocument, ClientsDocument
+from .decoding import read_object
 from .documents import GroupState, LakeGap, Overview
-from .state import LiveState, live_state, read_object
+from .state import LiveState, live_state
 from .topic_documents import Topics
 
 logger = logging.getLogger(__name__)

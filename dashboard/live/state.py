@@ -11,18 +11,17 @@ Cost: one round trip per call; a whole sweep's documents go in one pipeline.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Final, cast
 
-import orjson
 import redis
 import redis.asyncio
 from django.conf import settings
 
 from .alert_documents import AlertingDocument
 from .broker_documents import BrokersDocument, ClientsDocument
+from .decoding import read_object
 from .documents import GroupState, LakeGap, Overview
 from .kept_overviews import HEAD_BYTES, kept_overview
 from .names import (
@@ -34,14 +33,14 @@ from .names import (
     group_key,
     lake_gap_key,
     lease_key,
+    overview_columns_key,
     overview_key,
     scraped_key,
     topics_key,
     watch_key,
 )
+from .overview_rows import open_overview
 from .topic_documents import Topics
-
-logger = logging.getLogger(__name__)
 
 DOCUMENT_SECONDS: Final = 24 * 3600
 WATCH_SECONDS: Final = 15.0
@@ -96,8 +95,16 @@ class LiveState:
         return kept_overview(
             cluster,
             (head, size),
-            lambda: cast("Overview | None", read_object(self.overview_text(cluster))),
+            lambda: self._read_overview(cluster),
         )
+
+    def _read_overview(self, cluster: str) -> Overview | None:
+        # As one transaction: both are of the same sweep.
+        with self.client.pipeline() as asked:
+            asked.get(overview_key(cluster))
+            asked.get(overview_columns_key(cluster))
+            text, columns = asked.execute()
+        return open_overview(_object_text(text), columns)
 
     def brokers(self, cluster: str) -> BrokersDocument | None:
         """Return what the brokers of a cluster last reported on themselves."""
@@ -209,21 +216,6 @@ class LeaderState:
         await self.client.zremrangebyscore(key, "-inf", f"({now}")
         pairs = await self.client.zrange(key, 0, -1, withscores=True)
         return {name.decode(): until for name, until in pairs}
-
-
-def read_object(text: object) -> dict[str, Any] | None:
-    """Decode a stored JSON object; None if there is none, or if there are other bytes.
-
-    Bytes that we did not write count as missing: the next sweep writes again.
-    """
-    if not text:
-        return None
-    try:
-        value = orjson.loads(cast("bytes", text))
-    except orjson.JSONDecodeError as error:
-        logger.warning("the cache holds what is not JSON: %s", error)
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _object_text(text: object) -> bytes | None:

@@ -30,6 +30,7 @@ from dashboard.frame.reasons import MAX_REASON
 from dashboard.frame.tables import TableQuery, csv_response, page_of
 from dashboard.gateway.message_writes import resent
 from dashboard.gateway.messages import ReadMessage
+from dashboard.live import overview_rows
 from dashboard.live.reading import read_overview
 from dashboard.models import Cluster, Role
 from rmqcore.errors import RmqError
@@ -162,9 +163,7 @@ def topics_of(cluster: str) -> list[str]:
     overview = read_overview(cluster).document
     if overview is None:
         return []
-    return sorted({topic for row in overview["groups"] for topic in row["topics"]})[
-        :MOST_TOPICS
-    ]
+    return overview_rows.topics_of(overview["groups"])[:MOST_TOPICS]
 
 
 # Private, in order of first use

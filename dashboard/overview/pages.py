@@ -28,6 +28,7 @@ from dashboard.frame.tables import Index, TablePage, TableQuery, csv_response, p
 from dashboard.gateway.clusters import encryption_of
 from dashboard.live.documents import Overview, OverviewRow
 from dashboard.live.kept_overviews import made_of
+from dashboard.live.overview_rows import fields_of
 from dashboard.live.reading import read_clients, read_lake_gap, read_overview
 from dashboard.models import Role
 
@@ -60,7 +61,7 @@ def _list(
     # Whose groups are "mine" and who holds queues is not kept with the rest.
     zone = timezone.get_current_timezone_name()
     key = ("groups", get_language(), zone, owned)
-    index = made_of(overview, key, lambda: Index(table, rows))
+    index = made_of(overview, key, lambda: Index(table, rows, fields_of(rows)))
     return page_of(table, rows, query, index)
 
 

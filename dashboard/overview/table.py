@@ -68,29 +68,43 @@ def groups_table(
         ],
         key=lambda row: row["group"],
         rank=doubt,
+        rank_reads=("status", "complete", "lag_partial"),
         texts=lambda row: [row["group"], *row["topics"]],
+        texts_reads=("group", "topics"),
         segments=[
-            Chip(level, title, partial(_has_level, level), icon=level)
+            Chip(
+                level,
+                title,
+                partial(_has_level, level),
+                icon=level,
+                reads=("status",),
+            )
             for level, title in zip(
                 LEVELS,
                 (_("Critical"), _("Warning"), _("Unknown"), _("Healthy")),
                 strict=True,
             )
         ],
-        hidden=[Chip("offline", _("Offline"), is_resting)],
-        only=[Chip("mine", _("My groups"), is_mine)] if mine else [],
+        hidden=[Chip("offline", _("Offline"), is_resting, reads=("kind", "status"))],
+        only=[Chip("mine", _("My groups"), is_mine, reads=("group",))] if mine else [],
         facets=[
-            Facet("team", _("Team"), lambda row: _named(owner(row))),
-            Facet("kind", _("Kind"), lambda row: [kind(row["kind"])]),
-            Facet("strategy", _("Strategy"), _strategies),
-            Facet("topic", _("Topic"), lambda row: row["topics"]),
-            Facet("broker", _("Broker"), lambda row: row.get("brokers", ())),
-            Facet("version", _("Version"), _versions),
+            Facet("team", _("Team"), lambda row: _named(owner(row)), reads=("group",)),
+            Facet("kind", _("Kind"), lambda row: [kind(row["kind"])], reads=("kind",)),
+            Facet("strategy", _("Strategy"), _strategies, reads=("strategy",)),
+            Facet("topic", _("Topic"), lambda row: row["topics"], reads=("topics",)),
+            Facet(
+                "broker",
+                _("Broker"),
+                lambda row: row.get("brokers", ()),
+                reads=("brokers",),
+            ),
+            Facet("version", _("Version"), _versions, reads=("versions",)),
             Facet(
                 "owner",
                 _("Owner"),
                 lambda row: holders().get(row["group"], ()),
                 typed=True,
+                reads=("group",),
             ),
         ],
         css=lambda row: "striped" if row["status"]["word"] == "unknown" else "",
@@ -146,6 +160,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
             css="cut strong",
             fixed=True,
             copies=lambda row: row["group"],
+            reads=("group",),
         ),
         Column(
             "topics",
@@ -195,6 +210,7 @@ def _who_answers(
             css="cut",
             shown=shown,
             unknown=lambda row: _("No team owns this group"),
+            reads=("group",),
         ),
         Column(
             "contact",
@@ -220,6 +236,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             narrow=True,
             unknown=_why_no_lag,
             partial=lambda row: row["lag_partial"],
+            reads=("lag",),
         ),
         Column(
             "oldest",
@@ -230,6 +247,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             falls=True,
             narrow=True,
             partial=lambda row: row.get("oldest_partial", False),
+            reads=("oldest_ms",),
         ),
         Column(
             "trend",
@@ -246,6 +264,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             css="num",
             falls=True,
             partial=_in_part,
+            reads=("rate_in",),
         ),
         Column(
             "out",
@@ -255,6 +274,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
             css="num",
             falls=True,
             partial=_in_part,
+            reads=("rate_out",),
         ),
     ]
 
@@ -270,6 +290,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             falls=True,
             narrow=True,
             flash=True,
+            reads=("members",),
         ),
         Column(
             "queues",
@@ -278,6 +299,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             lambda row: tags.count(row["queues"]),
             css="num",
             falls=True,
+            reads=("queues",),
         ),
         Column(
             "skew",
@@ -288,6 +310,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             falls=True,
             unknown=lambda row: word("unknown", _why_no_skew(row)),
             term="skew",
+            reads=("skew",),
         ),
         Column(
             "strategy",
@@ -295,6 +318,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
             lambda row: row["strategy"]["name"],
             _strategy,
             css="cut",
+            reads=("strategy",),
         ),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dashboard.live.overview_rows import groups_of, topics_of
 from dashboard.live.reading import read_overview
 
 
@@ -22,7 +23,4 @@ def suggestions_for(cluster: str) -> Suggestions:
     if not document:
         return Suggestions()
     rows = document["groups"]
-    return Suggestions(
-        sorted(row["group"] for row in rows),
-        sorted({topic for row in rows for topic in row["topics"]}),
-    )
+    return Suggestions(sorted(groups_of(rows)), topics_of(rows))

@@ -19,6 +19,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from dashboard.frame.outages import outage_of
+from dashboard.live.overview_rows import row_of
 from dashboard.live.reading import read_overview
 from dashboard.models import (
     Epoch,
@@ -299,7 +300,7 @@ def check_group(cluster: str, group: str) -> None:
     listed = read_overview(cluster).document
     if not group or listed is None:
         return
-    if any(row["group"] == group for row in listed["groups"]):
+    if row_of(listed["groups"], group):
         return
     if not Epoch.objects.filter(cluster__name=cluster, group=group).exists():
         raise ReportRefusedError(

@@ -13,8 +13,9 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from dashboard.clock.ticks import FALLBACK
+from dashboard.live.decoding import read_object
 from dashboard.live.names import BEAT_KEY
-from dashboard.live.state import live_state, read_object
+from dashboard.live.state import live_state
 from dashboard.models import FleetWorker, TimerRun
 from rmqcore.timers import PERIOD_S
 

@@ -16,7 +16,8 @@ from django.utils import timezone, translation
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.kept_overviews import forget_overviews
-from dashboard.live.names import group_key, overview_key
+from dashboard.live.names import group_key, overview_columns_key, overview_key
+from dashboard.live.overview_rows import OverviewEncoder
 from dashboard.models import Role, User
 from dashboard.reports import maker, making
 from tests.support.valkey import Valkey, valkey, valkey_server
@@ -79,6 +80,15 @@ def nobody_there(hangzhou: ClusterSettings, settings: Any) -> None:
     settings.ROCKETSCOPE_CLUSTERS = {away.name: away}
 
 
+def stored(document: Any) -> dict[str, bytes]:
+    """Return a group's document or an overview as the collector stores it, by key."""
+    cluster, group = document["cluster"], document.get("group")
+    if group:
+        return {group_key(cluster, group): orjson.dumps(document)}
+    text, columns = OverviewEncoder().encode(document)
+    return {overview_key(cluster): text, overview_columns_key(cluster): columns}
+
+
 @pytest.fixture
 def write(valkey: Valkey, hangzhou: ClusterSettings) -> Iterator[Write]:
     """Put documents into the cache, as the collector does."""
@@ -86,9 +96,7 @@ def write(valkey: Valkey, hangzhou: ClusterSettings) -> Iterator[Write]:
     def put(*documents: Any) -> None:
         with redis.Redis(port=valkey.port) as client:
             for document in documents:
-                cluster, group = document["cluster"], document.get("group")
-                key = group_key(cluster, group) if group else overview_key(cluster)
-                client.set(key, orjson.dumps(document))
+                client.mset(stored(document))
         # Documents of tests have the same number, whatever they say.
         forget_overviews()
 

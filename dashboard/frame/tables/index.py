@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from dashboard.live.fields import Fields
+
 from .table import Chip, Facet, Row, Table, natural
 
 Value = TypeVar("Value")
+Found = TypeVar("Found")
 
 MOST_DRAWN: Final = 2000
 """Rows whose markup is kept, 2 kB each."""
@@ -27,12 +30,20 @@ class Index(Generic[Row]):
     Threads may share one: at worst, two of them work out the same.
     """
 
-    def __init__(self, table: Table[Row], rows: Sequence[Row]) -> None:
+    def __init__(
+        self, table: Table[Row], rows: Sequence[Row], fields: Fields | None = None
+    ) -> None:
+        """`fields` are those of the rows that are also stored by column."""
         self.rows = rows
+        self.fields = fields
         self.everywhere = frozenset(range(len(rows)))
         self.table = table
         self._known: dict[tuple[str, str], Any] = {}
         self._drawn: dict[tuple[int, str], str] = {}
+
+    def anew(self) -> Index[Row]:
+        """Return an index of the same rows for what only one reader asks for."""
+        return Index(self.table, self.rows, self.fields)
 
     def with_text(self, text: str) -> frozenset[int]:
         """Return the places of rows with a text in them, whatever its case."""
@@ -55,7 +66,9 @@ class Index(Generic[Row]):
         return self._kept(
             "chip",
             chip.key,
-            lambda: frozenset(at for at, row in enumerate(self.rows) if chip.test(row)),
+            lambda: frozenset(
+                at for at, yes in enumerate(self._each(chip.test, chip.reads)) if yes
+            ),
         )
 
     def of_facet(self, facet: Facet[Row]) -> Mapping[str, set[int]]:
@@ -63,19 +76,21 @@ class Index(Generic[Row]):
 
         def find() -> dict[str, set[int]]:
             places: dict[str, set[int]] = {}
-            for at, row in enumerate(self.rows):
-                for value in facet.values(row):
+            for at, values in enumerate(self._each(facet.values, facet.reads)):
+                for value in values:
                     places.setdefault(value, set()).add(at)
             return places
 
         return self._kept("facet", facet.key, find)
 
-    def values_of(self, facet: Facet[Row]) -> Sequence[str]:
-        """Return the values of a facet as people sort them."""
+    def values_of(self, facet: Facet[Row]) -> frozenset[str]:
+        """Return the values of a facet."""
 
-        def find() -> list[str]:
-            found = {value for row in self.rows for value in facet.values(row)}
-            return sorted(found, key=natural)
+        def find() -> frozenset[str]:
+            if self.fields and self.fields.have(facet.reads):
+                found = self.fields.different(facet.values, facet.reads)
+                return frozenset().union(*found)
+            return frozenset(value for row in self.rows for value in facet.values(row))
 
         return self._kept("values", facet.key, find)
 
@@ -93,21 +108,28 @@ class Index(Generic[Row]):
         return text
 
     def _folded(self) -> list[str]:
-        texts = self.table.texts
-        return [_BETWEEN.join(texts(row)).casefold() for row in self.rows]
+        texts = self._each(self.table.texts, self.table.texts_reads)
+        return [_BETWEEN.join(each).casefold() for each in texts]
 
     def _sorted(self, sort: str) -> list[int]:
-        rank = self.table.rank
         column = self.table.column(sort.removeprefix("-")) if sort else None
         if column is None:
-            return sorted(range(len(self.rows)), key=lambda at: rank(self.rows[at]))
-        value = column.value
-        valued = [(value(self.rows[at]), at) for at in self.order("")]
-        known = [(_key(found), at) for found, at in valued if found is not None]
-        known.sort(key=lambda pair: pair[0], reverse=sort.startswith("-"))
-        return [at for _found, at in known] + [
-            at for found, at in valued if found is None
-        ]
+            ranks = self._each(self.table.rank, self.table.rank_reads)
+            return sorted(range(len(self.rows)), key=ranks.__getitem__)
+        values = self._each(column.value, column.reads)
+        places = self.order("")
+        known = [at for at in places if values[at] is not None]
+        keys = {at: _key(values[at]) for at in known}
+        known.sort(key=keys.__getitem__, reverse=sort.startswith("-"))
+        return known + [at for at in places if values[at] is None]
+
+    def _each(
+        self, function: Callable[[Row], Found], reads: Sequence[str]
+    ) -> Sequence[Found]:
+        """Return what a function makes of each row."""
+        if self.fields and self.fields.have(reads):
+            return self.fields.each(function, reads)
+        return [function(row) for row in self.rows]
 
     def _kept(self, what: str, key: str, find: Callable[[], Value]) -> Value:
         try:

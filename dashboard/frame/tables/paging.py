@@ -172,7 +172,7 @@ def _passing(
     index: Index[Row], chip: Chip[Row], places: frozenset[int]
 ) -> frozenset[int]:
     """Return the places of rows that pass a reader's own chip, which is not kept."""
-    return frozenset(at for at in places if chip.test(index.rows[at]))
+    return index.anew().of_chip(chip) & places
 
 
 def _in_order(index: Index[Row], places: frozenset[int], sort: str) -> Sequence[int]:
@@ -186,7 +186,7 @@ def _picked(
     index: Index[Row], facet: Facet[Row], places: frozenset[int], value: str
 ) -> frozenset[int]:
     """Return the rows with a value; if no row at all has it, those with a part."""
-    found = (Index(index.table, index.rows) if facet.typed else index).of_facet(facet)
+    found = (index.anew() if facet.typed else index).of_facet(facet)
     if value in found:
         return places & found[value]
     part = value.casefold()
@@ -204,12 +204,10 @@ def _choice(index: Index[Row], facet: Facet[Row], query: TableQuery) -> Choice[R
     picked = query.facets.get(facet.key, "")
     if facet.typed:
         return Choice(facet, (), picked, listed=False)
-    values: Sequence[str] = index.values_of(facet)
-    if picked and picked not in values:
-        values = sorted([*values, picked], key=natural)
+    values = index.values_of(facet) | ({picked} if picked else set())
     if len(values) > MOST_LISTED:
         return Choice(facet, (), picked, listed=False)
-    return Choice(facet, values, picked)
+    return Choice(facet, sorted(values, key=natural), picked)
 
 
 def _offered(

@@ -7,7 +7,7 @@ is unknown: it sorts last in either direction, and `unknown` says why it is None
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -31,7 +31,8 @@ class Column(Generic[Row]):
     something may be missing: pages put ≥ in front, files name its column. A `term` is a
     key of `wording.terms`, which the heading explains. `copies` is the text that a
     button in the cell copies; there is no button for an empty one. `head` is the
-    markup of a heading that is more than its title.
+    markup of a heading that is more than its title. `value` reads no other fields of a
+    row than `reads`, if they are named; see `live.fields`.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Column(Generic[Row]):
     term: str = ""
     copies: Callable[[Row], str] | None = None
     head: str = ""
+    reads: Sequence[str] = ()
 
     def at_least(self, row: Row) -> bool:
         """Tell whether the value is known and may be larger than it says."""
@@ -62,12 +64,16 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Chip(Generic[Row]):
-    """A part of the rows with a name, which can be picked (or hidden) by one click."""
+    """A part of the rows with a name, which can be picked (or hidden) by one click.
+
+    `test` reads no other fields of a row than `reads`, if they are named.
+    """
 
     key: str
     title: str
     test: Callable[[Row], bool]
     icon: str = ""
+    reads: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +81,15 @@ class Facet(Generic[Row]):
     """A property by which rows can be picked; a row may have several values of it.
 
     A part of a value picks rows, too, where no row has it as a whole value. The values
-    of one that is `typed` are not listed, and only read while it is picked.
+    of one that is `typed` are not listed, and only read while it is picked. `values`
+    reads no other fields of a row than `reads`, if they are named.
     """
 
     key: str
     title: str
-    values: Callable[[Row], Iterable[str]]
+    values: Callable[[Row], Collection[str]]
     typed: bool = False
+    reads: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,8 @@ class Table(Generic[Row]):
     `rank` orders the rows where no column does, worst first. `segments` exclude each
     other; rows of a chip in `hidden` are left out until the reader asks for them. A
     chip in `only` leaves out all other rows while it is on.
-    `texts` are the words of a row that the filter searches in.
+    `texts` are the words of a row that the filter searches in. The two read no other
+    fields of a row than `rank_reads` and `texts_reads`, if these are named.
     """
 
     title: str
@@ -122,6 +131,8 @@ class Table(Generic[Row]):
     settings: Sequence[Setting[Row]] = ()
     css: Callable[[Row], str] = field(default=lambda row: "")
     page_rows: int = PAGE_ROWS
+    rank_reads: Sequence[str] = ()
+    texts_reads: Sequence[str] = ()
     segment_name: str = "show"
     """The parameter of the address that names the segment."""
 

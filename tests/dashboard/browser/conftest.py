@@ -27,12 +27,11 @@ from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.kept_overviews import forget_overviews
 from dashboard.live.names import (
-    group_key,
     live_group_name,
     live_overview_name,
-    overview_key,
 )
 from dashboard.models import Role, User
+from tests.dashboard.conftest import stored
 from tests.support.browser import _ARGUMENTS, PATIENCE_MS, find_chromium
 from tests.support.drawing import check_no_hole
 from tests.support.process import Process
@@ -90,9 +89,7 @@ def write(cluster: ClusterSettings, valkey: Valkey) -> Callable[..., None]:
     def put(*documents: Any) -> None:
         with redis.Redis(port=valkey.port) as client:
             for document in documents:
-                name, group = document["cluster"], document.get("group")
-                key = group_key(name, group) if group else overview_key(name)
-                client.set(key, orjson.dumps(document))
+                client.mset(stored(document))
         forget_overviews()
 
     return put

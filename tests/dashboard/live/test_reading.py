@@ -11,7 +11,9 @@ from tests.support.valkey import Valkey
 
 def test_documents_are_read_whole(write: Write) -> None:
     write(overview(), waiting_for_locks())
-    assert read_overview("hangzhou").document == overview()
+    document = read_overview("hangzhou").document
+    assert document is not None
+    assert {**document, "groups": list(document["groups"])} == overview()
     assert read_group("hangzhou", "order-settlement").document == waiting_for_locks()
 
 
