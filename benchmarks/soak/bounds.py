@@ -126,6 +126,7 @@ FILES: Final[Mapping[str, Bound]] = {
 KEYS: Final[Mapping[str, Bound]] = {
     "rs:group:*": _keys(1, for_each_group=True, ends=True),
     "rs:overview:*": _keys(100, ends=True),
+    "rs:columns:*": _keys(100, ends=True),
     "rs:topics:*": _keys(100, ends=True),
     "rs:brokers:*": _held(8, ends=True),
     "rs:clients:*": _held(64, ends=True),
