@@ -23,7 +23,7 @@ from tests.support.browser import PATIENCE_MS
 
 from .stocked import GROUP, PLACE, Stocked
 
-AT_ONCE: Final = 4
+AT_ONCE: Final = 2
 WIDE: Final = {"width": 1440, "height": 900}
 PHONE: Final = {"width": 390, "height": 844}
 NO_PAGES: Final = {"healthz", "readyz", "metrics", "catalogue"}
@@ -212,25 +212,25 @@ async def faults(
     looking: Looking, wanted: list[Address], *, signed_in: bool
 ) -> dict[str, list[str]]:
     """Look at pages, some at once; return what is wrong with each that is wrong."""
-    context = await looking.browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    await context.add_init_script(looking.script)
-    if signed_in:
-        cookie = {"name": "rocketscope_session", "value": looking.session}
-        await context.add_cookies([{**cookie, "url": looking.origin}])
     found: dict[str, list[str]] = {}
     waiting = wanted[::-1]
 
     async def look() -> None:
+        # Pages of one context may share a process, and then wait for each other.
+        context = await looking.browser.new_context(reduced_motion="reduce")
+        context.set_default_timeout(PATIENCE_MS)
+        await context.add_init_script(looking.script)
+        if signed_in:
+            cookie = {"name": "rocketscope_session", "value": looking.session}
+            await context.add_cookies([{**cookie, "url": looking.origin}])
         page = await context.new_page()
         while waiting:
             each = waiting.pop()
             if lines := await faults_of(page, looking.origin + each.path):
                 found[f"{each.name} {each.path}"] = lines
-        await page.close()
+        await context.close()
 
     await asyncio.gather(*(look() for _ in range(AT_ONCE)))
-    await context.close()
     return found
 
 
