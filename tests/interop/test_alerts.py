@@ -175,8 +175,8 @@ async def create_topic(apache: ApacheCluster, name: str) -> None:
         await admin.create_topic(name, 2)
 
 
-def fifties(name: str) -> Iterator[list[str]]:
-    """Return the names of many groups, some at a time."""
+def groups_in_parts(name: str) -> Iterator[list[str]]:
+    """Yield the names of the groups, fifty at a time."""
     for first in range(0, GROUPS, 50):
         yield [f"{name}-{number}" for number in range(first, first + 50)]
 
@@ -199,7 +199,7 @@ async def commit_for_groups(apache: ApacheCluster, name: str) -> None:
     master = apache.brokers["broker-a"]
     async with Admin(apache.nameserver, timeout=20) as admin:
         await admin.create_topic(name, 1)
-        for names in fifties(name):
+        for names in groups_in_parts(name):
             for each in names:
                 config = group_document(SubscriptionGroupConfig(each), {})
                 await admin.put_group_document(config, master)
@@ -211,7 +211,7 @@ async def commit_for_groups(apache: ApacheCluster, name: str) -> None:
 async def delete_groups(apache: ApacheCluster, name: str) -> None:
     master = apache.brokers["broker-a"]
     async with Admin(apache.nameserver, timeout=20) as admin:
-        for names in fifties(name):
+        for names in groups_in_parts(name):
             await asyncio.gather(
                 *(admin.drop_group(each, master, clean_offset=True) for each in names)
             )
