@@ -35,7 +35,7 @@ pytestmark = [
 ]
 
 TOPIC, GROUP = "orders", "billing"
-# Moved by one test, which would hide from another why the first group lags.
+# One test moves this group. Moving the first would hide why it lags from another.
 MOVED = "shipping"
 RETURNED, FAILING = "returns", "refunds"
 LETTERS = 3

@@ -175,14 +175,31 @@ async def create_topic(apache: ApacheCluster, name: str) -> None:
         await admin.create_topic(name, 2)
 
 
+def groups_in_parts(name: str) -> Iterator[list[str]]:
+    """Yield the names of the groups, fifty at a time."""
+    for first in range(0, GROUPS, 50):
+        yield [f"{name}-{number}" for number in range(first, first + 50)]
+
+
+@contextmanager
+def many_groups(apache: ApacheCluster, name: str) -> Iterator[None]:
+    """Let many groups have consumed all of one queue; none has a member.
+
+    They are deleted at the end: tests that follow on the cluster ask for every group.
+    """
+    asyncio.run(commit_for_groups(apache, name))
+    try:
+        yield
+    finally:
+        asyncio.run(delete_groups(apache, name))
+
+
 async def commit_for_groups(apache: ApacheCluster, name: str) -> None:
-    """Let many groups have consumed all of one queue; none has a member."""
     queue = MessageQueue(name, "broker-a", 0)
     master = apache.brokers["broker-a"]
     async with Admin(apache.nameserver, timeout=20) as admin:
         await admin.create_topic(name, 1)
-        for first in range(0, GROUPS, 50):
-            names = [f"{name}-{number}" for number in range(first, first + 50)]
+        for names in groups_in_parts(name):
             for each in names:
                 config = group_document(SubscriptionGroupConfig(each), {})
                 await admin.put_group_document(config, master)
@@ -191,13 +208,24 @@ async def commit_for_groups(apache: ApacheCluster, name: str) -> None:
             )
 
 
+async def delete_groups(apache: ApacheCluster, name: str) -> None:
+    master = apache.brokers["broker-a"]
+    async with Admin(apache.nameserver, timeout=20) as admin:
+        for names in groups_in_parts(name):
+            await asyncio.gather(
+                *(admin.drop_group(each, master, clean_offset=True) for each in names)
+            )
+
+
 def test_five_hundred_groups_that_fail_for_one_reason_are_one_message(
     apache: ApacheCluster, receivers: tuple[Mailbox, Hook], tmp_path: Path, name: str
 ) -> None:
     mailbox, hook = receivers
     mails, posts = len(mailbox.mails), len(hook.posts)
-    asyncio.run(commit_for_groups(apache, name))
-    with running_alerts(tmp_path / "product", apache) as web:
+    with (
+        many_groups(apache, name),
+        running_alerts(tmp_path / "product", apache) as web,
+    ):
         rule = make_rule(
             web,
             name="Lag",

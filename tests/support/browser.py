@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 # A busy machine is no fault of the page.
 PATIENCE_MS: Final = 60_000
-# The first has the same engine without the windows around it, which no test looks at:
-# it takes a third of the processor time.
+# The first has the same engine without the windows around it, which no test looks at,
+# and takes less than half of the processor time.
 _NAMES: Final = (
     "chromium-headless-shell",
     "chromium",

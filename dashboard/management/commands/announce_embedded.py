@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from dashboard.gateway.clusters import announce_embedded
+from dashboard.management.base import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     """Let every process know of the embedded cluster."""
 
-    requires_system_checks = ()
     help = "Tell all processes the address of the embedded cluster, once it runs."
 
     def add_arguments(self, parser: CommandParser) -> None:

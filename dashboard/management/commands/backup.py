@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from dashboard.backup.errors import BackupError
 from dashboard.backup.service import make_backup
+from dashboard.management.base import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     """Make a backup; everything may be running."""
 
-    requires_system_checks = ()
     help = (
         "Write the database, the settings and the lake's manifests to one file. "
         "Everything may be running."

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from dashboard.management.base import OwnCommand
 
 _MESSAGE: Final = re.compile(r'^msgid (".*"(?:\n".*")*)$', re.MULTILINE)
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Compile every django.po into the django.mo beside it."
 
     def handle(self, *_args: Any, **_options: Any) -> None:

@@ -6,14 +6,12 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from dashboard.alerting.delivery import send_waiting
+from dashboard.management.base import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Send the messages of alerts that wait, and end a minute after the last."
-    requires_system_checks = ()
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         ended = threading.Event()

@@ -16,10 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import connection
 
 from dashboard.jobs.blank import make_blank
+from dashboard.management.base import OwnCommand
 
 _OURS: Final = "ROCKETSCOPE_"
 
@@ -59,9 +60,8 @@ USED: Final[Sequence[str]] = (
 """Modules that, with what they import, are nearly all that the processes load."""
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Compile what is imported and make an empty database, once after installing."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--blank", action="store_true", help="only the database")

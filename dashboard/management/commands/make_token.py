@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from dashboard.accounts.tokens import TokenRefusedError, make_token
 from dashboard.accounts.users import add_user
+from dashboard.management.base import OwnCommand
 from dashboard.models import Role, User
 
 
-class Command(BaseCommand):
-    requires_system_checks = ()
+class Command(OwnCommand):
     help = (
         "Print a token that acts for a user over REST. It is not kept and not shown "
         "again."

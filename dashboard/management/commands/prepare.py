@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection
 
@@ -22,12 +22,12 @@ from dashboard.backup.service import backup_before_upgrade, unapplied
 from dashboard.gateway.clusters import forget_embedded
 from dashboard.jobs.blank import copy_blank
 from dashboard.jobs.shrinking import make_shrinkable
+from dashboard.management.base import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     """Migrate, and prepare the demo if asked to."""
 
-    requires_system_checks = ()
     help = "Migrate the database; with --demo also register the demo's groups."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from dashboard.gateway.clusters import sync_clusters
 from dashboard.gateway.present import clusters_now
 from dashboard.hosting.writes import GroupWish, save_group
+from dashboard.management.base import OwnCommand
 from dashboard.models import ManagedGroup
 
 CLUSTER: Final = "embedded"
@@ -58,10 +59,9 @@ DEMO: Final[Sequence[tuple[GroupWish, int]]] = (
 """Each group, and with how many members it begins."""
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     """Register the demo's hosted groups, each once."""
 
-    requires_system_checks = ()
     help = "Register the demo's hosted groups on the embedded cluster."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,21 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from dashboard.backup.errors import BackupError
 from dashboard.backup.service import Outcome, restore_backup
+from dashboard.management.base import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     """Restore a backup; nothing may be running."""
 
     help = (
         "Replace the database and the settings by a backup's. Nothing may be running. "
         "What is replaced is saved to a backup of its own first."
     )
-    # The checks read the database, which may be what is damaged.
-    requires_system_checks: list[str] = []  # noqa: RUF012  as Django declares it
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="a file that `backup` has written")

@@ -6,16 +6,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.accounts.links import first_user, make_sign_in_token
+from dashboard.management.base import OwnCommand
 from dashboard.models import User
 
 
-class Command(BaseCommand):
-    requires_system_checks = ()
+class Command(OwnCommand):
     help = "Print a one-time sign-in link; without --user it is the first admin's."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -14,8 +14,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from dashboard.management.base import OwnCommand
 from dashboard.reports.writers.fonts import BOLD, FOLDER, REGULAR
 
 from .compile_catalogs import catalog_sources
@@ -28,7 +29,7 @@ _MOST_ERROR: Final = 1.0
 _GB_2312_ROWS: Final = (*range(0xA1, 0xAA), *range(0xB0, 0xF8))
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Make the fonts of PDF reports from Noto Sans CJK (SIL OFL 1.1)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
-from playwright.async_api import Browser, Error, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Error, Page, async_playwright
 
 from dashboard.accounts import directory
 from dashboard.accounts.half_signed_in import COOKIE, ask_for_code
@@ -93,6 +93,13 @@ class Looking:
     session: str
     script: str
 
+    async def context(self) -> BrowserContext:
+        """Return a context whose pages have axe-core."""
+        context = await self.browser.new_context(reduced_motion="reduce")
+        context.set_default_timeout(PATIENCE_MS)
+        await context.add_init_script(self.script)
+        return context
+
 
 @pytest.fixture
 async def looking(
@@ -133,9 +140,7 @@ async def test_no_page_of_signing_in_breaks_one(
     settings.ROCKETSCOPE_LDAP = Directory(("ldap://127.0.0.1:9",), *DIRECTORY)
     settings.ROCKETSCOPE_SIGN_IN_GROUPS = (GroupRight("staff", "viewer"),)
     half = await sync_to_async(half_signed_in)()
-    context = await looking.browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    await context.add_init_script(looking.script)
+    context = await looking.context()
     page = await context.new_page()
     found: dict[str, list[str]] = {}
     for path, status in REFUSALS.items():
@@ -217,9 +222,7 @@ async def faults(
 
     async def look() -> None:
         # Pages of one context may share a process, and then wait for each other.
-        context = await looking.browser.new_context(reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE_MS)
-        await context.add_init_script(looking.script)
+        context = await looking.context()
         if signed_in:
             cookie = {"name": "rocketscope_session", "value": looking.session}
             await context.add_cookies([{**cookie, "url": looking.origin}])
