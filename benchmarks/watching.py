@@ -30,7 +30,8 @@ import redis
 
 from benchmarks.goals import Goal
 from dashboard.live.documents import Overview
-from dashboard.live.names import group_key, overview_key
+from dashboard.live.names import group_key, overview_columns_key, overview_key
+from dashboard.live.overview_rows import OverviewEncoder
 from tests.dashboard.documents import large_group, looked_at, now_ms, overview_row
 
 from .whatif_page import CLUSTER, GROUP, process_seconds, served
@@ -72,21 +73,27 @@ def make_overview(groups: int, number: int) -> Overview:
 @contextmanager
 def sweeping(client: Any, groups: int) -> Iterator[Callable[[], object]]:
     """Store an overview now, and a new one every ten seconds until the end."""
-    key = overview_key(CLUSTER)
-    texts = [orjson.dumps(make_overview(groups, number)) for number in range(4)]
-    client.set(key, texts[0])
+    encoder, numbers = OverviewEncoder(), itertools.count(1000)
+    sweeps = [
+        (number, encoder.encode(make_overview(groups, number)))
+        for number in itertools.islice(numbers, 4)
+    ]
     ended = threading.Event()
-    numbers = itertools.count(len(texts) + 1)
 
     def store() -> None:
+        # What differs is the number, which has as many digits as it had.
         number = next(numbers)
-        old, new = texts[number % 4], f'"seq":{number},'.encode()
-        client.set(key, old.replace(b'"seq":%d,' % (number % 4), new, 1))
+        before, texts = sweeps[number % len(sweeps)]
+        old, new = (b'"seq":%d,' % each for each in (before, number))
+        overview, columns = (text.replace(old, new, 1) for text in texts)
+        key = overview_key(CLUSTER)
+        client.mset({key: overview, overview_columns_key(CLUSTER): columns})
 
     def sweep() -> None:
         while not ended.wait(SWEEP_SECONDS):
             store()
 
+    store()
     thread = threading.Thread(target=sweep, daemon=True)
     thread.start()
     try:

@@ -16,7 +16,7 @@ from dashboard.live.documents import (
     OverviewRow,
 )
 from dashboard.live.kept_overviews import made_of
-from dashboard.live.overview_rows import each
+from dashboard.live.overview_rows import count
 
 from .said import BROKERS_NAMED
 
@@ -103,8 +103,8 @@ def _reach_of(overview: Overview) -> Reach:
         answering=sum(_answers(broker) for broker in brokers),
         servers=len(servers),
         unheard=[server for server in servers if not server["answered"]],
-        partial_lags=sum(each(rows, _has_partial_lag, ("lag_partial",))),
-        partial_groups=sum(each(rows, is_partial, ("complete", "lag_partial"))),
+        partial_lags=count(rows, _has_partial_lag, ("complete", "lag_partial")),
+        partial_groups=count(rows, is_partial, ("complete", "lag_partial")),
         error=overview.get("error") or "",
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from django import template
@@ -32,10 +33,13 @@ def icon(name: str, extra: str = "") -> SafeString:
     """Draw a symbol of `static/img/icons.svg`; it says nothing to screen readers."""
     return format_html(
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"/></svg>',
-        extra,
-        static("img/icons.svg"),
-        name,
+        *(extra, _icons(), name),
     )
+
+
+@cache
+def _icons() -> str:
+    return static("img/icons.svg")
 
 
 @register.simple_tag

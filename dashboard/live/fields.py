@@ -8,6 +8,7 @@ no others, and where they are coded, once for each combination of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias, TypedDict, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -42,6 +43,7 @@ class Fields:
     ) -> None:
         self._columns = columns
         self._optional = optional
+        self._places: dict[tuple[str, ...], dict[tuple[int, ...], list[int]]] = {}
 
     def have(self, reads: Sequence[str]) -> bool:
         """Tell whether a function says what it reads, and all of that is stored."""
@@ -51,10 +53,9 @@ class Fields:
         self, function: Callable[[Any], Result], reads: Sequence[str]
     ) -> list[Result]:
         """Return what a function makes of each row, in their order."""
-        columns = [self._columns[name] for name in reads]
-        codes = [each["codes"] for each in columns if isinstance(each, dict)]
-        if len(codes) < len(columns):
-            return [function(row) for row in self._rows(reads, columns)]
+        codes = self._codes(reads)
+        if codes is None:
+            return [function(row) for row in self._rows(reads)]
         keys = list(zip(*codes, strict=True))
         made = {key: function(self._row(reads, key)) for key in dict.fromkeys(keys)}
         return [made[key] for key in keys]
@@ -63,17 +64,51 @@ class Fields:
         self, function: Callable[[Any], Result], reads: Sequence[str]
     ) -> list[Result]:
         """Return what `each` does, once for each combination of coded fields."""
+        if self._codes(reads) is None:
+            return self.each(function, reads)
+        if len(reads) == 1:
+            values = cast("Coded", self._columns[reads[0]])["values"]
+            return [function(self._row(reads, (code,))) for code in range(len(values))]
+        return [function(self._row(reads, key)) for key in self._combinations(reads)]
+
+    def where(self, test: Callable[[Any], bool], reads: Sequence[str]) -> list[int]:
+        """Return the places of the rows that pass a test, in no order."""
+        if self._codes(reads) is None:
+            return [at for at, row in enumerate(self._rows(reads)) if test(row)]
+        combinations = self._combinations(reads).items()
+        passing = (at for key, at in combinations if test(self._row(reads, key)))
+        return list(chain.from_iterable(passing))
+
+    def sorted_by(self, rank: Callable[[Any], Any], reads: Sequence[str]) -> list[int]:
+        """Return the places of all rows by their rank, equal ones as they stand."""
+        if self._codes(reads) is None:
+            ranks = self.each(rank, reads)
+            return sorted(range(len(ranks)), key=ranks.__getitem__)
+        by_rank: dict[Any, list[int]] = {}
+        for key, places in self._combinations(reads).items():
+            by_rank.setdefault(rank(self._row(reads, key)), []).extend(places)
+        return [at for each in sorted(by_rank) for at in sorted(by_rank[each])]
+
+    def _codes(self, reads: Sequence[str]) -> list[list[int]] | None:
+        """Return the codes of fields; None if one of these is not coded."""
         columns = [self._columns[name] for name in reads]
         codes = [each["codes"] for each in columns if isinstance(each, dict)]
-        if len(codes) < len(columns):
-            return self.each(function, reads)
-        keys = dict.fromkeys(zip(*codes, strict=True))
-        return [function(self._row(reads, key)) for key in keys]
+        return codes if len(codes) == len(columns) else None
 
-    def _rows(
-        self, reads: Sequence[str], columns: Sequence[Column]
-    ) -> Iterator[dict[str, Any]]:
-        whole = [_values(each) for each in columns]
+    def _combinations(
+        self, reads: Sequence[str]
+    ) -> Mapping[tuple[int, ...], Sequence[int]]:
+        """Return which rows have each combination of coded fields."""
+        found = self._places.get(tuple(reads))
+        if found is None:
+            found = {}
+            for at, key in enumerate(zip(*(self._codes(reads) or ()), strict=True)):
+                found.setdefault(key, []).append(at)
+            self._places[tuple(reads)] = found
+        return found
+
+    def _rows(self, reads: Sequence[str]) -> Iterator[dict[str, Any]]:
+        whole = [_values(self._columns[name]) for name in reads]
         if len(reads) == 1:
             (name,) = reads
             return ({name: value} for value in whole[0])

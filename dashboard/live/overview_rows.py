@@ -10,16 +10,14 @@ Without columns that belong to it, an overview is parsed as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any, Final, NamedTuple, TypedDict, TypeVar, cast, overload
+from itertools import accumulate, chain
+from typing import Any, Final, NamedTuple, TypedDict, cast, overload
 
 import orjson
 
 from .decoding import read_object
 from .documents import Overview, OverviewRow
 from .fields import Coded, Column, Fields, coded
-
-Made = TypeVar("Made")
 
 PLAIN: Final = (
     *("group", "members", "queues", "lag", "oldest_ms", "rate_in", "rate_out", "skew"),
@@ -185,21 +183,24 @@ def fields_of(rows: Sequence[OverviewRow]) -> Fields | None:
     return rows.fields if isinstance(rows, OverviewRows) else None
 
 
-def each(
+def count(
     rows: Sequence[OverviewRow],
-    function: Callable[[OverviewRow], Made],
+    test: Callable[[OverviewRow], bool],
     reads: Sequence[str],
-) -> list[Made]:
-    """Return what a function makes of each row; it reads no fields but `reads`."""
+) -> int:
+    """Count the rows that pass a test; it reads no fields but `reads`."""
     fields = fields_of(rows)
     if fields is None:
-        return [function(row) for row in rows]
-    return fields.each(function, reads)
+        return sum(map(test, rows))
+    return len(fields.where(test, reads))
 
 
 def groups_of(rows: Sequence[OverviewRow]) -> list[str]:
     """Return the names of all groups, in the order of the rows."""
-    return each(rows, lambda row: row["group"], ("group",))
+    fields = fields_of(rows)
+    if fields is None:
+        return [row["group"] for row in rows]
+    return fields.each(lambda row: row["group"], ("group",))
 
 
 def topics_of(rows: Sequence[OverviewRow]) -> list[str]:
@@ -208,7 +209,7 @@ def topics_of(rows: Sequence[OverviewRow]) -> list[str]:
     if fields is None:
         return sorted({topic for row in rows for topic in row["topics"]})
     lists = fields.different(lambda row: row["topics"], read)
-    return sorted(set[str]().union(*lists))
+    return sorted(set(chain.from_iterable(lists)))
 
 
 def row_of(rows: Sequence[OverviewRow], group: str) -> OverviewRow | None:

@@ -88,7 +88,7 @@ def groups_table(
         hidden=[Chip("offline", _("Offline"), is_resting, reads=("kind", "status"))],
         only=[Chip("mine", _("My groups"), is_mine, reads=("group",))] if mine else [],
         facets=[
-            Facet("team", _("Team"), lambda row: _named(owner(row)), reads=("group",)),
+            _teams(owner, owners),
             Facet("kind", _("Kind"), lambda row: [kind(row["kind"])], reads=("kind",)),
             Facet("strategy", _("Strategy"), _strategies, reads=("strategy",)),
             Facet("topic", _("Topic"), lambda row: row["topics"], reads=("topics",)),
@@ -179,6 +179,14 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
             sorts=False,
         ),
     ]
+
+
+def _teams(
+    owner: Callable[[OverviewRow], Owner | None], owners: Owners
+) -> Facet[OverviewRow]:
+    if owners.is_empty:
+        return Facet("team", _("Team"), lambda row: (), reads=("kind",))
+    return Facet("team", _("Team"), lambda row: _named(owner(row)), reads=("group",))
 
 
 def _named(owner: Owner | None) -> list[str]:

@@ -9,6 +9,7 @@ readers whose tables say the same of a row: the same language, time zone and own
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
 from dashboard.live.fields import Fields
@@ -63,13 +64,13 @@ class Index(Generic[Row]):
 
     def of_chip(self, chip: Chip[Row]) -> frozenset[int]:
         """Return the places of a chip's rows."""
-        return self._kept(
-            "chip",
-            chip.key,
-            lambda: frozenset(
-                at for at, yes in enumerate(self._each(chip.test, chip.reads)) if yes
-            ),
-        )
+
+        def find() -> frozenset[int]:
+            if self.fields and self.fields.have(chip.reads):
+                return frozenset(self.fields.where(chip.test, chip.reads))
+            return frozenset(at for at, row in enumerate(self.rows) if chip.test(row))
+
+        return self._kept("chip", chip.key, find)
 
     def of_facet(self, facet: Facet[Row]) -> Mapping[str, set[int]]:
         """Return each value of a facet, with the places of the rows that have it."""
@@ -89,8 +90,9 @@ class Index(Generic[Row]):
         def find() -> frozenset[str]:
             if self.fields and self.fields.have(facet.reads):
                 found = self.fields.different(facet.values, facet.reads)
-                return frozenset().union(*found)
-            return frozenset(value for row in self.rows for value in facet.values(row))
+            else:
+                found = [facet.values(row) for row in self.rows]
+            return frozenset(chain.from_iterable(found))
 
         return self._kept("values", facet.key, find)
 
@@ -114,14 +116,19 @@ class Index(Generic[Row]):
     def _sorted(self, sort: str) -> list[int]:
         column = self.table.column(sort.removeprefix("-")) if sort else None
         if column is None:
-            ranks = self._each(self.table.rank, self.table.rank_reads)
-            return sorted(range(len(self.rows)), key=ranks.__getitem__)
+            return self._ranked()
         values = self._each(column.value, column.reads)
         places = self.order("")
         known = [at for at in places if values[at] is not None]
         keys = {at: _key(values[at]) for at in known}
         known.sort(key=keys.__getitem__, reverse=sort.startswith("-"))
         return known + [at for at in places if values[at] is None]
+
+    def _ranked(self) -> list[int]:
+        rank, reads = self.table.rank, self.table.rank_reads
+        if self.fields and self.fields.have(reads):
+            return self.fields.sorted_by(rank, reads)
+        return sorted(range(len(self.rows)), key=lambda at: rank(self.rows[at]))
 
     def _each(
         self, function: Callable[[Row], Found], reads: Sequence[str]

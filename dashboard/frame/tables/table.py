@@ -7,7 +7,7 @@ is unknown: it sorts last in either direction, and `unknown` says why it is None
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -87,7 +87,7 @@ class Facet(Generic[Row]):
 
     key: str
     title: str
-    values: Callable[[Row], Collection[str]]
+    values: Callable[[Row], Iterable[str]]
     typed: bool = False
     reads: Sequence[str] = ()
 

@@ -46,7 +46,25 @@ def test_it_is_called_once_for_each_combination_of_coded_fields() -> None:
     ]
     assert given == expected
     assert FIELDS.different(dict, ("level", "whole")) == expected
+    assert FIELDS.different(dict, ("level",)) == [{"level": "ok"}, {"level": "crit"}]
     assert FIELDS.different(dict, ("name",)) == FIELDS.each(dict, ("name",))
+
+
+def test_rows_are_found_and_sorted_as_if_each_were_looked_at() -> None:
+    for reads in ("level", "whole"), ("whole",), ("name", "level"):
+        rows = FIELDS.each(dict, reads)
+        for field in reads:
+            for value in "ok", "b", True, None:
+
+                def has(
+                    row: dict[str, Any], field: str = field, value: Any = value
+                ) -> bool:
+                    return row.get(field) == value
+
+                expected = [at for at, row in enumerate(rows) if has(row)]
+                assert sorted(FIELDS.where(has, reads)) == expected
+        order = sorted(range(len(rows)), key=lambda at: str(rows[at]))
+        assert FIELDS.sorted_by(str, reads) == order
 
 
 def test_only_what_is_stored_can_be_read() -> None:

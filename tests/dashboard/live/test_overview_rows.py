@@ -11,8 +11,8 @@ from dashboard.live.documents import Overview
 from dashboard.live.overview_rows import (
     OverviewEncoder,
     OverviewRows,
-    each,
     fields_of,
+    groups_of,
     open_overview,
 )
 from tests.dashboard.documents import overview, overview_row
@@ -63,7 +63,7 @@ def test_a_cluster_without_groups_has_no_rows() -> None:
     text, columns = OverviewEncoder().encode(document)
     found = opened(text, columns)
     assert list(found["groups"]) == []
-    assert each(found["groups"], lambda row: row["group"], ("group",)) == []
+    assert groups_of(found["groups"]) == []
 
 
 def test_columns_of_another_sweep_are_not_used() -> None:
@@ -89,8 +89,9 @@ def test_other_bytes_are_no_overview(text: bytes | None) -> None:
 def test_what_a_row_lacks_is_lacking_in_its_fields() -> None:
     _document, text, columns = stored(ROWS)
     rows = opened(text, columns)["groups"]
-    found = each(rows, dict, ("brokers", "versions", "complete"))
-    assert found == [
+    found = fields_of(rows)
+    assert found is not None
+    assert found.each(dict, ("brokers", "versions", "complete")) == [
         {"brokers": ["b1"], "versions": ["V5"], "complete": True},
         {"brokers": []},
         {"complete": False},
