@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from django.core.asgi import get_asgi_application
 
 if TYPE_CHECKING:
     from asgiref.typing import ASGI3Application
 
+from dashboard.config.handler import page_application
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
-pages = get_asgi_application()
+pages = page_application()
 
 from dashboard.config.limits import BodyLimit  # noqa: E402
 from dashboard.config.origins import SameOrigin  # noqa: E402

@@ -1,0 +1,113 @@
+"""That a request is answered in one thread, and as Django's own handler would."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import iscoroutinefunction
+from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver, get_resolver, path
+
+from dashboard.config.handler import PageHandler
+
+IN_THREADS: list[int] = []
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    IN_THREADS.append(threading.get_ident())
+    if request.GET.get("is") == "missing":
+        raise Http404
+    if request.GET.get("is") == "broken":
+        raise ZeroDivisionError
+    return HttpResponse(b"read " + request.body, headers={"X-Own": "1"})
+
+
+urlpatterns = [path("page/", page)]
+
+
+class NotesThread:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        IN_THREADS.append(threading.get_ident())
+        return self.get_response(request)
+
+
+@pytest.fixture
+def small_site(settings: Any) -> Iterator[None]:
+    settings.ROOT_URLCONF = __name__
+    settings.MIDDLEWARE = [
+        "django.middleware.security.SecurityMiddleware",
+        f"{__name__}.NotesThread",
+        "django.middleware.common.CommonMiddleware",
+        f"{__name__}.NotesThread",
+    ]
+    IN_THREADS.clear()
+    yield
+    IN_THREADS.clear()
+
+
+async def answer(handler: Any, query: bytes = b"", where: str = "/page/") -> Any:
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": where,
+        "query_string": query,
+        "headers": [(b"host", b"testserver")],
+    }
+    talk: Any = ApplicationCommunicator(handler, scope)
+    await talk.send_input({"type": "http.request", "body": b"it all"})
+    start = await talk.receive_output()
+    body = await talk.receive_output()
+    await talk.wait()
+    return start["status"], sorted(start["headers"]), body["body"]
+
+
+@pytest.mark.usefixtures("small_site")
+async def test_middleware_and_view_run_in_one_thread_beside_the_loop() -> None:
+    status, _headers, body = await answer(PageHandler())
+    assert (status, body) == (200, b"read it all")
+    assert len(IN_THREADS) == 3
+    assert len(set(IN_THREADS)) == 1
+    assert threading.get_ident() not in IN_THREADS
+
+
+@pytest.mark.usefixtures("small_site")
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [
+        (b"", "/page/"),
+        (b"is=missing", "/page/"),
+        (b"is=broken", "/page/"),
+        (b"", "/elsewhere/"),
+    ],
+)
+async def test_answers_are_those_of_djangos_own_handler(
+    query: bytes, where: str
+) -> None:
+    expected = await answer(ASGIHandler(), query, where)
+    assert await answer(PageHandler(), query, where) == expected
+
+
+def test_no_view_and_no_middleware_is_a_coroutine() -> None:
+    found = list(views_of(get_resolver()))
+    assert len(found) > 100
+    assert [view for view in found if iscoroutinefunction(view)] == []
+    handler = PageHandler()
+    assert not iscoroutinefunction(handler._middleware_chain)
+    assert len(settings.MIDDLEWARE) > 10
+
+
+def views_of(resolver: URLResolver) -> Iterator[object]:
+    for each in resolver.url_patterns:
+        if isinstance(each, URLPattern):
+            yield each.callback
+        else:
+            yield from views_of(each)
