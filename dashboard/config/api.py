@@ -76,6 +76,8 @@ from dashboard.whatif.api import router as whatif
 from dashboard.whatif.writes import ScenarioError
 from rmqcore.errors import ArgumentError, RmqError
 
+from . import addresses  # noqa: F401  registers how groups are written in paths
+
 STATUS: Final[Mapping[type[Exception], int]] = {
     PermissionDenied: 403,
     ReadOnlyRefusal: 403,
@@ -185,3 +187,5 @@ def _answer_with(status: int) -> Callable[[HttpRequest, Refusal], HttpResponse]:
 
 for error, status in STATUS.items():
     api.add_exception_handler(error, _answer_with(status))
+
+urlpatterns: Final = api.urls[0]

@@ -8,12 +8,16 @@ is kept.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import django
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
+from django.urls import get_resolver
+
+from .addresses import LateURLs
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -26,6 +30,15 @@ class PageHandler(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware()
+        self._has_readers = False
+
+    def get_response(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer; after the first page for somebody, import what pages ask for next."""
+        response = super().get_response(request)
+        if not self._has_readers and _is_signed_in(request):
+            self._has_readers = True
+            threading.Thread(target=_import_late_urls, daemon=True).start()
+        return response
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer to a request, made in the thread of this request."""
@@ -36,3 +49,15 @@ def page_application() -> PageHandler:
     """Set Django up and return the application that answers requests."""
     django.setup(set_prefix=False)
     return PageHandler()
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    # Files and probes are answered before anybody asks who it is.
+    user = getattr(request, "user", None)
+    return user is not None and user.is_authenticated
+
+
+def _import_late_urls() -> None:
+    for each in get_resolver().url_patterns:
+        if isinstance(each, LateURLs):
+            each.url_patterns  # noqa: B018  importing is what it is for

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.frame.catalogue import catalogue
 
-from .addresses import GroupName
-from .api import api
-
-register_converter(GroupName, "group")
+from .addresses import LateURLs
 
 cluster_urls: list[URLPattern | URLResolver] = [
     path("", include(f"dashboard.{feature}.urls"))
@@ -47,7 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.accounts.urls")),
     path("", include("dashboard.health.urls")),
     path("", include("dashboard.metrics.urls")),
-    path("api/v1/", api.urls),
+    LateURLs("api/v1/", "dashboard.config.api", namespace="api"),
 ]
 
 handler403 = "dashboard.frame.errors.refused"

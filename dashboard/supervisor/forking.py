@@ -19,67 +19,87 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-EARLY: Final = ("rmqcore.commands.cluster", "rmqcore.commands.produce")
-"""What the embedded cluster and its producers need: they are forked after these."""
-
-SHARED: Final = (
-    "django.core.management.commands.migrate",
-    "django.contrib.messages.middleware",
-    "django.contrib.staticfiles.finders",
-    "django.core.cache.backends.redis",
-    "django.core.handlers.asgi",
-    "django.db.backends.sqlite3.base",
-    "django.db.migrations.executor",
-    "django.middleware.csrf",
-    "django.middleware.gzip",
-    "django.template.backends.django",
-    "django.template.loader_tags",
-    "django.views.generic",
-    "django.views.i18n",
-    "argon2",
-    "channels.auth",
-    "channels.routing",
-    "channels_redis.pubsub",
-    "cryptography.fernet",
-    "csp.middleware",
-    "whitenoise.middleware",
-    "celery.apps.beat",
-    "celery.apps.worker",
-    "celery.backends.redis",
-    "celery.bin.beat",
-    "celery.bin.celery",
-    "celery.bin.worker",
-    "celery.concurrency.solo",
-    "celery.fixups.django",
-    "celery.worker.components",
-    "celery.worker.consumer",
-    "celery.worker.control",
-    "celery.worker.strategy",
-    "kombu.transport.redis",
-    "uvicorn",
-    "uvicorn.lifespan.on",
-    "uvicorn.loops.auto",
-    "uvicorn.protocols.http.h11_impl",
-    "uvicorn.protocols.websockets.websockets_sansio_impl",
-    "pydantic.deprecated.decorator",
-    "pydantic.networks",
-    "pydantic.root_model",
-    "authlib.integrations.base_client",
-    "joserfc.jwt",
-    "requests",
-    "rmqcore.admin",
-    "rmqcore.client",
-    "rmqcore.labs",
-    "xlsxwriter",
-    "numpy",
+STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("rmqcore", ("rmqcore.commands.cluster", "rmqcore.commands.produce")),
+    (
+        "django",
+        (
+            "django.core.management.commands.migrate",
+            "django.contrib.messages.middleware",
+            "django.contrib.staticfiles.finders",
+            "django.core.cache.backends.redis",
+            "django.db.backends.sqlite3.base",
+            "django.db.migrations.executor",
+            "argon2",
+            "cryptography.fernet",
+        ),
+    ),
+    (
+        "dashboard.config.web",
+        (
+            "django.core.handlers.asgi",
+            "django.middleware.csrf",
+            "django.middleware.gzip",
+            "django.template.backends.django",
+            "django.template.loader_tags",
+            "django.test",  # for ninja
+            "django.views.generic",
+            "django.views.i18n",
+            "channels.auth",
+            "channels.generic.websocket",
+            "channels.routing",
+            "channels_redis.pubsub",
+            "csp.middleware",
+            "whitenoise.middleware",
+            "uvicorn",
+            "uvicorn.lifespan.on",
+            "uvicorn.loops.auto",
+            "uvicorn.protocols.http.h11_impl",
+            "uvicorn.protocols.http.httptools_impl",
+            "uvicorn.protocols.websockets.websockets_sansio_impl",
+            "pydantic.deprecated.decorator",
+            "pydantic.networks",
+            "pydantic.root_model",
+            "authlib.integrations.base_client",
+            "authlib.integrations.requests_client",
+            "joserfc.jwt",
+            "requests",
+            "rmqcore.admin",
+            "rmqcore.client",
+            "segno",
+            "xlsxwriter",
+        ),
+    ),
+    (
+        "",
+        (
+            "celery.apps.beat",
+            "celery.apps.worker",
+            "celery.backends.redis",
+            "celery.bin.beat",
+            "celery.bin.celery",
+            "celery.bin.worker",
+            "celery.concurrency.solo",
+            "celery.fixups.django",
+            "celery.worker.components",
+            "celery.worker.consumer",
+            "celery.worker.control",
+            "celery.worker.strategy",
+            "kombu.transport.redis",
+            "rmqcore.labs",
+            "numpy",
+        ),
+    ),
 )
-"""Modules that read no settings, in the order in which they are needed.
+"""What is imported, and which command needs no more than what stands up to there.
 
-Modules that start a thread when they are imported (pyarrow) or that ask for Django's
-settings (ninja) must not be here. Those that are not installed are left out.
+Such a command is forked at once, and goes on beside the template. None of the modules
+reads settings: those that ask for Django's (ninja) must not be here, nor those that
+start a thread when they are imported (pyarrow). What is not installed is left out.
 """
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -101,18 +121,15 @@ def main() -> list[str] | None:
     supervisor = os.getppid()
     asked = socket.socket(fileno=int(sys.argv[1]))
     waiting: list[tuple[dict[str, Any], list[int]]] = []
-    for name in (*EARLY, *SHARED):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-        if name not in EARLY[:-1] and select.select([asked], [], [], 0)[0]:
+    # Whatever is imported stays, so that looking for garbage would find nothing.
+    gc.disable()
+    for complete in _imported():
+        if select.select([asked], [], [], 0)[0]:
             waiting.append(_receive(asked))
-        if waiting and _is_early(waiting[0][0]):
+        if waiting and _stage_of(waiting[0][0]) < complete:
             request, descriptors = waiting.pop(0)
             if _fork(asked, request, descriptors, supervisor):
                 return list(request["argv"])
-    gc.collect()
-    # Collecting would write to every object that is shared.
-    gc.freeze()
     while True:
         try:
             request, descriptors = waiting.pop(0) if waiting else _receive(asked)
@@ -122,14 +139,27 @@ def main() -> list[str] | None:
             return list(request["argv"])
 
 
+def _imported() -> Iterator[int]:
+    """Import all modules; yield, between them, how many stages are complete."""
+    for complete, (_command, names) in enumerate(STAGES):
+        for name in names:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+            yield complete
+    yield len(STAGES)
+
+
+def _stage_of(request: dict[str, Any]) -> int:
+    """Return the stage after which a command can be forked."""
+    commands = [command for command, _names in STAGES]
+    module = request["argv"][2]
+    return commands.index(module) if module in commands else len(commands) - 1
+
+
 def run(argv: list[str]) -> None:
     """Run `python -m MODULE …` in this process."""
     sys.argv = [argv[2], *argv[3:]]
     runpy.run_module(argv[2], run_name="__main__", alter_sys=True)
-
-
-def _is_early(request: dict[str, Any]) -> bool:
-    return bool(request["argv"][2] == "rmqcore")
 
 
 def _receive(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -151,6 +181,8 @@ def _fork(
     asked: socket.socket, request: dict[str, Any], outputs: list[int], supervisor: int
 ) -> bool:
     """Fork a child of the supervisor; return True in it."""
+    # Collecting garbage would write to every object that is shared.
+    gc.freeze()
     reading, writing = os.pipe()
     middle = os.fork()
     if middle == 0:
@@ -179,6 +211,7 @@ def _become(request: dict[str, Any], outputs: list[int], supervisor: int) -> Non
         if not _is_alive(supervisor):
             os._exit(1)
         time.sleep(0.001)
+    gc.enable()
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != supervisor:
         # It died before the line above, so nothing would end this process.

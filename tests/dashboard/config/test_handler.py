@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, path
 
 from dashboard.config.handler import PageHandler
 
+ROOT = Path(__file__).parents[3]
 IN_THREADS: list[int] = []
 
 
@@ -111,3 +116,60 @@ def views_of(resolver: URLResolver) -> Iterator[object]:
             yield each.callback
         else:
             yield from views_of(each)
+
+
+LATE_AND_SOON = """
+import os, sys, threading
+os.environ["DJANGO_SETTINGS_MODULE"] = "dashboard.config.settings"
+from dashboard.config.handler import page_application
+handler = page_application()
+from django.contrib.auth.models import AnonymousUser
+from django.test import RequestFactory
+from django.urls import resolve, reverse
+
+def imported():
+    return "dashboard.config.api" in sys.modules
+
+print(reverse("groups", args=["x"]), imported())
+request = RequestFactory().get("/healthz")
+handler._middleware_chain = lambda request: answer
+from django.http import HttpResponse
+answer = HttpResponse()
+handler.get_response(request)
+request.user = AnonymousUser()
+handler.get_response(request)
+print(threading.active_count(), imported())
+if sys.argv[1] == "asked":
+    print(resolve("/api/v1/clusters").url_name, imported())
+else:
+    from dashboard.models import User
+    request.user = User()
+    handler.get_response(request)
+    others = [each for each in threading.enumerate() if each.daemon]
+    for each in others:
+        each.join()
+    print("signed in", imported())
+print(reverse("api:group", args=["x", "y/z"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "third"), [("asked", "clusters True"), ("seen", "signed in True")]
+)
+def test_rest_is_imported_when_it_is_asked_for_or_about_to_be(
+    what: str, third: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LATE_AND_SOON, what],
+        cwd=ROOT,
+        env={**os.environ, "ROCKETSCOPE_VAR_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "/clusters/x/groups/ False",
+        "1 False",
+        third,
+        "/api/v1/clusters/x/groups/y%252Fz",
+    ]

@@ -135,7 +135,7 @@ async def test_other_commands_are_not_forked(template: Template) -> None:
 def test_what_is_shared_starts_no_thread_and_reads_no_settings() -> None:
     code = (
         "import os, sys, importlib\n"
-        f"for name in {(*forking.EARLY, *forking.SHARED)!r}:\n"
+        f"for name in {[name for _, names in forking.STAGES for name in names]!r}:\n"
         "    importlib.import_module(name)\n"
         "from django.conf import settings\n"
         "print(len(os.listdir('/proc/self/task')), settings.configured)\n"
