@@ -23,6 +23,8 @@ from dashboard.wording.links import contact_link
 from dashboard.wording.terms import TERMS
 from dashboard.wording.words import word
 
+from . import modules
+
 register = template.Library()
 
 LETTERS = "ABCDEFGHIJKL"
@@ -40,6 +42,12 @@ def icon(name: str, extra: str = "") -> SafeString:
 @cache
 def _icons() -> str:
     return static("img/icons.svg")
+
+
+@register.simple_tag
+def module_script(name: str) -> SafeString:
+    """Load a module of `static/js`, and at the same time all that it imports."""
+    return modules.script(name)
 
 
 @register.simple_tag
