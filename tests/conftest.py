@@ -16,6 +16,7 @@ pytest_plugins = ("tests.support.failures", "tests.support.sharing")
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("few", settings.get_profile("patient"), max_examples=5)
 settings.load_profile("patient")
 
 
