@@ -7,6 +7,7 @@ clients serves both.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from rmqcore.client import (
 from rmqcore.model import MessageExt, MessageQueue
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S, member_lists
-from tests.support.waiting import until_seen
+from tests.support.waiting import pause_after, until_seen
 
 PATIENT: Final = Patience(timeout_s=20, grace_s=20, deadline_s=60)
 """For machines where a cold JVM shares two cores with the tests."""
@@ -141,9 +142,10 @@ async def until(
     `explain` then tells.
     """
     try:
+        began = time.monotonic()
         async with asyncio.timeout(AT_REST_S):
             while not condition():
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(pause_after(began))
     except TimeoutError:
         seen = what() if what else condition
         why = f"; {await explain()}" if explain else ""

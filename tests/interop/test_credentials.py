@@ -87,6 +87,15 @@ def guarded(
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def java(
+    guarded: ApacheCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JavaDriver]:
+    """Java clients beside this cluster: no test needs the one that others share."""
+    with JavaDriver(guarded.nameserver, tmp_path_factory.mktemp("java")) as driver:
+        yield driver
+
+
 @pytest.fixture
 def encrypted(authority: trustme.CA) -> ssl.SSLContext:
     """What trusts the cluster's certificate, and no other."""

@@ -35,6 +35,8 @@ __all__ = ["valkey", "valkey_server"]
 
 BROKERS = 2
 STILL_S = 4.0
+SWEEP_S = 0.5
+"""Sweeps without a pause would cost brokers of Java more than all members do."""
 
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ async def onlooker(
     apache: ApacheCluster, valkey: Valkey, tmp_path: Path
 ) -> AsyncIterator[Onlooker]:
     settings = ClusterSettings("lab", (apache.nameserver,))
-    async with looking_on(settings, valkey, tmp_path) as looking:
+    async with looking_on(settings, valkey, tmp_path, every_s=SWEEP_S) as looking:
         yield looking
 
 

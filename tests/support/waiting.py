@@ -17,6 +17,8 @@ T = TypeVar("T")
 PATIENCE_SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 0.005
 _LOOK_SECONDS: Final = 0.02
+_LONGEST_PAUSE_SECONDS: Final = 0.25
+_PART_OF_THE_WAIT: Final = 0.02
 
 
 async def until(
@@ -26,10 +28,10 @@ async def until(
     seconds: float = PATIENCE_SECONDS,
 ) -> None:
     """Return when the condition holds; fail with what it is about."""
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not condition():
-        _give_up_after(deadline, seconds, what or condition)
-        await asyncio.sleep(_PAUSE_SECONDS)
+        _give_up_after(began + seconds, seconds, what or condition)
+        await asyncio.sleep(pause_after(began, _PAUSE_SECONDS))
 
 
 def wait_until(
@@ -39,10 +41,10 @@ def wait_until(
     seconds: float = PATIENCE_SECONDS,
 ) -> None:
     """Return when the condition holds, without an event loop."""
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not condition():
-        _give_up_after(deadline, seconds, what or condition)
-        time.sleep(_PAUSE_SECONDS)
+        _give_up_after(began + seconds, seconds, what or condition)
+        time.sleep(pause_after(began, _PAUSE_SECONDS))
 
 
 async def until_seen(
@@ -56,13 +58,13 @@ async def until_seen(
 
     Fail with what was seen last, and with what `explain` then tells.
     """
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     seen = await look()
     while not holds(seen):
-        if time.monotonic() > deadline:
+        if time.monotonic() > began + seconds:
             why = f"; {await explain()}" if explain else ""
             raise AssertionError(f"after {seconds:g} s still: {seen!r}{why}")
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(pause_after(began, _LOOK_SECONDS))
         seen = await look()
     return seen
 
@@ -70,6 +72,16 @@ async def until_seen(
 async def eventually(look: Callable[[], Awaitable[T]], expected: T) -> None:
     """Look again and again until the expected value is seen."""
     await until_seen(look, lambda seen: seen == expected)
+
+
+def pause_after(began: float, least: float = _LOOK_SECONDS) -> float:
+    """Return how long to sleep before the next look of a wait that began then.
+
+    A wait that has lasted long may well be a fiftieth longer, and looking takes the
+    processor from those who are waited for.
+    """
+    waited = time.monotonic() - began
+    return min(max(least, waited * _PART_OF_THE_WAIT), _LONGEST_PAUSE_SECONDS)
 
 
 def _give_up_after(deadline: float, seconds: float, what: object) -> None:

@@ -72,11 +72,11 @@ class Onlooker:
                     marks = row["findings"]
                     self.found[row["group"]] |= {mark["key"] for mark in marks}
 
-    async def look_always(self) -> None:
+    async def look_always(self, every_s: float) -> None:
         """Look until `done`: a sweep is let end, not cut off in the middle."""
         while not self.done:
             await self.look()
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(every_s)
 
     def paused(self) -> asyncio.Lock:
         """Return what holds looks back while it is entered."""
@@ -162,7 +162,11 @@ async def play_watched(
 
 @asynccontextmanager
 async def looking_on(
-    cluster: ClusterSettings, valkey: Valkey, lake: Path
+    cluster: ClusterSettings,
+    valkey: Valkey,
+    lake: Path,
+    *,
+    every_s: float = SWEEP_SECONDS,
 ) -> AsyncIterator[Onlooker]:
     """Collect a cluster for as long as the context lasts."""
     row = await models.Cluster.objects.acreate(name=CLUSTER)
@@ -171,7 +175,7 @@ async def looking_on(
     client = make_async_client(valkey.url)
     collector = make_collector(row, connection, client, lake, clock=clock.time_ms)
     onlooker = Onlooker(collector, clock, cluster.name_servers[0])
-    always = asyncio.ensure_future(onlooker.look_always())
+    always = asyncio.ensure_future(onlooker.look_always(every_s))
     try:
         yield onlooker
     finally:
