@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -33,15 +34,16 @@ LETTERS = "ABCDEFGHIJKL"
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """Draw a symbol of `static/img/icons.svg`; it says nothing to screen readers."""
+    return _icon(name, extra, settings.STATIC_URL)
+
+
+@lru_cache(maxsize=1024, typed=True)  # what is safe is not escaped
+def _icon(name: str, extra: str, _static_url: str) -> SafeString:
+    """Draw a symbol, once: a page has some thirty of them, most pages the same."""
     return format_html(
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"/></svg>',
-        *(extra, _icons(), name),
+        *(extra, static("img/icons.svg"), name),
     )
-
-
-@cache
-def _icons() -> str:
-    return static("img/icons.svg")
 
 
 @register.simple_tag
