@@ -20,7 +20,7 @@ _NAMES: Final = (
     "google-chrome",
 )
 # No sandbox: tests may run as root. The rest keeps it from calling its maker.
-_ARGUMENTS: Final = (
+ARGUMENTS: Final = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -43,7 +43,7 @@ def chromium() -> Iterator[Browser]:
     assert path is not None, "tests that ask for it are skipped without Chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=list(_ARGUMENTS), timeout=PATIENCE_MS
+            executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE_MS
         )
         try:
             yield browser

@@ -1,7 +1,8 @@
 """A real Chromium on our pages, served with their sockets by uvicorn in this process.
 
-Browser and server share the test's event loop, so that both end with the test and use
-its database. Whatever shows in the browser's console is a failure: a broken
+Browser and server share one event loop with all tests of this folder, and are started
+once. Each test ends with its pages closed and answered, before its database is emptied.
+Whatever shows in the browser's console is a failure: a broken
 content-security policy shows itself there.
 """
 
@@ -9,18 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import pytest_asyncio
 import redis
 import uvicorn
 from channels.layers import get_channel_layer
 from django.test import Client
-from playwright.async_api import BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from dashboard.config.asgi import application
 from dashboard.gateway.clusters import sync_clusters
@@ -32,17 +35,20 @@ from dashboard.live.names import (
 )
 from dashboard.models import Role, User
 from tests.dashboard.conftest import stored
-from tests.support.browser import _ARGUMENTS, PATIENCE_MS, find_chromium
+from tests.support.browser import ARGUMENTS, PATIENCE_MS, find_chromium
 from tests.support.drawing import check_no_hole
-from tests.support.process import Process
 from tests.support.valkey import Valkey
 
 from .stocked import Stocked, stocked
 
-START_SECONDS = 60.0
+# Longer than a test, and than the pauses between them.
+KEPT_SECONDS = 600
 
 Open = Callable[..., Awaitable[Page]]
 Publish = Callable[..., Awaitable[None]]
+
+in_one_loop = pytest_asyncio.fixture(loop_scope="session")
+"""A fixture in the event loop that all tests of this folder share."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,6 +58,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "/dashboard/browser/" not in item.path.as_posix():
             continue
         item.add_marker(pytest.mark.browser)
+        if inspect.iscoroutinefunction(getattr(item, "function", None)):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
         if find_chromium() is None:
             item.add_marker(pytest.mark.skip(reason="Chromium is not installed"))
 
@@ -65,7 +73,7 @@ def cluster(transactional_db: None, valkey: Valkey, settings: Any) -> ClusterSet
     return found
 
 
-@pytest.fixture
+@in_one_loop
 async def there(
     cluster: ClusterSettings, valkey: Valkey, settings: Any, tmp_path: Path
 ) -> AsyncIterator[Stocked]:
@@ -95,7 +103,7 @@ def write(cluster: ClusterSettings, valkey: Valkey) -> Callable[..., None]:
     return put
 
 
-@pytest.fixture
+@in_one_loop
 async def publish(cluster: ClusterSettings) -> Publish:
     """Send an update to the sockets that watch its group, or its cluster."""
 
@@ -111,96 +119,149 @@ async def publish(cluster: ClusterSettings) -> Publish:
     return send
 
 
-@pytest.fixture
-async def address(cluster: ClusterSettings) -> AsyncIterator[str]:
-    """The address of our pages."""
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server() -> AsyncIterator[uvicorn.Server]:
+    """The one that serves our pages to all tests of this folder."""
     config = uvicorn.Config(
         application,
         port=0,
         lifespan="off",
         log_config=None,
         ws_per_message_deflate=False,
+        timeout_keep_alive=KEPT_SECONDS,
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
+    # What there is by now is no test's, and need not be looked through after each.
+    gc.collect()
+    gc.freeze()
+    yield server
+    gc.unfreeze()
     server.should_exit = True
     await serving
+
+
+@in_one_loop
+async def address(
+    server: uvicorn.Server, cluster: ClusterSettings
+) -> AsyncIterator[str]:
+    """The address of our pages."""
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    # Answers that nobody waits for any more still use the test's database.
+    while asked := tuple(server.server_state.tasks):
+        await asyncio.wait(asked)
     # What a page that was closed while it asked has left open is found here, where
     # the test's own filter knows of it, and not when all tests are over.
     gc.collect()
 
 
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The debugging address of one Chromium for all tests of this folder."""
-    folder = tmp_path_factory.mktemp("chromium")
-    process = Process(
-        [
-            str(find_chromium()),
-            *("--headless", "--remote-debugging-port=0"),
-            *(f"--user-data-dir={folder}", *_ARGUMENTS),
-        ],
-        log=folder / "chromium.log",
-    )
-    written = folder / "DevToolsActivePort"
-    deadline = time.monotonic() + START_SECONDS
-    while not (written.exists() and written.read_text().count("\n")):
-        if time.monotonic() > deadline or not process.running:
-            raise RuntimeError(f"Chromium did not start:\n{process.tail()}")
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{written.read_text().split()[0]}"
-    process.kill()
-
-
-@pytest.fixture
-async def open_page(chromium: str, address: str, session: str) -> AsyncIterator[Open]:
-    """Open a page as the operator; at the end no console may have complained."""
-    problems: list[str] = []
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium for all tests of this folder."""
     expect.set_options(timeout=PATIENCE_MS)
-
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(
-            chromium, timeout=PATIENCE_MS
+        browser = await playwright.chromium.launch(
+            executable_path=find_chromium(), args=list(ARGUMENTS), timeout=PATIENCE_MS
         )
-        contexts: list[BrowserContext] = []
+        yield browser
+        await browser.close()
 
-        async def open_(
-            path: str, *, width: int = 1440, lang: str = "en", refused: bool = False
-        ) -> Page:
-            """`refused` says that the server will refuse something in this test."""
-            context = await browser.new_context(
-                viewport={"width": width, "height": 900},
-                locale=lang,
-                reduced_motion="reduce",
-            )
-            contexts.append(context)
-            await context.add_cookies(
-                [{"name": "rocketscope_session", "value": session, "url": address}]
+
+class Pages:
+    """Pages of a browser, each in a context of its own, used by one test after another.
+
+    What a page has loaded and compiled of our scripts need not be loaded and compiled
+    again. All else that a test can leave behind is taken away: ours keep nothing in
+    the browser but cookies.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[Page]] = {}
+
+    @asynccontextmanager
+    async def lent(self, lang: str, *, fresh: bool = False) -> AsyncIterator[Page]:
+        """Lend a page to one at a time; a fresh one has loaded nothing before."""
+        free = self._free.setdefault(lang, [])
+        if free and not fresh:
+            page = free.pop()
+        else:
+            context = await self._browser.new_context(
+                locale=lang, reduced_motion="reduce"
             )
             page = await context.new_page()
             page.set_default_timeout(PATIENCE_MS)
-            page.on("pageerror", lambda error: problems.append(str(error)))
-            page.on(
-                "console",
-                lambda message: (
+        try:
+            yield page
+        except BaseException:
+            await page.context.close()
+            raise
+        if fresh or page.is_closed():
+            await page.context.close()
+            return
+        for other in page.context.pages[1:]:
+            await other.close()
+        await page.goto("about:blank")
+        await page.mouse.move(0, 0)
+        await page.emulate_media(color_scheme="light")
+        await page.unroute_all()
+        await page.context.unroute_all()
+        await page.context.clear_cookies()
+        free.append(page)
+
+
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> Pages:
+    return Pages(browser)
+
+
+@in_one_loop
+async def open_page(pages: Pages, address: str, session: str) -> AsyncIterator[Open]:
+    """Open a page as the operator; at the end no console may have complained."""
+    problems: list[str] = []
+    opened: list[Page] = []
+    async with AsyncExitStack() as at_the_end:
+
+        async def open_(
+            path: str,
+            *,
+            width: int = 1440,
+            lang: str = "en",
+            refused: bool = False,
+            fresh: bool = False,
+        ) -> Page:
+            """`refused` says that the server will refuse something in this test.
+
+            `fresh` asks for a first visit, in a profile of its own.
+            """
+
+            def fail(error: object) -> None:
+                problems.append(str(error))
+
+            def listen(message: ConsoleMessage) -> None:
+                if message.type in {"error", "warning"} and not (
+                    refused and "status of 4" in message.text
+                ):
                     problems.append(message.text)
-                    if message.type in {"error", "warning"}
-                    and not (refused and "status of 4" in message.text)
-                    else None
-                ),
+
+            page = await at_the_end.enter_async_context(pages.lent(lang, fresh=fresh))
+            opened.append(page)
+            for name, listener in (("pageerror", fail), ("console", listen)):
+                page.on(name, listener)  # type: ignore[call-overload]
+                at_the_end.callback(page.remove_listener, name, listener)
+            await page.context.add_cookies(
+                [{"name": "rocketscope_session", "value": session, "url": address}]
             )
+            await page.set_viewport_size({"width": width, "height": 900})
             await page.goto(address + path)
             return page
 
         yield open_
-        for context in contexts:
-            for page in context.pages:
-                check_no_hole(await page.locator("body").inner_text())
-            await context.close()
-        await browser.close()
+        for page in opened:
+            for each in page.context.pages:
+                check_no_hole(await each.locator("body").inner_text())
     assert problems == []

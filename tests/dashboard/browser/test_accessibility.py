@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
-from playwright.async_api import Browser, BrowserContext, Error, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Error, Page
 
 from dashboard.accounts import directory
 from dashboard.accounts.half_signed_in import COOKIE, ask_for_code
@@ -102,15 +101,8 @@ class Looking:
 
 
 @pytest.fixture
-async def looking(
-    chromium: str, address: str, session: str, axe_script: str
-) -> AsyncIterator[Looking]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(
-            chromium, timeout=PATIENCE_MS
-        )
-        yield Looking(browser, address, session, axe_script)
-        await browser.close()
+def looking(browser: Browser, address: str, session: str, axe_script: str) -> Looking:
+    return Looking(browser, address, session, axe_script)
 
 
 # A hundred addresses: where others work as well, that is more than two minutes.

@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 from dashboard.models import AuditEntry, Cluster, ManagedGroup, ManagedMember
 from tests.dashboard.documents import member, now_ms, waiting_for_locks
 
-from .conftest import Open, Publish
+from .conftest import Open, Publish, in_one_loop
 from .test_live import live, update
 
 NAME = "order-settlement"
@@ -31,7 +31,7 @@ def hosted(cluster: object) -> ManagedGroup:
     )
 
 
-@pytest.fixture
+@in_one_loop
 async def asked(
     open_page: Open, write: Callable[..., None], hosted: ManagedGroup
 ) -> tuple[Page, Any]:

@@ -24,7 +24,7 @@ async def test_the_first_screen_of_a_page_has_100_kb_at_most(
     for path in FIRST:
         # Each is a first visit, in a profile of its own.
         # Chinese words take the most bytes.
-        page = await open_page(path, lang="zh-CN")
+        page = await open_page(path, lang="zh-CN", fresh=True)
         loaded = await page.evaluate(LOADED)
         names = [name for name, _body, _whole in loaded]
         assert any(name.endswith("/base.css") for name in names), path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
 from asgiref.sync import sync_to_async
 from playwright.async_api import expect
 
@@ -14,10 +13,10 @@ from dashboard.gateway.settings import ClusterSettings
 from dashboard.labs.service import LabService
 from rmqcore.cluster import LocalCluster
 
-from .conftest import Open
+from .conftest import Open, in_one_loop
 
 
-@pytest.fixture
+@in_one_loop
 async def labs(cluster: ClusterSettings, settings: Any) -> AsyncIterator[None]:
     """The embedded cluster, and a worker's role that plays labs on it."""
     async with LocalCluster() as local:

@@ -15,14 +15,14 @@ from dashboard.models import Session, User
 from tests.dashboard.documents import now_ms, overview
 from tests.support.oidc_provider import missing_tool, oidc_provider
 
-from .conftest import Open
+from .conftest import Open, in_one_loop
 
 pytestmark = pytest.mark.skipif(
     missing_tool() is not None, reason=f"oidc-provider: {missing_tool()}"
 )
 
 
-@pytest.fixture
+@in_one_loop
 async def provider(
     address: str, settings: Any, tmp_path: Path
 ) -> AsyncIterator[Provider]:

@@ -37,7 +37,9 @@ def test_all_that_a_module_imports_is_loaded_with_it(name: str) -> None:
     for each in (f"js/{name}", *found):
         path = STATIC / each
         text = re.sub(r"/\*.*?\*/|^\s*//.*?$", "", path.read_text("utf-8"), flags=re.S)
-        for quoted in re.findall(r'\bfrom\s*"(\.[^"]+)"|^import "(\.[^"]+)"', text, re.M):
+        for quoted in re.findall(
+            r'\bfrom\s*"(\.[^"]+)"|^import "(\.[^"]+)"', text, re.M
+        ):
             other = (path.parent / "".join(quoted)).resolve()
             assert str(other.relative_to(STATIC)) in {f"js/{name}", *found}
     drawn = script(name)
