@@ -30,6 +30,38 @@ _LADDER_TESTS: Final = (
 """Where the tests of roll-ups are: half of the time that Spark's tests take."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--examples-only",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="of the tests there, run those that make up their examples",
+    )
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems")
+def pytest_leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that run elsewhere with the same and no other examples."""
+    paths = tuple(config.getoption("--examples-only"))
+    if not paths:
+        return
+    left_out = [
+        item
+        for item in items
+        if item.nodeid.startswith(paths) and not makes_up_examples(item)
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    kept = set(items).difference(left_out)
+    items[:] = [item for item in items if item in kept]
+
+
+def makes_up_examples(item: pytest.Item) -> bool:
+    """Tell whether a test is one of Hypothesis."""
+    function = getattr(item, "function", None)
+    return bool(getattr(function, "is_hypothesis_test", False))
+
+
 @pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
 def pytest_group_items(items: list[pytest.Item]) -> None:
     """Name the group of each heavy test; first, because xdist reads the names once."""
