@@ -38,7 +38,7 @@ from pathlib import Path
 from benchmarks.silence.watching import now_ms
 from tests.support.postgresql import programs
 
-from .campaign import Campaign, Result
+from .campaign import PAUSE_S, Campaign, Result
 from .kinds import KINDS
 from .reckoning import reckon
 from .surroundings import Surroundings
@@ -93,12 +93,28 @@ def run(
     seed: int,
     lasts_s: float,
     reports: bool = True,
+    relapses: bool = True,
+    pause_s: float = PAUSE_S,
+    lake_s: int = 0,
 ) -> tuple[list[Result], Losses]:
-    """Carry a campaign out; return what each kill did, and what was lost."""
+    """Carry a campaign out; return what each kill did, and what was lost.
+
+    Without `relapses` no second look is taken at what was right before the next kill;
+    `pause_s` is between two looks, until everything is right; at least `lake_s` seconds
+    of the lake are judged.
+    """
     began = time.monotonic()
     with surroundings:
         began_ms = now_ms()
-        campaign = Campaign(surroundings, kinds, kills, seed, reports=reports)
+        campaign = Campaign(
+            surroundings,
+            kinds,
+            kills,
+            seed,
+            reports=reports,
+            relapses=relapses,
+            pause_s=pause_s,
+        )
         broke_off = 0
         try:
             campaign.run(lasts_s - (time.monotonic() - began))
@@ -106,7 +122,7 @@ def run(
             # What was acknowledged until then is reckoned with all the same.
             traceback.print_exc()
             broke_off = 1
-        losses = reckon(surroundings, began_ms)
+        losses = reckon(surroundings, began_ms, lake_s)
         losses.broke_off = broke_off
         return campaign.results, losses
 

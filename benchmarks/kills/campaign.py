@@ -59,8 +59,12 @@ class Campaign:
         seed: int,
         *,
         reports: bool = True,
+        relapses: bool = True,
+        pause_s: float = PAUSE_S,
     ) -> None:
         self._all = surroundings
+        self._relapses = relapses
+        self._pause_s = pause_s
         self._chance = Random(seed)
         self._reports = reports
         self._order = order_of(kills, kinds, self._chance)
@@ -79,7 +83,8 @@ class Campaign:
     def _kill(self, kind: str) -> Result:
         result = Result(self._all.kills + 1, kind)
         self._prepare(kind)
-        self._note_relapses()
+        if self._relapses:
+            self._note_relapses()
         # At a moment that nothing else is in step with.
         time.sleep(self._chance.uniform(0, LONGEST_QUIET_S))
         self._all.kills += 1
@@ -178,18 +183,20 @@ class Campaign:
     ) -> tuple[float | None, Faults]:
         """Return after how long all was right, and what was not after 30 s."""
         began = time.monotonic() if began is None else began
-        late: Faults = {}
+        late, told = Faults(), False
         while True:
-            faults = look(self._all, since)
+            # Until then it only matters whether anything is wrong.
+            brief = time.monotonic() - began <= LIMIT_S
+            faults = look(self._all, since, brief=brief)
             passed = time.monotonic() - began
-            if passed <= LIMIT_S or not late:
+            if brief or not told:
                 # A look takes its time: what was last seen to be wrong, was until now.
-                late = faults or late
+                late, told = faults or late, not brief
             if not faults:
                 return passed, late if passed > LIMIT_S else {}
             if passed > GIVEN_UP_S:
                 return None, late
-            time.sleep(PAUSE_S)
+            time.sleep(self._pause_s)
 
 
 def _tell(result: Result) -> None:

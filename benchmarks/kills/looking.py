@@ -50,8 +50,11 @@ def plain_pages() -> Iterator[str]:
         yield f"/api/v1{base}/whatif?v=1"
 
 
-def look(surroundings: Surroundings, since: Since) -> Faults:
-    """Look at everything; what is right is not in the answer."""
+def look(surroundings: Surroundings, since: Since, *, brief: bool = False) -> Faults:
+    """Look at everything; what is right is not in the answer.
+
+    A brief look ends at the first page that is wrong.
+    """
     faults: Faults = {}
     faults.update(_processes(surroundings, since))
     hosted = surroundings.person.all_hosted()
@@ -67,9 +70,10 @@ def look(surroundings: Surroundings, since: Since) -> Faults:
     if faults:
         # Pages can only be compared with what stands still; they are looked at next.
         return faults
-    for address, fault in _pages(surroundings, truths, since.at_ms):
-        faults[address] = fault
-    faults.update(_socket(surroundings, truths, since.at_ms))
+    for place, fault in _shown(surroundings, truths, since.at_ms):
+        faults[place] = fault
+        if brief:
+            break
     return at_rest(faults, truths, truths_or_none(surroundings) if faults else truths)
 
 
@@ -99,9 +103,19 @@ def _processes(surroundings: Surroundings, since: Since) -> Found:
             yield f"processes of {since.victim.name}", f"{left} are left over"
 
 
-def _pages(
+def _shown(
     surroundings: Surroundings, truths: Mapping[str, Truth], since_ms: int
 ) -> Found:
+    """Yield what is wrong: first of documents, as they are right last, and are few."""
+    for name, truth in truths.items():
+        base = f"{HERE}/groups/{quote(name)}"
+        yield from _documents(surroundings, base, truth, since_ms)
+    yield from _first(
+        f"{API}/overview",
+        surroundings,
+        lambda document: faults_of_overview(document, truths, since_ms),
+    )
+    yield from _socket(surroundings, truths, since_ms)
     for address in plain_pages():
         if fault := _fault_of(surroundings, address, ()):
             yield address, fault
@@ -110,12 +124,6 @@ def _pages(
         for address in (f"{base}/", f"{base}/members/"):
             if fault := _fault_of(surroundings, address, sorted(truth.members)):
                 yield address, fault
-        yield from _documents(surroundings, base, truth, since_ms)
-    yield from _first(
-        f"{API}/overview",
-        surroundings,
-        lambda document: faults_of_overview(document, truths, since_ms),
-    )
 
 
 def _documents(

@@ -27,8 +27,11 @@ LAKE_MS: Final = 150_000
 STEP_MS: Final = 1000 * STEP_S
 
 
-def reckon(surroundings: Surroundings, began_ms: int) -> Losses:
-    """Return what was lost, and what contradicts what."""
+def reckon(surroundings: Surroundings, began_ms: int, lake_s: int = 0) -> Losses:
+    """Return what was lost, and what contradicts what.
+
+    It waits until at least `lake_s` seconds of the lake can be judged.
+    """
     surroundings.stop_sending()
     found = Losses(
         messages=len(surroundings.sent.known),
@@ -38,7 +41,8 @@ def reckon(surroundings: Surroundings, began_ms: int) -> Losses:
     )
     _messages(surroundings, found)
     _writes(surroundings, found)
-    _history(surroundings, found, began_ms)
+    _history(surroundings, found)
+    _lake(surroundings, found, began_ms, lake_s)
     return found
 
 
@@ -78,17 +82,25 @@ def _writes(surroundings: Surroundings, found: Losses) -> None:
     )
 
 
-def _history(surroundings: Surroundings, found: Losses, began_ms: int) -> None:
+def _history(surroundings: Surroundings, found: Losses) -> None:
     truths, database = surroundings.truths(), surroundings.database
     found.contradictions.extend(epochs_apart(read_epochs(database), truths))
     found.contradictions.extend(events_apart(read_events(database), truths))
+
+
+def _lake(
+    surroundings: Surroundings, found: Losses, began_ms: int, lake_s: int
+) -> None:
     since_ms = (began_ms // STEP_MS + 1) * STEP_MS
+    ripe_ms = since_ms + 1000 * lake_s + LAKE_MS
+    if lake_s:
+        time.sleep(max(0, ripe_ms - now_ms()) / 1000)
     until_ms = (now_ms() - LAKE_MS) // STEP_MS * STEP_MS
     if until_ms <= since_ms:
         return
     accounts = accounts_of(
         surroundings.stack.var_dir / "lake",
-        spans_of(database),
+        spans_of(surroundings.database),
         CLUSTER,
         (GROUP,),
         since_ms=since_ms,
@@ -100,5 +112,6 @@ def _history(surroundings: Surroundings, found: Losses, began_ms: int) -> None:
         for each in accounts
         if not each.balances
     )
+    found.accounts = len(accounts)
     if not accounts:
         found.contradictions.append(f"the lake has nothing of {GROUPS[0]}")

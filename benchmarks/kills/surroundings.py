@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,9 @@ PATIENCE_S: Final = 15.0
 START_S: Final = 120.0
 DOWN_S: Final = 2.0
 """For which PostgreSQL is away before somebody starts it again."""
+LOUD: Final = (sys.executable, "-m", "dashboard.supervisor")
+QUIET: Final = (sys.executable, "-m", "tests.support.quiet_demo")
+"""With and without the load that the demo makes for itself."""
 LOG_MB: Final = 10_000
 """The fleet's logs say what was consumed, so nothing of them may go."""
 _NAME_SERVER: Final = re.compile(r"name server of the embedded cluster: (\S+)")
@@ -41,8 +45,11 @@ _NAME_SERVER: Final = re.compile(r"name server of the embedded cluster: (\S+)")
 class Surroundings(Running):
     """Everything that runs; a context manager that ends it all. For the main thread."""
 
-    def __init__(self, folder: Path, *, postgresql: bool, rate: float) -> None:
+    def __init__(
+        self, folder: Path, *, postgresql: bool, rate: float, quiet: bool = False
+    ) -> None:
         self._folder = folder
+        self._command = QUIET if quiet else LOUD
         self._with_postgresql = postgresql
         self._rate = rate
         self._postgresql: PostgreSQL | None = None
@@ -99,7 +106,7 @@ class Surroundings(Running):
             self._postgresql = PostgreSQL(folder)
             self._ended.callback(self._postgresql.remove)
             env["ROCKETSCOPE_DATABASE_URL"] = self._postgresql.url
-        self.stack = LaunchedStack(self._folder, env)
+        self.stack = LaunchedStack(self._folder, env, command=self._command)
         self._ended.callback(self.stack.stop)
         self.session = Session(self.stack.address, PATIENCE_S)
         self.session.sign_in(self.stack.sign_in_link())

@@ -23,6 +23,8 @@ class Losses:
     lost: list[tuple[int, str]] = field(default_factory=list)
     """After which kill, and what."""
     contradictions: list[str] = field(default_factory=list)
+    accounts: int = 0
+    """Of how many queues each second was looked for in the lake."""
     broke_off: int = 0
     """Whether the campaign failed before its end."""
 
