@@ -19,6 +19,7 @@ from analytics.jobs import run_job
 from analytics.jre import java_environment
 from analytics.requests import JobRequest
 from tests.analytics.lakes import two_epochs
+from tests.support.apache import BRIEF_SPARK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,8 +30,6 @@ WORKERS = 2
 MEMORY = "512m"
 STARTED = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
 REGISTERED = re.compile("(Successfully registered with master)")
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
-"""Each of the five Java processes lives for seconds: what is compiled little starts."""
 
 
 class Daemon:
@@ -80,7 +79,7 @@ class Daemon:
 def cluster_environment(folder: Path) -> dict[str, str]:
     environ = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
     environ.update(java_environment(os.environ, folder / "java-shim"))
-    return environ | {"JAVA_TOOL_OPTIONS": JAVA_OPTIONS}
+    return environ | {"JAVA_TOOL_OPTIONS": BRIEF_SPARK}
 
 
 @pytest.fixture

@@ -53,6 +53,12 @@ processor time with the first; a tool that runs one command, and Spark's first q
 take a sixth and a third less with the others. Brokers that are measured must not have
 it: it makes them slower in the long run.
 """
+BRIEF_SPARK: Final = " ".join(("-XX:+UseSerialGC", "-XX:-UsePerfData", *BRIEF))
+"""JAVA_TOOL_OPTIONS of everything that starts Spark.
+
+A cluster's workers start executors with their own environment, and each script that
+starts a process first asks Java for the command. All of them live for seconds.
+"""
 _BROKER_HEAP: Final = ("-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m")
 _SMALL_HEAP: Final = ("-Xms64m", "-Xmx128m", "-XX:MaxDirectMemorySize=128m")
 _BROKER_SETTINGS: Final[Mapping[str, object]] = {

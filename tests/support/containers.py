@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import yaml
 
+from .apache import BRIEF_SPARK
 from .launched import ROOT
 from .ports import free_port
 from .process import Process
@@ -112,7 +113,8 @@ class Containers:
         if not services()[service]["image"].startswith("rocketscope:"):
             ours = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
         # Sparks find each other by the machine's name, which means nothing here.
-        return {**ours, **self.settings, **given, "SPARK_LOCAL_IP": "127.0.0.1"}
+        spark = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": BRIEF_SPARK}
+        return {**ours, **self.settings, **given, **spark}
 
     def start(self, service: str) -> Process:
         """Start a container's process."""

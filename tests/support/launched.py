@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from .apache import BRIEF_SPARK
 from .database import rows_of
 from .ports import free_port
 from .process import Process
@@ -52,6 +53,7 @@ class LaunchedStack:
             env={
                 "ROCKETSCOPE_CLUSTERS": "",
                 "ROCKETSCOPE_REDIS_URL": "",
+                "JAVA_TOOL_OPTIONS": BRIEF_SPARK,
                 **(env or {}),
             },
             cwd=cwd,
