@@ -16,6 +16,7 @@ from dashboard.offsets.writes import move
 from rmqcore.admin import Admin
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver
+from tests.support.waiting import wait_until
 
 from .versions import OLDER_TOO
 
@@ -68,16 +69,16 @@ def test_java_members_start_again_where_they_are_put(
     java.produce(name, MESSAGES)
     java.start_consumer(name, group=name, topic=name)
     java.wait_until(lambda: len(java.messages(name)) >= MESSAGES)
-    java.wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
+    wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
 
     change = reset(name, f"to=earliest&topic={name}")
     assert change.online is True
     assert not [each for each in change.rows if each["problem"]]
     java.wait_until(lambda: len(java.messages(name)) >= 2 * MESSAGES)
-    java.wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
+    wait_until(lambda: consumed(cluster, name, name) == MESSAGES)
 
     java.stop_consumer(name)
-    java.wait_until(
+    wait_until(
         lambda: (
             preview_of(
                 "apache", name, Wanted.from_query(f"to=earliest&topic={name}")
