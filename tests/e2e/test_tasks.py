@@ -40,6 +40,7 @@ MOVED = "shipping"
 RETURNED, FAILING = "returns", "refunds"
 LETTERS = 3
 MESSAGES = 40
+BURST = 2_000
 WORK_MS = 500
 
 
@@ -60,8 +61,13 @@ def product(
             count=MESSAGES,
             key_pattern="order-{n}",
         )
-        hot = ("--orderly", "--key-pattern", "hot", "--rate", "200", "--count", "0")
-        running.enter_context(OurCommand(folder / "hot", "produce", *where, *hot))
+        # The lag is sent at once, and after it only what shows a rate.
+        hot = ("--orderly", "--key-pattern", "hot")
+        burst = ("produce", *where, *hot, "--count", str(BURST))
+        with OurCommand(folder / "b", *burst) as command:
+            command.wait_for(lambda line: line.get("sent") == BURST)
+        steady = ("produce", *where, *hot, "--rate", "20", "--count", "0")
+        running.enter_context(OurCommand(folder / "hot", *steady))
         slow = {"work_ms": str(WORK_MS), "threads": "2"}
         consumer = OurConsumer(
             folder / "m", cluster.nameserver, group=GROUP, topic=TOPIC, **slow
