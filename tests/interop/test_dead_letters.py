@@ -23,6 +23,7 @@ from rmqcore.loop_thread import LoopThread
 from rmqcore.model import MessageExt
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.interop, pytest.mark.django_db]
 
@@ -84,7 +85,7 @@ def test_java_gets_what_was_resent_to_its_group_alone(
     failing.subscribe(name)
     loop.call(failing.start(), 60)
     java.produce(name, MESSAGES, tag="red", key="k")
-    java.wait_until(lambda: letters(name).kept == MESSAGES)
+    wait_until(lambda: letters(name).kept == MESSAGES)
     loop.call(failing.shutdown(), 60)
     loop.stop()
 
@@ -101,6 +102,6 @@ def test_java_gets_what_was_resent_to_its_group_alone(
     assert (run.state, run.error) == ("done", "")
     java.wait_until(lambda: len(java.messages(name)) >= MESSAGES)
     assert {each["topic"] for each in java.messages(name)} == {name}
-    java.wait_until(lambda: effect_of(run).passed == MESSAGES)
+    wait_until(lambda: effect_of(run).passed == MESSAGES)
     java.wait_until(lambda: len(java.messages(f"{name}-other")) >= MESSAGES)
     assert len(java.messages(f"{name}-other")) == MESSAGES
