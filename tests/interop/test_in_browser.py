@@ -17,6 +17,7 @@ from tests.support.browser import find_chromium
 from tests.support.jars import rocketmq_version
 from tests.support.java_driver import AdminTool, JavaDriver
 from tests.support.product import Product, running_product
+from tests.support.waiting import wait_until
 
 from .conftest import Apaches
 from .forms import REASON, apply_move, change, move, undo
@@ -135,7 +136,7 @@ def consumed(page: Page, clients: JavaDriver, mqadmin: Mqadmin) -> str:
     clients.produce(name, MESSAGES, key="k", orderly="true")
     clients.start_consumer(name, group=name, topic=name)
     # A listener that has been called has not yet acknowledged.
-    clients.wait_until(lambda: sum(mqadmin.offsets(name, name).values()) == MESSAGES)
+    wait_until(lambda: sum(mqadmin.offsets(name, name).values()) == MESSAGES)
     clients.stop_consumer(name)
     return name
 
