@@ -119,7 +119,7 @@ def views_of(resolver: URLResolver) -> Iterator[object]:
 
 
 LATE_AND_SOON = """
-import os, sys, threading
+import gc, os, sys, threading
 os.environ["DJANGO_SETTINGS_MODULE"] = "dashboard.config.settings"
 from dashboard.config.handler import page_application
 handler = page_application()
@@ -139,6 +139,7 @@ handler.get_response(request)
 request.user = AnonymousUser()
 handler.get_response(request)
 print(threading.active_count(), imported())
+frozen = gc.get_freeze_count()
 if sys.argv[1] == "asked":
     print(resolve("/api/v1/clusters").url_name, imported())
 else:
@@ -148,7 +149,7 @@ else:
     others = [each for each in threading.enumerate() if each.daemon]
     for each in others:
         each.join()
-    print("signed in", imported())
+    print("signed in", imported() and 0 < frozen < gc.get_freeze_count())
 print(reverse("api:group", args=["x", "y/z"]))
 """
 
