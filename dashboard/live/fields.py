@@ -125,6 +125,32 @@ class Fields:
         return row
 
 
+class WholeRows:
+    """Rows that are there as a whole, asked like `Fields`.
+
+    Functions may read any field of them, whatever they say.
+    """
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._all = rows
+
+    def each(
+        self, function: Callable[[Any], Result], _reads: Sequence[str]
+    ) -> list[Result]:
+        """Return what a function makes of each row, in their order."""
+        return [function(row) for row in self._all]
+
+    different = each
+
+    def where(self, test: Callable[[Any], bool], _reads: Sequence[str]) -> list[int]:
+        """Return the places of the rows that pass a test."""
+        return [at for at, row in enumerate(self._all) if test(row)]
+
+    def sorted_by(self, rank: Callable[[Any], Any], _reads: Sequence[str]) -> list[int]:
+        """Return the places of all rows by their rank, equal ones as they stand."""
+        return sorted(range(len(self._all)), key=lambda at: rank(self._all[at]))
+
+
 def _values(column: Column) -> Iterable[Any]:
     if not isinstance(column, dict):
         return column

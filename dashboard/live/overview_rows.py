@@ -17,7 +17,7 @@ import orjson
 
 from .decoding import read_object
 from .documents import Overview, OverviewRow
-from .fields import Coded, Column, Fields, coded
+from .fields import Coded, Column, Fields, WholeRows, coded
 
 PLAIN: Final = (
     *("group", "members", "queues", "lag", "oldest_ms", "rate_in", "rate_out", "skew"),
@@ -189,26 +189,17 @@ def count(
     reads: Sequence[str],
 ) -> int:
     """Count the rows that pass a test; it reads no fields but `reads`."""
-    fields = fields_of(rows)
-    if fields is None:
-        return sum(map(test, rows))
-    return len(fields.where(test, reads))
+    return len(_columns_of(rows).where(test, reads))
 
 
 def groups_of(rows: Sequence[OverviewRow]) -> list[str]:
     """Return the names of all groups, in the order of the rows."""
-    fields = fields_of(rows)
-    if fields is None:
-        return [row["group"] for row in rows]
-    return fields.each(lambda row: row["group"], ("group",))
+    return _columns_of(rows).each(lambda row: row["group"], ("group",))
 
 
 def topics_of(rows: Sequence[OverviewRow]) -> list[str]:
     """Return the topics that groups consume, sorted."""
-    fields, read = fields_of(rows), ("topics",)
-    if fields is None:
-        return sorted({topic for row in rows for topic in row["topics"]})
-    lists = fields.different(lambda row: row["topics"], read)
+    lists = _columns_of(rows).different(lambda row: row["topics"], ("topics",))
     return sorted(set(chain.from_iterable(lists)))
 
 
@@ -218,6 +209,10 @@ def row_of(rows: Sequence[OverviewRow], group: str) -> OverviewRow | None:
         return rows[groups_of(rows).index(group)]
     except ValueError:
         return None
+
+
+def _columns_of(rows: Sequence[OverviewRow]) -> Fields | WholeRows:
+    return fields_of(rows) or WholeRows(rows)
 
 
 def _stamp(document: Any) -> tuple[Any, Any]:

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
-from dashboard.live.fields import Fields
+from dashboard.live.fields import Fields, WholeRows
 
 from .table import Chip, Facet, Row, Table, natural
 
 Value = TypeVar("Value")
-Found = TypeVar("Found")
 
 MOST_DRAWN: Final = 2000
 """Rows whose markup is kept, 2 kB each."""
@@ -37,6 +36,7 @@ class Index(Generic[Row]):
         """`fields` are those of the rows that are also stored by column."""
         self.rows = rows
         self.fields = fields
+        self._whole = WholeRows(rows)
         self.everywhere = frozenset(range(len(rows)))
         self.table = table
         self._known: dict[tuple[str, str], Any] = {}
@@ -66,9 +66,7 @@ class Index(Generic[Row]):
         """Return the places of a chip's rows."""
 
         def find() -> frozenset[int]:
-            if self.fields and self.fields.have(chip.reads):
-                return frozenset(self.fields.where(chip.test, chip.reads))
-            return frozenset(at for at, row in enumerate(self.rows) if chip.test(row))
+            return frozenset(self._of(chip.reads).where(chip.test, chip.reads))
 
         return self._kept("chip", chip.key, find)
 
@@ -77,7 +75,8 @@ class Index(Generic[Row]):
 
         def find() -> dict[str, set[int]]:
             places: dict[str, set[int]] = {}
-            for at, values in enumerate(self._each(facet.values, facet.reads)):
+            found = self._of(facet.reads).each(facet.values, facet.reads)
+            for at, values in enumerate(found):
                 for value in values:
                     places.setdefault(value, set()).add(at)
             return places
@@ -88,10 +87,7 @@ class Index(Generic[Row]):
         """Return the values of a facet."""
 
         def find() -> frozenset[str]:
-            if self.fields and self.fields.have(facet.reads):
-                found = self.fields.different(facet.values, facet.reads)
-            else:
-                found = [facet.values(row) for row in self.rows]
+            found = self._of(facet.reads).different(facet.values, facet.reads)
             return frozenset(chain.from_iterable(found))
 
         return self._kept("values", facet.key, find)
@@ -110,33 +106,25 @@ class Index(Generic[Row]):
         return text
 
     def _folded(self) -> list[str]:
-        texts = self._each(self.table.texts, self.table.texts_reads)
+        reads = self.table.texts_reads
+        texts = self._of(reads).each(self.table.texts, reads)
         return [_BETWEEN.join(each).casefold() for each in texts]
 
     def _sorted(self, sort: str) -> list[int]:
         column = self.table.column(sort.removeprefix("-")) if sort else None
         if column is None:
-            return self._ranked()
-        values = self._each(column.value, column.reads)
+            reads = self.table.rank_reads
+            return self._of(reads).sorted_by(self.table.rank, reads)
+        values = self._of(column.reads).each(column.value, column.reads)
         places = self.order("")
         known = [at for at in places if values[at] is not None]
         keys = {at: _key(values[at]) for at in known}
         known.sort(key=keys.__getitem__, reverse=sort.startswith("-"))
         return known + [at for at in places if values[at] is None]
 
-    def _ranked(self) -> list[int]:
-        rank, reads = self.table.rank, self.table.rank_reads
-        if self.fields and self.fields.have(reads):
-            return self.fields.sorted_by(rank, reads)
-        return sorted(range(len(self.rows)), key=lambda at: rank(self.rows[at]))
-
-    def _each(
-        self, function: Callable[[Row], Found], reads: Sequence[str]
-    ) -> Sequence[Found]:
-        """Return what a function makes of each row."""
-        if self.fields and self.fields.have(reads):
-            return self.fields.each(function, reads)
-        return [function(row) for row in self.rows]
+    def _of(self, reads: Sequence[str]) -> Fields | WholeRows:
+        """Return the columns if they have all that a function reads, else the rows."""
+        return self.fields if self.fields and self.fields.have(reads) else self._whole
 
     def _kept(self, what: str, key: str, find: Callable[[], Value]) -> Value:
         try:
