@@ -57,8 +57,8 @@ def page_application() -> PageHandler:
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
-    # Files and probes are answered before anybody asks who it is.
-    user = getattr(request, "user", None)
+    # Only if somebody asked before: the database may be away, which has been answered.
+    user = getattr(request, "_cached_user", None)
     return user is not None and user.is_authenticated
 
 

@@ -126,6 +126,7 @@ handler = page_application()
 from django.contrib.auth.models import AnonymousUser
 from django.test import RequestFactory
 from django.urls import resolve, reverse
+from django.utils.functional import SimpleLazyObject
 
 def imported():
     return "dashboard.config.api" in sys.modules
@@ -136,15 +137,23 @@ handler._middleware_chain = lambda request: answer
 from django.http import HttpResponse
 answer = HttpResponse()
 handler.get_response(request)
-request.user = AnonymousUser()
+request._cached_user = AnonymousUser()
 handler.get_response(request)
+del request._cached_user
+# Who it is was not asked, and cannot be now: the answer is made all the same.
+def away():
+    raise OSError("the database is away")
+request.user = SimpleLazyObject(away)
+assert handler.get_response(request) is answer
 print(threading.active_count(), imported())
 frozen = gc.get_freeze_count()
 if sys.argv[1] == "asked":
     print(resolve("/api/v1/clusters").url_name, imported())
 else:
     from dashboard.models import User
-    request.user = User()
+    from django.contrib.auth.middleware import get_user
+    request._cached_user = User()
+    assert get_user(request) is request._cached_user
     handler.get_response(request)
     others = [each for each in threading.enumerate() if each.daemon]
     for each in others:
