@@ -14,9 +14,12 @@ from tests.scripts import MODULES, install
 
 STANDARDS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 
-_RUN: Final = """async (values) => {
+OF_COLOUR: Final = ("color-contrast", "link-in-text-block")
+"""The rules that another theme can break."""
+
+_RUN: Final = """async ([type, values]) => {
   const { violations } = await axe.run(document, {
-    runOnly: { type: "tag", values },
+    runOnly: { type, values },
     resultTypes: ["violations"],
   });
   return violations.flatMap(({ id, nodes }) => nodes.map(node =>
@@ -39,10 +42,11 @@ def axe_script() -> str:
     return (MODULES / "axe-core" / "axe.min.js").read_text("utf-8")
 
 
-async def violations(page: Page) -> list[str]:
-    """Return a line for each element that breaks a rule.
+async def violations(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
+    """Return a line for each element that breaks a rule, of all unless some are named.
 
     The page has loaded `axe_script`.
     """
-    found: list[Any] = await page.evaluate(_RUN, list(STANDARDS))
+    asked = ["rule", list(rules)] if rules else ["tag", list(STANDARDS)]
+    found: list[Any] = await page.evaluate(_RUN, asked)
     return [str(line) for line in found]
