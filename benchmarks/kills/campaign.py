@@ -185,7 +185,7 @@ class Campaign:
         began = time.monotonic() if began is None else began
         late, told = Faults(), False
         while True:
-            # Until then it only matters whether anything is wrong.
+            # Within the limit it only matters whether anything is wrong.
             brief = time.monotonic() - began <= LIMIT_S
             faults = look(self._all, since, brief=brief)
             passed = time.monotonic() - began

@@ -106,7 +106,7 @@ def _processes(surroundings: Surroundings, since: Since) -> Found:
 def _shown(
     surroundings: Surroundings, truths: Mapping[str, Truth], since_ms: int
 ) -> Found:
-    """Yield what is wrong: first of documents, as they are right last, and are few."""
+    """Yield what is wrong, in documents first: few, and the last to be right."""
     for name, truth in truths.items():
         base = f"{HERE}/groups/{quote(name)}"
         yield from _documents(surroundings, base, truth, since_ms)

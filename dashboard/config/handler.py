@@ -1,9 +1,9 @@
 """How a page is answered: all of a request in one thread, entered once.
 
 Django's own handler goes back to the event loop between the middleware and the view,
-for views that are coroutines. Ours are functions, as all of our middleware, so that
-each of these steps would only cost time: a fifth of a list that is answered from what
-is kept.
+for views that are coroutines. Our views and middleware are all functions, so that these
+steps would only cost time: a third of what a list takes that is answered from what is
+kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PageHandler(ASGIHandler):
         self._has_readers = False
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer; after the first page for somebody, import what pages ask for next."""
+        """Return the answer; after the first to a signed-in user, import late URLs."""
         response = super().get_response(request)
         if not self._has_readers and _is_signed_in(request):
             self._has_readers = True

@@ -1,8 +1,8 @@
 """The rows of an overview as they are stored: whole, and beside them by column.
 
 An overview of 10,000 groups is 7 MB of JSON, of which a list shows fifty rows. The
-leader stores the fields by which lists are filtered and sorted once more, by column,
-under a key of their own and in the same step; and with them where in the document each
+leader also stores, by column, the fields by which lists are filtered and sorted. They
+have a key of their own, written in the same step, and say where in the document each
 row begins. A reader parses these columns, and of the document the rows that it shows.
 Without columns that belong to it, an overview is parsed as a whole.
 """

@@ -85,7 +85,7 @@ BODIES = {
     "a strange kind": (b"x", "\xff/\xff; charset=\xff"),
 }
 SHARE = 4
-"""What is read before a view sees fields goes to one form in so many, in turn."""
+"""Bodies that only try how bodies are read each go to one form in so many, in turn."""
 Form: TypeAlias = tuple[Client, str, dict[str, str], int]
 Sent: TypeAlias = tuple[str, str, bytes | str, str]
 
