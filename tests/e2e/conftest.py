@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from tests.support import quiet_demo
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 from tests.support.launched import LaunchedStack
 
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedStack]:
-    running = LaunchedStack(tmp_path_factory.mktemp("stack"))
+    running = LaunchedStack(
+        tmp_path_factory.mktemp("stack"),
+        command=(sys.executable, "-m", quiet_demo.__name__),
+    )
     yield running
     running.stop()
 

@@ -35,7 +35,7 @@ __all__ = ["valkey", "valkey_server"]
 
 BROKERS = 2
 STILL_S = 4.0
-SWEEP_S = 0.5
+SWEEP_S = 1.0
 """Sweeps without a pause would cost brokers of Java more than all members do."""
 
 T = TypeVar("T")

@@ -79,6 +79,11 @@ _BROKER_SETTINGS: Final[Mapping[str, object]] = {
     # A broker of 5.x waits for the first of these without sleeping: by default it keeps
     # a core busy for ten seconds, while the tests that started it need the machine.
     "transactionMetricFlushInterval": 500,
+    # Each of these threads and queues looks every few milliseconds whether there is
+    # something: a fifth of what a broker does while nobody asks it anything.
+    "timerGetMessageThreadNum": 1,
+    "timerPutMessageThreadNum": 1,
+    "reviveQueueNum": 1,
     "maxHashSlotNum": 100_000,
     "maxIndexNum": 400_000,
     # A busy machine is no busy broker: 200 ms in a queue are nothing here.
