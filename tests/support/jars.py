@@ -95,3 +95,14 @@ def _fetch(target: Path, pom: Path, options: Sequence[str]) -> None:
     )
     if done.returncode:
         raise RuntimeError(f"mvn could not fetch what {pom} lists: {done.stdout}")
+
+
+def fetch_all() -> None:
+    """Fetch the jars that any of the tests needs."""
+    for version in (rocketmq_version(), OLDEST_VERSION):
+        rocketmq_jars(version)
+    s3_jars()
+
+
+if __name__ == "__main__":
+    fetch_all()

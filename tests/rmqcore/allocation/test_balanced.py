@@ -204,7 +204,7 @@ def test_quality_beside_trying_everything() -> None:
     assert max(extra_moves) <= 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(
     st.lists(st.floats(0, 1e6) | st.none(), min_size=1, max_size=40),
     st.integers(1, 6),

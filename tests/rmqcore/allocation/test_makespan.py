@@ -18,7 +18,7 @@ many_weights = st.lists(st.integers(0, 30), min_size=1, max_size=60)
 shelf_counts = st.integers(1, 3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(some_weights, shelf_counts)
 def test_few_items_are_arranged_at_the_optimum(
     weights: list[float], shelf_count: int
@@ -27,7 +27,6 @@ def test_few_items_are_arranged_at_the_optimum(
     assert found == pytest.approx(least_worst_load(weights, shelf_count))
 
 
-@settings(deadline=None)
 @given(many_weights, st.integers(1, 8))
 def test_many_items_are_within_a_third_of_the_bound(
     weights: list[int], shelf_count: int
@@ -97,7 +96,7 @@ def test_a_repair_ends_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert repair(crowded, homes, 4, 8) is not None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2)
 @given(many_weights, st.integers(1, 6), st.floats(1, 2), st.randoms())
 def test_a_repair_keeps_its_promise(
     weights: list[int], shelf_count: int, factor: float, rng: object

@@ -93,7 +93,7 @@ def each_alone(
         return None
 
 
-@settings(max_examples=400)
+@settings(max_examples=settings.default.max_examples * 4)
 @given(named, some_queues, some_members)
 def test_a_group_is_its_members(
     strategy: tuple[str, dict[str, Any]],

@@ -132,7 +132,7 @@ def test_a_death_between_queues_and_checkpoint_adds_nothing_twice(
     store.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(cut=st.integers(0, 10 * 1000), garbage=st.binary(max_size=300))
 def test_a_torn_tail_is_cut_and_the_rest_kept(
     tmp_path_factory: pytest.TempPathFactory, cut: int, garbage: bytes

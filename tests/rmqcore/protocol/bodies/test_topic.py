@@ -1,11 +1,17 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rmqcore.errors import BodyError
-from rmqcore.model import MessageQueue, Perm, TopicConfig
+from rmqcore.model import (
+    LogicQueueMappingItem,
+    MessageQueue,
+    Perm,
+    TopicConfig,
+    TopicQueueMapping,
+)
 from rmqcore.protocol.bodies import (
     DataVersion,
     TopicConfigTable,
@@ -47,6 +53,12 @@ configs = st.builds(
 static_or_not = st.builds(
     replace, configs, mapping=st.none() | mappings(with_pieces=True)
 )
+STATIC = TopicConfig(
+    "static",
+    mapping=TopicQueueMapping(
+        "static", "a", 1, 1, "s", {0: 0}, {0: (LogicQueueMappingItem(0, 0, "a"),)}
+    ),
+)
 versions = st.builds(DataVersion, int64s, int64s, int64s)
 offsets = st.dictionaries(
     queues, st.builds(TopicOffset, int64s, int64s, int64s), max_size=4
@@ -54,6 +66,7 @@ offsets = st.dictionaries(
 
 
 @given(static_or_not)
+@example(STATIC)
 def test_a_configuration_survives_the_trip(config: TopicConfig) -> None:
     assert decode_topic_config(encode_topic_config(config)) == config
 
@@ -68,6 +81,7 @@ def test_a_list_survives_the_trip(listed: list[TopicConfig]) -> None:
         TopicConfigTable, st.dictionaries(names, static_or_not, max_size=3), versions
     )
 )
+@example(TopicConfigTable({"static": STATIC}, DataVersion(0, 0, 0)))
 def test_a_table_survives_the_trip(table: TopicConfigTable) -> None:
     assert decode_topic_config_table(encode_topic_config_table(table)) == table
 
