@@ -42,6 +42,13 @@ def free_port() -> int:
         return _hold(held, (0, LOOPBACK))
 
 
+def listens(port: int) -> bool:
+    """Tell whether somebody listens on a port."""
+    with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
+        return True
+    return False
+
+
 def free_broker_ports(count: int) -> list[int]:
     """Return `count` ports P for Apache brokers, with P-2 and P+1 free as well.
 

@@ -17,7 +17,6 @@ from playwright.sync_api import Browser, Page, expect
 from dashboard.supervisor import plan
 
 from .browser import PATIENCE_MS, chromium
-from .launched import ROOT
 from .ports import LOOPBACK
 from .process import Process
 from .web_processes import WebProcesses, running_web
@@ -76,6 +75,6 @@ def running_product(
         web = running.enter_context(running_web(folder, count=1, settings=settings))
         for child in plan.workers(fleet):
             log = folder / f"{child.name}.log"
-            process = Process(child.argv, log=log, env=web.env, cwd=ROOT)
+            process = Process(child.argv, log=log, env=web.env, forked=True)
             running.callback(process.kill)
         yield Product(web, browser or running.enter_context(chromium()))

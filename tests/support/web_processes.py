@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import http.client
-import os
 import socket
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.cookies import SimpleCookie
@@ -23,8 +20,8 @@ from websockets.typing import Origin
 from dashboard.supervisor import plan
 from dashboard.supervisor.plan import Surroundings
 
-from .launched import ROOT
-from .ports import LOOPBACK, free_port
+from . import forked
+from .ports import LOOPBACK, free_port, listens
 from .process import Process
 from .valkey import Valkey
 from .waiting import wait_until
@@ -36,11 +33,6 @@ import sys
 from dashboard.models import User
 for name in sys.argv[1:]:
     User.objects.create_user(name, password={password!r}, role="viewer")
-"""
-_SET_UP: Final = """
-import os, django
-os.environ["DJANGO_SETTINGS_MODULE"] = "dashboard.config.settings"
-django.setup()
 """
 
 
@@ -56,7 +48,7 @@ class WebProcesses:
 
     def manage(self, *arguments: str) -> str:
         """Run a management command on the same state; return what it printed."""
-        return self._run("manage.py", *arguments)
+        return forked.manage(self.env, *arguments)
 
     def add_users(self, *names: str) -> None:
         """Add viewers, who all have `PASSWORD`."""
@@ -64,19 +56,7 @@ class WebProcesses:
 
     def run(self, code: str, *arguments: str) -> str:
         """Run code with Django set up, on the same state; return what it printed."""
-        return self._run("-c", _SET_UP + code, *arguments)
-
-    def _run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env={**os.environ, **self.env},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return forked.script(self.env, code, *arguments)
 
 
 @contextmanager
@@ -105,7 +85,7 @@ def running_web(
                 plan.web(each).argv,
                 log=folder / f"web-{each.listen_port}.log",
                 env=env,
-                cwd=ROOT,
+                forked=True,
             )
             for each in found
         ]
@@ -121,11 +101,7 @@ def running_web(
 
 
 def _ended_or_listens(process: Process, port: int) -> bool:
-    if not process.running:
-        return True
-    with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
-        return True
-    return False
+    return not process.running or listens(port)
 
 
 @dataclass(slots=True)

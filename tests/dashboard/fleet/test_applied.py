@@ -46,10 +46,11 @@ UNDO: Final = """
 import sys
 from dashboard.models import GroupChange, User
 from dashboard.switching.writes import undo_change
-undo_change(
-    User.objects.get(username="olga"), GroupChange.objects.get(pk=int(sys.argv[1])),
-    reason="back",
-)
+for change in sys.argv[1:]:
+    undo_change(
+        User.objects.get(username="olga"), GroupChange.objects.get(pk=int(change)),
+        reason="back",
+    )
 """
 
 
@@ -155,8 +156,7 @@ def test_a_change_is_undone_while_members_follow_it(stack: Stack) -> None:
     before = reported(stack)
     first = apply(stack, [("s", "AVG_BY_CIRCLE")])
     second = apply(stack, [("s", "CONSISTENT_HASH"), ("n", "30")])
-    for applied in (second, first):
-        stack.script(UNDO, str(applied["change"]))
+    stack.script(UNDO, str(second["change"]), str(first["change"]))
     stack.until(lambda: reported(stack) == before, f"the members report {before}")
     assert stack.rows("select strategy from dashboard_managedgroup") == [("AVG",)]
 
