@@ -166,13 +166,13 @@ def containers(
         )
         stack.callback(cluster.kill)
         made.start("valkey")
-        wait_until(lambda: made.is_healthy("valkey"), "Valkey")
+        made.wait_until_healthy("valkey")
         prepared = made.start("prepare")
         assert prepared.wait(600) == 0, prepared.tail()
         for name in STARTED:
             made.start(name)
         for name in ("web-1", "web-2"):
-            wait_until(lambda name=name: made.is_healthy(name), name)
+            made.wait_until_healthy(name)
         yield made
         for name in STARTED:
             assert made.processes[name].running, made.processes[name].tail()
@@ -209,43 +209,58 @@ def test_the_database_answers_its_health_check(containers: Containers) -> None:
 
 @heavy
 def test_workers_hear_each_other_and_beat(containers: Containers) -> None:
+    wanted = {"collector", "fleet-1", "fleet-2", "analytics"}
+    workers = [containers.processes[name] for name in sorted(wanted)]
+    # Asking costs a start of Celery: it is for those who have said they listen, and
+    # ends when all have answered.
+    wait_until(lambda: all(map(name_of, workers)), "the workers say that they listen")
+    named = ",".join(map(name_of, workers))
+    asking = ("inspect", "ping", "--json", "--timeout", "5", "--destination", named)
+
     def heard() -> set[str]:
-        done = containers.run(
-            "beat",
-            *("python", *CELERY, "inspect", "ping", "--json", "--timeout", "5"),
-        )
+        done = containers.run("beat", "python", *CELERY, *asking)
         found = re.search(r"^\{.*\}$", done.stdout, re.MULTILINE)
         names = json.loads(found[0]) if found else ()
         return {name.partition("@")[0] for name in names}
 
-    wanted = {"collector", "fleet-1", "fleet-2", "analytics"}
     wait_until(lambda: heard() == wanted, "the workers")
+
+
+def name_of(worker: Process) -> str:
+    """Return what a worker of Celery calls itself once it listens, "" before."""
+    found = re.search(r"(\S+@\S+) ready\.$", worker.log.read_text("utf-8"), re.M)
+    return found[1] if found else ""
+
+
+@pytest.fixture(scope="module")
+def cookies(containers: Containers) -> urllib.request.OpenerDirector:
+    """A browser that has signed in at the first web process, with a link made there."""
+    address = containers.address("web-1")
+    opened = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    made = containers.run(
+        "web-1", "rocketscope", "manage", "sign_in_link", "--base-url", address
+    )
+    assert made.returncode == 0, made.stderr
+    link = made.stdout.split()[-1]
+    with opened.open(link, timeout=60) as answer:
+        token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', answer.read().decode())
+    assert token is not None
+    form = f"csrfmiddlewaretoken={token[1]}".encode()
+    sent = urllib.request.Request(link, form, {"Origin": address})
+    with opened.open(sent, timeout=60) as answer:
+        assert answer.status == 200
+    return opened
 
 
 @heavy
 @pytest.mark.parametrize("name", ["web-1", "web-2"])
 def test_a_web_process_is_ready_and_knows_the_cluster(
-    containers: Containers, name: str
+    containers: Containers, cookies: urllib.request.OpenerDirector, name: str
 ) -> None:
-    address = f"http://127.0.0.1:{containers.port(name)}"
+    # Both run the same line on the same database, and cookies know no ports: whoever
+    # has signed in at one is signed in at the other.
+    address = containers.address(name)
     with urllib.request.urlopen(f"{address}/readyz", timeout=60) as answer:
-        assert answer.status == 200
-    cookies = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    made = containers.run(
-        name, "rocketscope", "manage", "sign_in_link", "--base-url", address
-    )
-    assert made.returncode == 0, made.stderr
-    with cookies.open(made.stdout.split()[-1], timeout=60) as answer:
-        token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', answer.read().decode())
-    assert token is not None
-    with cookies.open(
-        urllib.request.Request(
-            made.stdout.split()[-1],
-            f"csrfmiddlewaretoken={token[1]}".encode(),
-            {"Origin": address},
-        ),
-        timeout=60,
-    ) as answer:
         assert answer.status == 200
 
     def shown() -> bool:

@@ -21,14 +21,16 @@ import yaml
 
 from .apache import BRIEF_SPARK
 from .launched import ROOT
-from .ports import free_port
+from .ports import free_port, listens
 from .process import Process
+from .waiting import wait_until
 from .wheel import see_the_packages_of_others
 
 SHIPPED: Final = ROOT / "deploy" / "container"
 SECRETS: Final = {"POSTGRES_PASSWORD": "elephant", "VALKEY_PASSWORD": "key"}
 _ENVIRONMENT: Final = "/opt/rocketscope"
 _STATE: Final = "/var/lib/rocketscope"
+_START_S: Final = 120.0
 _REDIS_CLI: Final = """#!{python}
 import os, redis
 url = "redis://:%s@127.0.0.1:{port}/0" % os.environ["REDISCLI_AUTH"]
@@ -145,6 +147,20 @@ class Containers:
         if how == "CMD-SHELL":
             words = ["sh", "-c", *words]
         return self.run(service, *words).returncode == 0
+
+    def address(self, name: str) -> str:
+        """Return the address of a web process's pages, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port(name)}"
+
+    def wait_until_healthy(self, service: str) -> None:
+        """Wait for a container that listens to be healthy, by its own check.
+
+        A check is a Python of its own, which takes time from those that start: nothing
+        is asked before somebody listens.
+        """
+        port = self.port(service)
+        wait_until(lambda: listens(port), service, seconds=_START_S)
+        wait_until(lambda: self.is_healthy(service), service)
 
     def stop(self) -> None:
         """End what still runs."""
