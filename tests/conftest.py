@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 from collections.abc import Generator
 from typing import Any, cast
 
@@ -49,8 +50,19 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     """
     database = cast("dict[str, Any]", django_settings.DATABASES["default"])
     if database["ENGINE"].endswith("sqlite3"):
+        from dashboard.jobs.blank import blank_file
+
         path = tmp_path_factory.mktemp("database") / "test.sqlite3"
         database.setdefault("TEST", {})["NAME"] = str(path)
+        # Each process of a run would spend seconds on migrations.
+        if blank_file().is_file():
+            shutil.copyfile(blank_file(), path)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Begin with the database that is there; its folder is new in each run."""
+    return "sqlite3" in cast("Any", django_settings.DATABASES["default"])["ENGINE"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,10 +29,20 @@ from .shrinking import make_shrinkable
 _NAME: Final = "rocketscope-blank-"
 
 
+def blank_file(folder: Path | None = None) -> Path:
+    """Return where the empty database of these migrations is, if it was made."""
+    found = hashlib.sha256(django.__version__.encode())
+    for path in migrations.__path__:
+        for file in sorted(Path(path).glob("*.py")):
+            with suppress(OSError):
+                found.update(file.name.encode() + file.read_bytes())
+    return (folder or Path(sys.prefix)) / f"{_NAME}{found.hexdigest()[:16]}.sqlite3"
+
+
 def copy_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> bool:
     """Begin a database that does not exist with a copy; return whether it did."""
     path = _file_of(connection)
-    blank = _blank(folder)
+    blank = blank_file(folder)
     if path is None or path.exists() or not blank.is_file():
         return False
     partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -60,7 +70,7 @@ def keep_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> P
     if source is None:
         raise ValueError("only SQLite's databases are files")
     connection.close()
-    blank = _blank(folder)
+    blank = blank_file(folder)
     partial = blank.with_name(f".{blank.name}.{os.getpid()}")
     # A copy of SQLite's own has what is still in the write-ahead log, too.
     with (
@@ -72,15 +82,6 @@ def keep_blank(connection: BaseDatabaseWrapper, folder: Path | None = None) -> P
         older.unlink()
     partial.replace(blank)
     return blank
-
-
-def _blank(folder: Path | None) -> Path:
-    found = hashlib.sha256(django.__version__.encode())
-    for path in migrations.__path__:
-        for file in sorted(Path(path).glob("*.py")):
-            with suppress(OSError):
-                found.update(file.name.encode() + file.read_bytes())
-    return (folder or Path(sys.prefix)) / f"{_NAME}{found.hexdigest()[:16]}.sqlite3"
 
 
 def _file_of(connection: BaseDatabaseWrapper) -> Path | None:

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 import pytest
-from django.template.base import NodeList
-from django.template.loader import get_template
 from django.test import Client
 
 from dashboard.live import arrival
@@ -23,6 +21,7 @@ from tests.attacks.forms import (
     sent_by_pages,
 )
 from tests.attacks.routes import Route, is_turned_away, path_of
+from tests.attacks.surroundings import leave_out_what_surrounds_a_page
 from tests.attacks.test_malformed import HUGE, MARKUP, assert_safe
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.missing import broker_missing, overview_missing
@@ -160,16 +159,6 @@ def test_no_field_of_a_form_is_an_error_of_ours(
             wrong.append((what, answer.status_code))
         assert_safe(answer)
     assert wrong == []
-
-
-def leave_out_what_surrounds_a_page(patch: pytest.MonkeyPatch) -> None:
-    """Spare the hundreds of answers to a form what the first of them has shown.
-
-    Nothing that is sent in a form's fields is in it.
-    """
-    for name in ("top", "nav", "terms", "bottom", "help"):
-        template: Any = get_template(f"frame/{name}.html")
-        patch.setattr(template.template, "nodelist", NodeList())
 
 
 def bodies(path: str, fields: dict[str, str], number: int) -> Iterator[Sent]:

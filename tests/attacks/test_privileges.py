@@ -7,9 +7,11 @@ from typing import Any
 import orjson
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 
+from dashboard.accounts.sessions import SessionStore
 from dashboard.models import Role, SavedScenario, User
 from tests.attacks.routes import (
     ADMIN,
@@ -43,6 +45,17 @@ def client_of(who: str, sign_in: SignIn, **options: Any) -> Client:
     return client
 
 
+def client_still_of(who: str, sign_in: SignIn, client: Client) -> Client:
+    """Return the same browser, unless what it asked for has ended its session.
+
+    To sign in anew for each request takes as long as the requests.
+    """
+    cookie = client.cookies.get(settings.SESSION_COOKIE_NAME)
+    if who == "stranger" or (cookie and SessionStore().exists(cookie.value)):
+        return client
+    return client_of(who, sign_in)
+
+
 def may(who: str, role: str) -> bool:
     return role == ANYONE or WHO.index(who) >= WHO.index(role)
 
@@ -60,9 +73,11 @@ def test_every_write_of_the_api_has_a_declared_role_and_none_is_left_over() -> N
 @pytest.mark.parametrize("who", WHO)
 def test_a_page_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
     wrong = []
+    client = client_of(who, sign_in)
     for route in pages():
         for method in METHODS:
-            answer = client_of(who, sign_in).generic(method, path_of(route))
+            client = client_still_of(who, sign_in, client)
+            answer = client.generic(method, path_of(route))
             let_go(answer)
             role = PAGES[route.name].get(method)
             if role is None:
@@ -78,8 +93,9 @@ def test_a_page_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
 @pytest.mark.parametrize("who", WHO)
 def test_the_api_answers_those_it_is_for(sign_in: SignIn, who: str) -> None:
     wrong = []
+    client = client_of(who, sign_in)
     for method, route in rest():
-        client = client_of(who, sign_in)
+        client = client_still_of(who, sign_in, client)
         # A scenario is its owner's: what is asked for here is the role alone.
         if user := User.objects.filter(role=who).first():
             SavedScenario.objects.update(owner=user)

@@ -49,7 +49,7 @@ def said(
 def test_steady_growth_begins_once_and_never_stops(
     every: int, share: float, jitter: int
 ) -> None:
-    seconds = 1_200 if every > 1 else 400
+    seconds = 600 if every > 1 else 400
     found = said(lagging(), seconds, every=every, share=share, jitter=jitter)
     turns = sum(a != b for a, b in pairwise([False, *found]))
     assert turns == (1 if share >= 0.05 else 0 if not share else min(turns, 1))
