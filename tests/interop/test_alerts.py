@@ -27,7 +27,6 @@ from rmqcore.protocol.bodies import group_document
 from tests.support.apache import ApacheCluster
 from tests.support.java_driver import JavaDriver
 from tests.support.java_members import AT_REST_S
-from tests.support.launched import ROOT
 from tests.support.our_clients import OurCommand, produce
 from tests.support.process import Process
 from tests.support.receivers import Hook, Mailbox, running_receivers
@@ -64,7 +63,7 @@ def running_alerts(folder: Path, apache: ApacheCluster) -> Iterator[WebProcesses
         web = running.enter_context(running_web(folder, count=1, settings=settings))
         for child in plan.workers(0):
             log = folder / f"{child.name}.log"
-            process = Process(child.argv, log=log, env=web.env, cwd=ROOT)
+            process = Process(child.argv, log=log, env=web.env, forked=True)
             running.callback(end, process)
         yield web
 

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -118,22 +119,41 @@ def fork(argv: Sequence[str], env: Mapping[str, str], *, out: int, err: int) -> 
     return _started[0].fork(argv, {**os.environ, **env}, out, err)
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
 def manage(env: Mapping[str, str], *arguments: str) -> str:
     """Run a management command; return what it printed."""
+    return _printed(managed(env, *arguments))
+
+
+def managed(env: Mapping[str, str], *arguments: str) -> Ended:
+    """Run a management command, which may fail."""
     found = {"DJANGO_SETTINGS_MODULE": "dashboard.config.settings", **env}
-    return _printed(found, "django", *arguments)
+    return _ended(found, "django", *arguments)
 
 
 def script(env: Mapping[str, str], code: str, *arguments: str) -> str:
     """Run code with Django set up; return what it printed."""
-    return _printed(env, "tests.support.script", code, *arguments)
+    return _printed(_ended(env, "tests.support.script", code, *arguments))
 
 
-def _printed(env: Mapping[str, str], module: str, *arguments: str) -> str:
+def _ended(env: Mapping[str, str], module: str, *arguments: str) -> Ended:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         argv = (*_MODULE, module, *arguments)
         code = fork(argv, env, out=out.fileno(), err=err.fileno()).wait()
-        out.seek(0)
-        err.seek(0)
-        assert code == 0, err.read().decode(errors="replace")
-        return out.read().decode()
+        for file in (out, err):
+            file.seek(0)
+        printed, told = (file.read().decode(errors="replace") for file in (out, err))
+        return Ended(code, printed, told)
+
+
+def _printed(ended: Ended) -> str:
+    assert ended.code == 0, ended.err
+    return ended.out

@@ -19,8 +19,8 @@ import pytest
 
 from dashboard.config.settings import ROOT
 from tests.dashboard.backup.test_archive import members, repack
+from tests.support.forked import managed
 from tests.support.postgresql import running_server
-from tests.support.terminal import Terminal, terminal
 
 pytestmark = pytest.mark.embedded
 
@@ -32,15 +32,14 @@ MIGRATIONS: Final = ROOT / "dashboard" / "migrations"
 class Installation:
     """One var directory and its database, reached as a terminal reaches them."""
 
-    terminal: Terminal
     var_dir: Path
     url: str = ""
 
     def manage(self, *arguments: str, fails: bool = False, **more: str) -> str:
         """Run a command; return what it says, on stderr if it fails."""
-        done = self.terminal.manage(arguments, self._variables | more)
-        assert bool(done.returncode) == fails, done.stderr
-        return done.stderr if fails else done.stdout
+        done = managed(self._variables | more, *arguments)
+        assert bool(done.code) == fails, done.err
+        return done.err if fails else done.out
 
     def type(self, *arguments: str) -> str:
         """Run a command in a Python of its own; return what it says."""
@@ -87,27 +86,19 @@ class Installation:
         return [name for (name,) in found]
 
 
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Terminal]:
-    with terminal() as started:
-        yield started
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def prepared(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    forked: Terminal,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Installation]:
     """An installation that is only copied: to migrate takes seconds."""
     var_dir = tmp_path_factory.mktemp("prepared") / "var"
     if request.param == "sqlite":
-        made = Installation(forked, var_dir)
+        made = Installation(var_dir)
         made.manage("prepare")
         yield made
         return
     with running_server() as url:
-        made = Installation(forked, var_dir, url)
+        made = Installation(var_dir, url)
         made.manage("prepare")
         yield made
 
@@ -115,7 +106,7 @@ def prepared(
 @pytest.fixture
 def here(prepared: Installation, tmp_path: Path) -> Installation:
     shutil.copytree(prepared.var_dir, tmp_path / "var")
-    found = Installation(prepared.terminal, tmp_path / "var", prepared.url)
+    found = Installation(tmp_path / "var", prepared.url)
     if prepared.url:
         template = urlsplit(prepared.url).path[1:]
         server = prepared.url.removesuffix(template)
