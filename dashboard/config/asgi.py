@@ -20,13 +20,14 @@ from dashboard.config.handler import page_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 pages = page_application()
 
+from dashboard.config.kept_assets import keep_assets  # noqa: E402
 from dashboard.config.limits import BodyLimit  # noqa: E402
 from dashboard.config.origins import SameOrigin  # noqa: E402
 from dashboard.live.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(cast("ASGI3Application", pages)),
+        "http": keep_assets(BodyLimit(cast("ASGI3Application", pages))),
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
