@@ -82,6 +82,8 @@ QUICK_TESTS: dict[str, list[str]] = {
         *("-m", f"not ({' or '.join(HEAVY)})"),
     ],
 }
+# Is there once the tests have been compiled; nothing in it is needed to start them.
+COMPILED = ROOT / "tests" / "docs" / "__pycache__"
 # The tests of the large run that failed; of these, this many are run again.
 FAILED = ROOT / ".pytest_cache" / "failed.txt"
 FEW = 20
@@ -103,6 +105,8 @@ def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
     codes = dict.fromkeys(beside, 1)  # what cannot be started has failed
     others = threading.Thread(target=run_whole, args=(beside, codes), daemon=True)
     others.start()
+    if not COMPILED.exists():
+        compile_tests()
     for name, command in steps.items():
         print(f"── {name}", flush=True)
         began = time.monotonic()
@@ -115,6 +119,22 @@ def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
     for name, code in failed.items():
         print(f"failed with exit code {code}: {name}", flush=True)
     return next(iter(failed.values()), 0)
+
+
+def compile_tests() -> None:
+    """Compile all tests; else each process of the run would, at the same time.
+
+    What is wrong with one of them is told by the run.
+    """
+    print("── compiling the tests", flush=True)
+    subprocess.run(
+        [PYTHON, "-m", "pytest", "--collect-only", "-qq"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
 
 
 def run_failed_again(code: int) -> int:
