@@ -25,6 +25,8 @@ from playwright.sync_api import Browser, Page
 from .browser import PATIENCE_MS, chromium
 
 _T = TypeVar("_T")
+_EMPTY: Final = "/empty"
+"""A page between two: after one of another origin, the next has a new process."""
 _STATIC: Final = re.compile(r"^/static/[0-9a-f]{12}/(.+)$")
 _HOLE: Final = re.compile(r"NaN|undefined|\[object ")
 # What nobody answers here is no fault of the page.
@@ -88,7 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
         at, answer = self.server.page
         path = self.path.partition("?")[0]
         # Scripts may ask for the page's own address, too: for a part of it.
-        if self.path == at and self.headers["Sec-Fetch-Mode"] == "navigate":
+        if path == _EMPTY:
+            self._answer(b"", {"Content-Type": "text/plain"})
+        elif self.path == at and self.headers["Sec-Fetch-Mode"] == "navigate":
             self._answer(answer.content, dict(answer.headers))
         elif found := _STATIC.match(path):
             file = _file_of(found[1])
@@ -157,7 +161,7 @@ class Drawing:
             page.on("pageerror", lambda error: self._problems.append(str(error)))
             page.on("console", self._listen)
         page.unroute_all()
-        page.goto("about:blank")
+        page.goto(self._server.origin + _EMPTY)
         page.mouse.move(0, 0)
         page.set_viewport_size({"width": 1440, "height": 900})
         page.context.clear_cookies()

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import orjson
 import pytest
@@ -205,7 +206,9 @@ class Pages:
             return
         for other in page.context.pages[1:]:
             await other.close()
-        await page.goto("about:blank")
+        # From an empty page, the next address would be opened by a new process.
+        if page.url.startswith("http"):
+            await page.goto(urljoin(page.url, "/healthz"))
         await page.mouse.move(0, 0)
         await page.emulate_media(color_scheme="light")
         await page.unroute_all()
