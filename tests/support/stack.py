@@ -3,7 +3,7 @@
 Starts what `dashboard.supervisor.plan` plans, each part by name, without the web
 server and Spark: name server and broker, Valkey, collector, two fleet workers, beat.
 They are forked from one process that has imported what they share, as `rocketscope up`
-does it: ten starts of Python less.
+does: ten starts of Python fewer.
 """
 
 from __future__ import annotations
