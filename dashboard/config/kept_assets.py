@@ -20,22 +20,7 @@ from asgiref.typing import (
 )
 from django.conf import settings
 
-MOST_KEPT: Final = 1_000
-"""Answers: a file has one for each way in which it is asked for, such as by gzip."""
-
-MOST_BYTES: Final = 256 * 1024
-"""The largest body that is kept. The one file beyond is for pages with charts."""
-
-WITHOUT_EFFECT: Final = frozenset(
-    {
-        *(b"accept", b"accept-language", b"cache-control", b"connection", b"cookie"),
-        *(b"dnt", b"host", b"origin", b"pragma", b"priority", b"purpose", b"referer"),
-        *(b"sec-ch-ua", b"sec-ch-ua-mobile", b"sec-ch-ua-platform"),
-        *(b"sec-fetch-dest", b"sec-fetch-mode", b"sec-fetch-site", b"sec-gpc"),
-        *(b"sec-purpose", b"user-agent"),
-    }
-)
-"""Headers that an answer with a file does not depend on. All others are told apart."""
+from .compression import ACCEPTS
 
 _NEVER: Final = frozenset(
     {
@@ -45,7 +30,8 @@ _NEVER: Final = frozenset(
 )
 """With one of these, the answer is not the whole file, or there is a body to read."""
 
-_Key: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
+_Key: TypeAlias = tuple[str, str, bool, bool]
+"""All that an answer with a whole file depends on: few values, whoever asks."""
 
 
 @dataclass(slots=True)
@@ -64,12 +50,14 @@ class _Answer:
 
     @property
     def can_be_kept(self) -> bool:
-        """True for a whole file that is not too large, and nobody's in particular."""
+        """True for a whole file that was sent at once, and is the same for everybody.
+
+        Django sends what is larger than 64 kB in parts.
+        """
         return (
             self.start is not None
             and self.start["status"] == HTTPStatus.OK
             and self.parts == 1
-            and len(self.body) <= MOST_BYTES
             and all(name.lower() != b"set-cookie" for name, _ in self.start["headers"])
         )
 
@@ -112,20 +100,23 @@ class KeptAssets:
             await send(event)
 
         await self._application(scope, receive, hear)
-        if answer.can_be_kept and len(self._kept) < MOST_KEPT:
+        if answer.can_be_kept:
             self._kept[key] = answer
 
     def _key_of(self, scope: HTTPScope) -> _Key | None:
-        """Return what makes an answer, None if it is not to be kept."""
+        """Return what the answer depends on, None if it is not to be kept."""
         if scope["method"] != "GET" or not scope["path"].startswith(self._prefix):
             return None
-        headers = []
-        for name, value in scope["headers"]:
-            if name in _NEVER:
-                return None
-            if name not in WITHOUT_EFFECT:
-                headers.append((name, value))
-        return scope["path"], scope["scheme"], tuple(sorted(headers))
+        headers = list(scope["headers"])
+        given = dict(headers)
+        # Django joins the values of a header that was sent twice.
+        if len(given) < len(headers) or not _NEVER.isdisjoint(given):
+            return None
+        encodings = given.get(b"accept-encoding", b"").decode("latin-1")
+        # As `HttpRequest.is_secure` reads it, where the settings have it read.
+        outer = given.get(b"x-forwarded-proto", b"").partition(b",")[0].strip()
+        packed = ACCEPTS.search(encodings) is not None
+        return scope["path"], scope["scheme"], packed, outer == b"https"
 
 
 def keep_assets(application: ASGI3Application) -> ASGI3Application:

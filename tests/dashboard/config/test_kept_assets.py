@@ -10,7 +10,6 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles import finders
 
-from dashboard.config import kept_assets
 from dashboard.config.handler import page_application
 from dashboard.config.kept_assets import KeptAssets, keep_assets
 
@@ -88,6 +87,7 @@ async def test_a_file_is_asked_for_once_and_answered_alike(
         {"method": "POST"},
         {"more": (b"range", b"bytes=0-9")},
         {"more": (b"if-none-match", b'"x"')},
+        {"more": (b"accept-encoding", b"br")},
         {"path": "/healthz"},
         {"path": settings.STATIC_URL + "css/none.css"},
         {"path": settings.STATIC_URL + "../manage.py"},
@@ -117,23 +117,41 @@ async def test_who_takes_no_compressed_answer_gets_none(kept: KeptAssets) -> Non
         assert b"Content-Encoding" not in headers
 
 
-async def test_no_more_is_kept_than_the_limit(
-    kept: KeptAssets, django: Counted, monkeypatch: pytest.MonkeyPatch
+async def test_nobody_makes_it_keep_more_by_asking_in_other_words(
+    kept: KeptAssets, django: Counted
 ) -> None:
-    monkeypatch.setattr(kept_assets, "MOST_KEPT", 1)
-    for _ in range(2):
-        await ask(kept)
-        await ask(kept, settings.STATIC_URL + FILE, (b"x-number", b"1"))
-    assert len(django.paths) == 3
+    path = settings.STATIC_URL + FILE
+    for number in range(3):
+        word = str(number).encode()
+        unknown = ((b"x-number", word), (b"x-forwarded-proto", word))
+        await ask(kept, path, *unknown, encoding=(b"accept-encoding", b"gzip," + word))
+    assert len(django.paths) == 1
 
 
-async def test_large_files_are_not_kept(
-    kept: KeptAssets, django: Counted, monkeypatch: pytest.MonkeyPatch
+async def test_what_travels_encrypted_says_so_and_nothing_else_does(
+    settings: Any,
 ) -> None:
-    monkeypatch.setattr(kept_assets, "MOST_BYTES", 10)
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.SECURE_HSTS_SECONDS = 60
+    kept = KeptAssets(page_application(), settings.STATIC_URL)
+    path = settings.STATIC_URL + FILE
     for _ in range(2):
-        await ask(kept)
-    assert len(django.paths) == 2
+        for value, secure in ((b"https", True), (b"https, http", True), (b"http", 0)):
+            answer = await ask(kept, path, (b"x-forwarded-proto", value))
+            assert (b"Strict-Transport-Security" in answer[1]) == secure
+        assert b"Strict-Transport-Security" not in (await ask(kept))[1]
+
+
+async def test_what_is_sent_in_parts_is_not_kept() -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        await send({"type": "http.response.body", "body": b"y"})
+
+    counted = Counted(answer)
+    for _ in range(2):
+        await ask(KeptAssets(counted, settings.STATIC_URL))
+    assert len(counted.paths) == 2
 
 
 async def test_what_sets_a_cookie_is_not_kept() -> None:
