@@ -19,7 +19,7 @@ pytest_plugins = ("tests.support.failures", "tests.support.sharing")
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-# Always the same few: which branches they take is no matter of luck.
+# Always the same few, so that the branches they take do not depend on luck.
 settings.register_profile(
     "few", settings.get_profile("patient"), max_examples=5, derandomize=True
 )
@@ -54,9 +54,10 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
         path = tmp_path_factory.mktemp("database") / "test.sqlite3"
         database.setdefault("TEST", {})["NAME"] = str(path)
-        # Each process of a run would spend seconds on migrations.
-        if blank_file().is_file():
-            shutil.copyfile(blank_file(), path)
+        # Without it, each process of a run would spend seconds on migrations.
+        blank = blank_file()
+        if blank.is_file():
+            shutil.copyfile(blank, path)
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ TOOLS = Path(PYTHON).parent
 # fewer, two Spark sessions would leave one process to all that waits.
 WORKERS = str(min(8, 2 * (os.cpu_count() or 1)))
 
-# Nobody comes back to what mypy would keep of a run on a machine of its own.
+# A machine that runs this once has no use for what mypy keeps for the next time.
 NOTHING_KEPT = ("--cache-dir", os.devnull) if os.environ.get("CI") else ()
 
 CHECKS: dict[str, list[str]] = {
@@ -82,7 +82,7 @@ QUICK_TESTS: dict[str, list[str]] = {
         *("-m", f"not ({' or '.join(HEAVY)})"),
     ],
 }
-# Is there once the tests have been compiled; nothing in it is needed to start them.
+# Exists once the tests have been compiled: nothing in it is needed to start them.
 COMPILED = ROOT / "tests" / "docs" / "__pycache__"
 # The tests of the large run that failed; of these, this many are run again.
 FAILED = ROOT / ".pytest_cache" / "failed.txt"
@@ -122,9 +122,9 @@ def run(steps: Mapping[str, list[str]], beside: Mapping[str, list[str]]) -> int:
 
 
 def compile_tests() -> None:
-    """Compile all tests; else each process of the run would, at the same time.
+    """Compile all tests once: the processes of the run would each do it for themselves.
 
-    What is wrong with one of them is told by the run.
+    Errors are not reported here, since the run reports them.
     """
     print("── compiling the tests", flush=True)
     subprocess.run(

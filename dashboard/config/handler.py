@@ -2,8 +2,7 @@
 
 Django's own handler goes back to the event loop between the middleware and the view,
 for views that are coroutines. Our views and middleware are all functions, so that these
-steps would only cost time: a third of what a list takes that is answered from what is
-kept.
+steps would only cost time: a third of that of a list whose rows have been made before.
 """
 
 from __future__ import annotations

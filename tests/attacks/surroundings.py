@@ -10,10 +10,11 @@ from django.template.loader import get_template
 
 
 def leave_out_what_surrounds_a_page(patch: pytest.MonkeyPatch) -> None:
-    """Spare hundreds of answers what the first of them has shown.
+    """Leave out of further answers what the first ones have shown.
 
-    Drawing it takes as long as the rest of an answer. It has nothing in it of what is
-    sent in a form's fields, and of an address only what the first address shows, too.
+    Asking every page for odd parameters takes a quarter less processor time without it.
+    It contains nothing that is sent in a form's fields, and nothing of an address that
+    the first answers do not show as well.
     """
     for name in ("top", "nav", "terms", "bottom", "help"):
         template: Any = get_template(f"frame/{name}.html")

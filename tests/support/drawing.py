@@ -26,7 +26,7 @@ from .browser import PATIENCE_MS, chromium
 
 _T = TypeVar("_T")
 _EMPTY: Final = "/empty"
-"""A page between two: after one of another origin, the next has a new process."""
+"""Shown between two pages: after one of another origin, Chromium starts a process."""
 _STATIC: Final = re.compile(r"^/static/[0-9a-f]{12}/(.+)$")
 _HOLE: Final = re.compile(r"NaN|undefined|\[object ")
 # What nobody answers here is no fault of the page.

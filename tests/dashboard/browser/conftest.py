@@ -206,7 +206,7 @@ class Pages:
             return
         for other in page.context.pages[1:]:
             await other.close()
-        # From an empty page, the next address would be opened by a new process.
+        # After an empty page, Chromium would open the next address in a new process.
         if page.url.startswith("http"):
             await page.goto(urljoin(page.url, "/healthz"))
         await page.mouse.move(0, 0)
