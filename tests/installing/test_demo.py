@@ -19,6 +19,7 @@ from tests.e2e.test_report import GROUP, report_made
 from tests.support.browser import PATIENCE_MS, chromium, find_chromium
 from tests.support.database import rows_of
 from tests.support.launched import ROOT, LaunchedStack
+from tests.support.waiting import wait_until
 from tests.support.wheel import Installation
 
 pytestmark = [
@@ -47,13 +48,26 @@ def stack(
     assert running.stop() == 0
 
 
+def beginning_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100_000)
+
+
+def stored(stack: LaunchedStack) -> bytes:
+    """Return how the embedded broker's log of messages begins."""
+    logs = (stack.var_dir / "embedded").glob("*/commitlog/*")
+    return b"".join(map(beginning_of, logs))
+
+
 @contextmanager
 def halted_traffic(stack: LaunchedStack) -> Iterator[None]:
-    """Let the demo's producers rest, once they have sent something.
+    """Let the demo's producers rest, once each has sent something.
 
     No test here needs the load, which costs more than all that looks at it while the
     first minute of samples is waited for.
     """
+    sent = [name.encode() for name in plan.DEMO_TOPICS]
+    wait_until(lambda: all(name in stored(stack) for name in sent), "messages are sent")
     producers = [
         pid
         for pid in stack.child_pids()

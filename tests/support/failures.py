@@ -8,8 +8,11 @@ pytest reads as `@PATH`, one on each line.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
+
+LONGEST_REASON: Final = 1_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,14 +43,27 @@ class Failures:
         self._failed[name] = None
         printer = self._config.pluginmanager.get_plugin("terminalreporter")
         if printer is not None:
-            *_, reason = report.longreprtext.strip().splitlines() or [""]
-            printer.write_line(f"\nfailed in {report.when}: {name}: {reason}")
+            printer.write_line(
+                f"\nfailed in {report.when}: {name}: {reason_of(report)}"
+            )
 
     def pytest_sessionfinish(self) -> None:
         """Write the list, which is empty where nothing failed."""
         if self._path is not None:
             self._path.parent.mkdir(exist_ok=True)
             self._path.write_text("".join(f"{name}\n" for name in self._failed))
+
+
+def reason_of(report: pytest.TestReport) -> str:
+    """Return the last line of a failure, with what was raised where that is known.
+
+    A warning about what an earlier test left behind is raised by whichever test comes
+    next, so that its place tells nothing.
+    """
+    *_, last = report.longreprtext.strip().splitlines() or [""]
+    crash = getattr(report.longrepr, "reprcrash", None)
+    said = " ".join(str(crash.message).split()) if crash is not None else ""
+    return f"{last}: {said[:LONGEST_REASON]}" if said else last
 
 
 def plain(node_id: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import socket
+from collections import deque
 from contextlib import ExitStack, suppress
 from itertools import cycle, islice
 from typing import Final
@@ -18,6 +19,7 @@ _ATTEMPTS: Final = 200
 _LOWEST: Final = 11_000
 _HIGHEST: Final = 32_000
 _RANGES: Final = 8
+_KEPT: Final = 1_000
 
 
 def _range_of(worker: str) -> range:
@@ -32,6 +34,9 @@ def _shifted(ports: range) -> list[int]:
     at = random.randrange(len(ports))
     return [*ports[at:], *ports[:at]]
 
+
+_given: Final[deque[int]] = deque(maxlen=_KEPT)
+"""Ports that were chosen last: whoever is to listen there may not have begun to."""
 
 _PORTS: Final = cycle(_shifted(_range_of(os.environ.get("PYTEST_XDIST_WORKER", ""))))
 
@@ -63,10 +68,14 @@ def free_broker_ports(count: int) -> list[int]:
 def _hold(held: ExitStack, *around: tuple[int, str]) -> int:
     """Hold the next port whose surroundings (offset, host) are all free."""
     for port in islice(_PORTS, _ATTEMPTS):
+        wanted = [port + offset for offset, _host in around]
+        if not set(wanted).isdisjoint(_given):
+            continue
         with ExitStack() as attempt, suppress(OSError):
             for offset, host in around:
                 probe = attempt.enter_context(socket.socket())
                 probe.bind((host, port + offset))
             held.push(attempt.pop_all())
+            _given.extend(wanted)
             return port
     raise RuntimeError(f"no free port in {_ATTEMPTS} attempts")
