@@ -13,7 +13,6 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from django.db import transaction
-from django.forms import BaseForm
 from django.http import QueryDict
 from django.test import Client
 from django.urls import Resolver404, resolve
@@ -130,18 +129,6 @@ def posted_bytes(client: Client, path: str, body: bytes | str, kind: str) -> Any
         transaction.set_rollback(True)
     client.cookies = cookies
     return answer
-
-
-def refused_by(answer: Any) -> set[str]:
-    """Return the fields that the forms of an answer have themselves found wrong."""
-    forms = {
-        id(value): value
-        for layer in answer.context or ()
-        for level in layer
-        for value in level.values()
-        if isinstance(value, BaseForm) and value.is_bound
-    }
-    return {form.add_prefix(name) for form in forms.values() for name in form.errors}
 
 
 def fields_of(

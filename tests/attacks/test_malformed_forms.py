@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
@@ -18,7 +17,6 @@ from tests.attacks.forms import (
     fields_of,
     posted,
     posted_bytes,
-    refused_by,
     sender,
     sent_by_pages,
 )
@@ -27,6 +25,9 @@ from tests.attacks.surroundings import leave_out_what_surrounds_a_page
 from tests.attacks.test_malformed import HUGE, MARKUP, assert_safe
 from tests.dashboard.conftest import SignIn, Write
 from tests.dashboard.missing import broker_missing, overview_missing
+
+# In one process, which reads the forms of all pages once.
+pytestmark = pytest.mark.xdist_group("forms")
 
 ALONE = (
     "a\0b",
@@ -144,53 +145,35 @@ def test_no_field_of_a_form_is_an_error_of_ours(
     assert first.status_code not in {403, 405}, "the view is not reached"
     assert first.status_code != 404 or first.resolver_match.url_name in OF_A_MESSAGE
     assert not is_turned_away(first)
-    sending = Sending(client)
-    asked = bodies(path, fields, number)
+    wrong = []
+    sent: set[tuple[str, bytes, str]] = set()
+    asked = list(bodies(path, fields, number))
     # What surrounds a page draws the query of its address, too.
-    for each in sorted(asked, key=lambda each: each[1] == path):
-        if each[1] == path:
+    for what, address, body, kind in sorted(asked, key=lambda each: each[1] == path):
+        if address == path:
             leave_out_what_surrounds_a_page(monkeypatch)
-        sending.send(*each)
-    leave_out_what_surrounds_a_page(monkeypatch)
-    refused: dict[str, list[str]] = defaultdict(list)
-    for value in TOGETHER:
-        body = urlencode(dict.fromkeys(fields, value), doseq=True)
-        answer = sending.send(f"all={value[:40]!r}", path, body, URLENCODED)
-        for name in refused_by(answer) if value in ALONE else ():
-            refused[name].append(str(value))
-    for what, values in odd_values(fields, refused):
-        sending.send(what, path, urlencode(values, doseq=True), URLENCODED)
-    assert sending.wrong == []
+        whole = body.encode() if isinstance(body, str) else body
+        if (address, whole, kind) in sent:
+            continue  # such as all values for no fields
+        sent.add((address, whole, kind))
+        answer = posted_bytes(client, address, whole, kind)
+        # A refusal, the form again, or that it was taken.
+        if answer.status_code not in {200, 204, 302} and answer.status_code // 100 != 4:
+            wrong.append((what, answer.status_code))
+        assert_safe(answer)
+    assert wrong == []
 
 
-class Sending:
-    """Sends bodies, each once, and notes the answers that no browser should get."""
+def bodies(path: str, fields: dict[str, str], number: int) -> Iterator[Sent]:
+    """Yield what each body is called, where it goes, the body and its kind.
 
-    def __init__(self, client: Client) -> None:
-        self.wrong: list[tuple[str, int]] = []
-        self._client = client
-        self._sent: dict[tuple[str, bytes, str], Any] = {}
-
-    def send(self, what: str, address: str, body: bytes | str, kind: str) -> Any:
-        """Send a body, unless it was sent before, as all values of no fields are."""
-        sent = address, body.encode() if isinstance(body, str) else body, kind
-        if sent not in self._sent:
-            answer = self._sent[sent] = posted_bytes(self._client, *sent)
-            # A refusal, the form again, or that it was taken.
-            status = answer.status_code
-            if status not in {200, 204, 302} and status // 100 != 4:
-                self.wrong.append((what, status))
-            assert_safe(answer)
-        return self._sent[sent]
-
-
-def bodies(path: str, fields: dict[str, str], number: int) -> list[Sent]:
-    """Return what only tries how bodies are read, which is the same for all forms.
-
-    `number` is the form's: neighbours are sent different parts of it.
+    `number` is the form's: neighbours are sent different parts of what only tries how
+    bodies are read, which is the same for all forms.
     """
+    for what, values in odd_values(fields):
+        yield what, path, urlencode(values, doseq=True), URLENCODED
     read_before = [*odd_encodings(path, fields), *bytes_of_any_kind(path, fields)]
-    return read_before[number % SHARE :: SHARE]
+    yield from read_before[number % SHARE :: SHARE]
 
 
 def odd_encodings(path: str, fields: dict[str, str]) -> Iterator[Sent]:
@@ -199,20 +182,14 @@ def odd_encodings(path: str, fields: dict[str, str]) -> Iterator[Sent]:
         yield value, path, body, URLENCODED
 
 
-def odd_values(
-    fields: dict[str, str], refused: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield values with one that is odd or missing, and what that is.
-
-    Of the odd values that a field has `refused` for itself while others were odd, too,
-    only one goes alone: what all others fit for does not see the value any more.
-    """
+def odd_values(fields: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in fields:
         for value in ALONE:
-            if value not in refused[name][1:]:
-                yield f"{name}={value[:40]!r}", {**fields, name: value}
+            yield f"{name}={value[:40]!r}", {**fields, name: value}
         others = {key: value for key, value in fields.items() if key != name}
         yield f"no {name}", others
+    for value in TOGETHER:
+        yield f"all={value[:40]!r}", dict.fromkeys(fields, value)
 
 
 def bytes_of_any_kind(path: str, fields: dict[str, str]) -> Iterator[Sent]:
