@@ -69,11 +69,18 @@ def copy_from(element: str, name: str) -> SafeString:
 
 def _copying(attribute: str, value: str, name: str) -> SafeString:
     label = word("ui", "copy_name", name=name)
+    return _copy_markup(attribute, value, label, icon("copy", "icon-small"))
+
+
+@lru_cache(maxsize=4096, typed=True)  # what is safe is not escaped
+def _copy_markup(
+    attribute: str, value: str, label: str, drawn: SafeString
+) -> SafeString:
+    """Draw a button, once for the sweeps of some time: each row of a table has one."""
     return format_html(
         '<button class="copy" type="button" {}="{}" aria-label="{}" '
         'title="{}">{}</button>',
-        *(attribute, value, label, label),
-        icon("copy", "icon-small"),
+        *(attribute, value, label, label, drawn),
     )
 
 

@@ -71,6 +71,11 @@ class Fields:
             return [function(self._row(reads, (code,))) for code in range(len(values))]
         return [function(self._row(reads, key)) for key in self._combinations(reads)]
 
+    def texts(self, reads: Sequence[str], between: str) -> list[str]:
+        """Return the texts of fields of each row, and of lists in them, joined."""
+        columns = [self._texts(self._columns[name], between) for name in reads]
+        return [between.join(each) for each in zip(*columns, strict=True)]
+
     def where(self, test: Callable[[Any], bool], reads: Sequence[str]) -> list[int]:
         """Return the places of the rows that pass a test, in no order."""
         if self._codes(reads) is None:
@@ -115,6 +120,17 @@ class Fields:
         return (
             dict(zip(reads, values, strict=True)) for values in zip(*whole, strict=True)
         )
+
+    @staticmethod
+    def _texts(column: Column, between: str) -> list[str]:
+        if not isinstance(column, dict):
+            return column
+        values = column["values"]
+        texts = [
+            each if isinstance(each, str) else between.join(each or ())
+            for each in values
+        ]
+        return [texts[code] for code in column["codes"]]
 
     def _row(self, reads: Sequence[str], codes: Sequence[int]) -> dict[str, Any]:
         row = {}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
 WIDTH: Final = 60
 HEIGHT: Final = 16
 _MARGIN: Final = 2
+_GROUND: Final = HEIGHT - _MARGIN
 
 
 def sparkline(points: Sequence[float | None]) -> list[str]:
@@ -17,17 +20,19 @@ def sparkline(points: Sequence[float | None]) -> list[str]:
     single point becomes a short stroke, so that it is visible.
     """
     top = max((value for value in points if value is not None), default=0.0)
-    step = (WIDTH - 2 * _MARGIN) / max(1, len(points) - 1)
-    room = HEIGHT - 2 * _MARGIN
-    runs: list[list[str]] = [[]]
-    for at, value in enumerate(points):
-        if value is None:
-            runs.append([])
-            continue
-        x = _MARGIN + at * step
-        y = HEIGHT - _MARGIN - (room * value / top if top else 0)
-        runs[-1].append(f"{x:.1f},{y:.1f}")
-    return [_stroke(run) for run in runs if run]
+    scale = (HEIGHT - 2 * _MARGIN) / top if top else 0.0
+    drawn = [
+        "" if value is None else f"{x}{_GROUND - scale * value:.1f}"
+        for x, value in zip(_across(len(points)), points, strict=True)
+    ]
+    return [_stroke(list(run)) for known, run in groupby(drawn, bool) if known]
+
+
+@lru_cache(maxsize=8)
+def _across(points: int) -> list[str]:
+    """Return where points lie from left to right, each up to its comma."""
+    step = (WIDTH - 2 * _MARGIN) / max(1, points - 1)
+    return [f"{_MARGIN + at * step:.1f}," for at in range(points)]
 
 
 def _stroke(run: list[str]) -> str:

@@ -114,8 +114,9 @@ class Table(Generic[Row]):
     `rank` orders the rows where no column does, worst first. `segments` exclude each
     other; rows of a chip in `hidden` are left out until the reader asks for them. A
     chip in `only` leaves out all other rows while it is on.
-    `texts` are the words of a row that the filter searches in. The two read no other
-    fields of a row than `rank_reads` and `texts_reads`, if these are named.
+    It reads no other fields of a row than `rank_reads`, if these are named. `texts` are
+    the words of a row that the filter searches in: those of the fields `texts_reads`,
+    if these are named.
     """
 
     title: str
@@ -142,9 +143,11 @@ class Table(Generic[Row]):
 
 
 @lru_cache(_NAMES_KEPT)
-def natural(text: str) -> tuple[tuple[int, str], ...]:
-    """Return what sorts text as people do: G2 before G10, whatever the case."""
-    parts = _DIGITS.split(text.casefold())
-    return tuple(
-        (int(part), "") if at % 2 else (-1, part) for at, part in enumerate(parts)
-    )
+def natural(text: str) -> tuple[Any, ...]:
+    """Return what sorts text as people do: G2 before G10, whatever the case.
+
+    Texts and numbers take turns, beginning with a text, so that only like is compared.
+    """
+    parts: list[Any] = _DIGITS.split(text.casefold())
+    parts[1::2] = map(int, parts[1::2])
+    return tuple(parts)

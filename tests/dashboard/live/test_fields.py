@@ -72,3 +72,11 @@ def test_only_what_is_stored_can_be_read() -> None:
     assert not FIELDS.have(("name", "lag"))
     # A function that does not say what it reads may read anything.
     assert not FIELDS.have(())
+
+
+def test_texts_of_fields_are_joined_and_so_are_lists_of_them() -> None:
+    fields = Fields(
+        {"name": ["a", "b"], "topics": coded([("t", "u"), ()])}, frozenset({"topics"})
+    )
+    assert fields.texts(("name", "topics"), "|") == ["a|t|u", "b|"]
+    assert FIELDS.texts(("level",), "|") == ["ok", "crit", "ok", "ok"]

@@ -28,6 +28,13 @@ def test_a_kept_index_answers_as_a_new_one_does() -> None:
         assert page.facets == fresh.facets
 
 
+def test_rows_are_found_by_text_whatever_is_in_their_names() -> None:
+    for name in "Straße", "two\nlines", "\u0130", "a\0b":
+        rows = [replace(FRUIT[0], name="before"), replace(FRUIT[0], name=name)]
+        for asked in name, name.upper(), name[:1]:
+            assert Index(TABLE, rows).with_text(asked) >= {1}, asked
+
+
 def test_a_kept_index_does_not_look_at_rows_again() -> None:
     looked: list[str] = []
 
