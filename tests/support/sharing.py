@@ -88,9 +88,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError("pytest-xdist did not group the tests by xdist_group")
 
 
+_KNOWN: Final = pytest.StashKey[bool]()
+
+
 def is_heavy(item: pytest.Item) -> bool:
-    """Tell whether a test starts processes."""
-    return any(item.get_closest_marker(name) for name in HEAVY)
+    """Tell whether a test starts processes; its markers are looked through once."""
+    if _KNOWN not in item.stash:
+        names = {mark.name for mark in item.iter_markers()}
+        item.stash[_KNOWN] = not names.isdisjoint(HEAVY)
+    return item.stash[_KNOWN]
 
 
 def group_of(item: pytest.Item) -> str:

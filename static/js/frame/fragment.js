@@ -16,6 +16,17 @@ export class Refusal extends Error {
   }
 }
 
+/** Within this time, another reload would only cut off the one that is on its way. */
+const LEAVING_MS = 5_000;
+let leftAt = -LEAVING_MS;
+
+/** Reload the page, which leads whoever was signed out to the sign-in page. */
+export function leave() {
+  if (performance.now() - leftAt < LEAVING_MS) return;
+  leftAt = performance.now();
+  location.reload();
+}
+
 /**
  * Fetch a successful answer. After a 401 the page is left and this never returns.
  * @param {string|URL} url
@@ -25,7 +36,7 @@ export class Refusal extends Error {
 export async function ask(url, options) {
   const answer = await fetch(url, options);
   if (answer.status === 401) {
-    location.reload();
+    leave();
     return new Promise(() => {});
   }
   if (!answer.ok) {

@@ -2,6 +2,7 @@
 
 import { apiUrl } from "./document.js";
 import { find, note } from "../frame/dom.js";
+import { leave } from "../frame/fragment.js";
 import { ui } from "../frame/words.js";
 
 export class MemberActions {
@@ -95,7 +96,7 @@ export class MemberActions {
       body: JSON.stringify(body),
     });
     if (answer.ok) return;
-    if (answer.status === 401) location.reload();
+    if (answer.status === 401) leave();
     const told = await answer.json().catch(() => ({}));
     const text = typeof told.detail === "string" ? told.detail : told.message;
     const said = text || ui("server_said", { status: answer.status });
