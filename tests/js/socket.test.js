@@ -6,6 +6,7 @@ const { LiveSocket } = await import("../../static/js/frame/socket.js");
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 let asked, left, sockets, told;
+let minute = 0;
 
 class FakeSocket extends EventTarget {
   static OPEN = 1;
@@ -34,6 +35,9 @@ beforeEach(() => {
   [asked, left, sockets, told] = [[], false, [], []];
   globalThis.WebSocket = FakeSocket;
   globalThis.location = { protocol: "http:", host: "h", reload: () => (left = true) };
+  // Each test is another page: whether the last one was left does not count.
+  const now = (minute += 1) * 60_000;
+  performance.now = () => now;
 });
 
 async function after(status, end) {
