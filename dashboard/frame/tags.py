@@ -29,6 +29,8 @@ from . import modules
 register = template.Library()
 
 LETTERS = "ABCDEFGHIJKL"
+LONGEST_KEPT = 255
+"""Buttons that copy a longer text are drawn anew each time."""
 
 
 @register.simple_tag
@@ -69,19 +71,21 @@ def copy_from(element: str, name: str) -> SafeString:
 
 def _copying(attribute: str, value: str, name: str) -> SafeString:
     label = word("ui", "copy_name", name=name)
-    return _copy_markup(attribute, value, label, icon("copy", "icon-small"))
+    draw = _kept_button if len(value) <= LONGEST_KEPT else _button
+    return draw(attribute, value, label, icon("copy", "icon-small"))
 
 
-@lru_cache(maxsize=4096, typed=True)  # what is safe is not escaped
-def _copy_markup(
-    attribute: str, value: str, label: str, drawn: SafeString
-) -> SafeString:
-    """Draw a button, once for the sweeps of some time: each row of a table has one."""
+def _button(attribute: str, value: str, label: str, drawn: SafeString) -> SafeString:
     return format_html(
         '<button class="copy" type="button" {}="{}" aria-label="{}" '
         'title="{}">{}</button>',
         *(attribute, value, label, label, drawn),
     )
+
+
+# Each row of a table has one, and most rows are there at the next sweep, too. What is
+# safe is not escaped.
+_kept_button = lru_cache(maxsize=4096, typed=True)(_button)
 
 
 @register.filter

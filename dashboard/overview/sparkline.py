@@ -19,10 +19,10 @@ def sparkline(points: Sequence[float | None]) -> list[str]:
     Zero is the baseline, the largest value the top. A span without a value is a gap; a
     single point becomes a short stroke, so that it is visible.
     """
-    top = max((value for value in points if value is not None), default=0.0)
-    scale = (HEIGHT - 2 * _MARGIN) / top if top else 0.0
+    top = max((value for value in points if value is not None), default=0.0) or 1.0
+    room = HEIGHT - 2 * _MARGIN
     drawn = [
-        "" if value is None else f"{x}{_GROUND - scale * value:.1f}"
+        "" if value is None else f"{x}{_GROUND - room * value / top:.1f}"
         for x, value in zip(_across(len(points)), points, strict=True)
     ]
     return [_stroke(list(run)) for known, run in groupby(drawn, bool) if known]

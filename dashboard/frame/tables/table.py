@@ -111,12 +111,11 @@ class Setting(Generic[Row]):
 class Table(Generic[Row]):
     """A whole table.
 
-    `rank` orders the rows where no column does, worst first. `segments` exclude each
-    other; rows of a chip in `hidden` are left out until the reader asks for them. A
-    chip in `only` leaves out all other rows while it is on.
-    It reads no other fields of a row than `rank_reads`, if these are named. `texts` are
-    the words of a row that the filter searches in: those of the fields `texts_reads`,
-    if these are named.
+    `rank` orders the rows where no column does, worst first; it reads no other fields
+    of a row than `rank_reads`, if these are named. `segments` exclude each other; rows
+    of a chip in `hidden` are left out until the reader asks for them. A chip in `only`
+    leaves out all other rows while it is on. `texts` are the words of a row that the
+    filter searches in: those of the fields `texts_reads`, if these are named.
     """
 
     title: str
