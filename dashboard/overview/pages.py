@@ -53,9 +53,9 @@ def _list(
     request: HttpRequest, cluster: str, overview: Overview
 ) -> TablePage[OverviewRow]:
     owned = owners(cluster)
-    # Where nobody owns a group, none is the reader's.
-    mine = frozenset() if owned.is_empty else teams_of(user_of(request))
-    table = groups_table(cluster, partial(_holders, cluster), owned, mine)
+    table = groups_table(
+        cluster, partial(_holders, cluster), owned, teams_of(user_of(request))
+    )
     query = TableQuery.from_params(request.GET.dict(), table)
     rows = overview["groups"]
     # Whose groups are "mine" and who holds queues is not kept with the rest.

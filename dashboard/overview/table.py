@@ -29,7 +29,7 @@ from dashboard.wording.words import word
 from .tags import trend
 
 LEVELS: Final = ("crit", "warn", "unk", "ok")
-NAMES_KEPT: Final = 4096
+_LINKS_KEPT: Final = 4096
 """Groups whose link is not drawn again at each sweep, 0.4 kB each."""
 _TOPICS_NAMED: Final = 2
 
@@ -179,7 +179,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
     ]
 
 
-@lru_cache(maxsize=NAMES_KEPT)
+@lru_cache(maxsize=_LINKS_KEPT)
 def _link(cluster: str, group: str) -> SafeString:
     address = reverse("group", args=[cluster, group])
     return format_html(

@@ -24,7 +24,7 @@ def trend(points: Sequence[float | None], level: str) -> SafeString:
         return format_html('<span class="dim small">{}</span>', _("no data"))
     lines = "".join(f'<polyline points="{line}"/>' for line in sparkline(points))
     peak = _("peak %(lag)s in the last hour") % {"lag": numbers.compact(max(known))}
-    # Most of it is numbers, of which a page has thousands.
+    # The rest is numbers, some thousands on a page, which need not be escaped.
     return mark_safe(  # noqa: S308
         f'<svg class="trend {conditional_escape(level)}" width="{WIDTH}" '
         f'height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
