@@ -4,9 +4,10 @@ python -m benchmarks.backtest [--sizes 0.1 1] [--lakes DIR] [--without pandas]
 
 Each contender is a process of its own and works through the same lakes, smallest first,
 which also warms it up: our job, the same by `applyInPandas` (up to ten million), and
-the same in DuckDB. What they found in the smallest lake is compared row by row. Printed
-for each run are elapsed time, processor time, and the peak resident memory of all
-processes of the contender. On a machine that does other things at the same time,
+the same in DuckDB. Pandas is not among what is installed: install it, or leave it out
+with `--without pandas`. What they found in the smallest lake is compared row by row.
+Printed for each run are elapsed time, processor time, and the peak resident memory of
+all processes of the contender. On a machine that does other things at the same time,
 processor time says more than elapsed time.
 """
 

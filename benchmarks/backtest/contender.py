@@ -63,9 +63,13 @@ def _made(name: str, folder: Path) -> Contender:
         from benchmarks.backtest.duckdb_sql import DuckContender
 
         return DuckContender(folder)
-    from benchmarks.backtest.spark import OurContender, PandasContender
+    if name == "pandas":
+        from benchmarks.backtest.pandas_function import PandasContender
 
-    return OurContender(folder) if name == "ours" else PandasContender(folder)
+        return PandasContender(folder)
+    from benchmarks.backtest.ours import OurContender
+
+    return OurContender(folder)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The two contenders on Spark: our job, and the same by a grouped pandas function.
+"""The same as our job by a grouped pandas function on Spark.
 
-The pandas function gets the samples of one epoch at a time and gives, for each strategy
-and step, its scores and what each member would have had: one pass, kept in memory, from
-which the job's three large data sets are written. That is still less than the job does:
-it has no drain times and no ranks, nothing about members without queues, and only rates
-within the epoch, so that it needs no neighbour. Queues are divided by the very same
-code.
+Pandas has to be installed for it (`pandas>=2.3.3,<3`); nothing else needs it. The
+function gets the samples of one epoch at a time and gives, for each strategy and step,
+its scores and what each member would have had: one pass, kept in memory, from which the
+job's three large data sets are written. That is still less than the job does: it has no
+drain times and no ranks, nothing about members without queues, and only rates within
+the epoch, so that it needs no neighbour. Queues are divided by the very same code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pyspark.sql import functions as F  # noqa: N812  the usual name
 
 from analytics import contracts as c
 from analytics.division import IN_USE, WEIGHTS, Candidate, Divider, candidates_of
-from analytics.jobs import run_job
 from analytics.lake.manifest import load_manifest
 from analytics.lake.storage import open_storage
 from analytics.presence import Period
@@ -57,16 +56,6 @@ _OF_QUERIES: Final = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
 }
 """Jobs have no query that would need these."""
-
-
-class OurContender:
-    """`python -m analytics backtest`, in a warm session."""
-
-    def __init__(self, folder: Path) -> None:
-        self._session = start_session(SessionSettings(folder / "spark"))
-
-    def run(self, request: JobRequest) -> None:
-        run_job(lambda: self._session, request, lambda _part, _phase: None)
 
 
 class PandasContender:
