@@ -13,14 +13,9 @@ class DashboardConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from django.conf import settings
-
+        # No setting is read here: processes are forked after this (`supervisor`).
         from dashboard.config.words import bring_words_together
-        from dashboard.gateway.clusters import (
-            log_unverified,
-            sync_clusters_after_migrate,
-        )
+        from dashboard.gateway.clusters import sync_clusters_after_migrate
 
         bring_words_together()
-        log_unverified(settings.ROCKETSCOPE_CLUSTERS)
         post_migrate.connect(sync_clusters_after_migrate, sender=self)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import django
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
 from django.urls import get_resolver
@@ -48,6 +49,10 @@ class PageHandler(ASGIHandler):
 def page_application() -> PageHandler:
     """Set Django up and return the application that answers requests."""
     django.setup(set_prefix=False)
+    # It needs the models, which Django has only now.
+    from dashboard.gateway.clusters import log_unverified
+
+    log_unverified(settings.ROCKETSCOPE_CLUSTERS)
     handler = PageHandler()
     get_resolver().url_patterns  # noqa: B018  imports all pages
     # Looking for garbage among what was imported would hold a page up for 0.2 s.

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analytics import places
 
-from . import environment
+from . import environment, structure
 from .assets import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
@@ -157,15 +157,7 @@ ROCKETSCOPE_EXPORTER = environment.flag(f"{PREFIX}EXPORTER")
 ROOT_URLCONF = f"dashboard.config.{'exporter_urls' if ROCKETSCOPE_EXPORTER else 'urls'}"
 ASGI_APPLICATION = "dashboard.config.asgi.application"
 CELERY_APPLICATION = "dashboard.config.celery.app"
-INSTALLED_APPS = [
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "channels",
-    "csp",
-    "dashboard",
-]
+INSTALLED_APPS = structure.INSTALLED_APPS
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -227,7 +219,7 @@ DATABASES = {
         f"{PREFIX}DATABASE_URL", sqlite_path=ROCKETSCOPE_VAR_DIR / "rocketscope.sqlite3"
     )
 }
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DEFAULT_AUTO_FIELD = structure.DEFAULT_AUTO_FIELD
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
@@ -243,7 +235,7 @@ if ROCKETSCOPE_REDIS_URL:
     }
 
 # Accounts
-AUTH_USER_MODEL = "dashboard.User"
+AUTH_USER_MODEL = structure.AUTH_USER_MODEL
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"

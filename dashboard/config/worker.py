@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 
 from celery import bootsteps
 from celery.worker.control import control_command
+from django.conf import settings
 
 from dashboard.clock.ticks import (
     TICK_COMMAND,
@@ -24,6 +25,7 @@ from dashboard.clock.ticks import (
     deliver,
     remove_receiver,
 )
+from dashboard.gateway.clusters import log_unverified
 
 from .celery import app
 
@@ -104,6 +106,7 @@ class Roles(bootsteps.StartStopStep):
 
     def start(self, parent: Any) -> None:
         """Start each role; a failure ends the worker with the reason."""
+        log_unverified(settings.ROCKETSCOPE_CLUSTERS)
         for name in self._wanted:
             role = ROLE_MAKERS[name](str(parent.hostname))
             role.start()

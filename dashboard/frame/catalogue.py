@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import translation
-from django.views.decorators.cache import cache_control
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from dashboard.wording.words import SCRIPT_ROOMS, WORDS, Counted, Word
@@ -24,12 +24,14 @@ _SAMPLES = {"one": 1, "other": 2}
 
 
 @require_safe
-@cache_control(public=True, max_age=settings.WHITENOISE_MAX_AGE, immutable=True)
 def catalogue(_request: HttpRequest, language: str, digest: str) -> HttpResponse:
     """Answer with the script; 404 if the words have changed since."""
     if language not in dict(settings.LANGUAGES) or digest != _digest(language):
         raise Http404
-    return HttpResponse(_script(language), content_type="text/javascript")
+    answer = HttpResponse(_script(language), content_type="text/javascript")
+    kept_for_s = settings.WHITENOISE_MAX_AGE
+    patch_cache_control(answer, public=True, max_age=kept_for_s, immutable=True)
+    return answer
 
 
 def catalogue_address() -> str:

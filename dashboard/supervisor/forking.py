@@ -21,7 +21,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
+
+from dashboard.config import structure
+
+MODELS: Final = "dashboard.models"
+"""Imported by Django, with what belongs to it; what comes after it may use models."""
 
 STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("rmqcore", ("rmqcore.commands.cluster", "rmqcore.commands.produce")),
@@ -36,6 +42,7 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "django.db.migrations.executor",
             "argon2",
             "cryptography.fernet",
+            MODELS,
         ),
     ),
     (
@@ -72,6 +79,8 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "rmqcore.client",
             "segno",
             "xlsxwriter",
+            "dashboard.config.handler",
+            "dashboard.live.routing",
         ),
     ),
     (
@@ -90,16 +99,23 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "celery.worker.control",
             "celery.worker.strategy",
             "kombu.transport.redis",
-            "rmqcore.labs",
             "numpy",
+            "dashboard.clock.beat",
+            "dashboard.collector.service",
+            "dashboard.dead_letters.service",
+            "dashboard.fleet.service",
+            "dashboard.labs.service",
+            "dashboard.reports.starting",
         ),
     ),
 )
 """What is imported, and which command needs no more than what stands up to there.
 
-Such a command is forked at once, and goes on beside the template. None of the modules
-reads settings: those that ask for Django's (ninja) must not be here, nor those that
-start a thread when they are imported (pyarrow). What is not installed is left out.
+Such a command is forked at once, and goes on beside the template. What only one process
+imports, as pages, is not here: it would take the template as long. No module starts a
+thread when it is imported, or reads a setting other than `_settings_of_models`, which
+are forgotten (ninja and our Celery application read others). What is not installed is
+left out.
 """
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -144,9 +160,53 @@ def _imported() -> Iterator[int]:
     for complete, (_command, names) in enumerate(STAGES):
         for name in names:
             with contextlib.suppress(ImportError):
-                importlib.import_module(name)
+                import_shared(name)
             yield complete
     yield len(STAGES)
+
+
+def import_shared(name: str) -> None:
+    """Import a module of `STAGES`; models as Django does."""
+    if name == MODELS:
+        import django
+        from django.conf import settings
+
+        settings.configure(_settings_of_models())
+        django.setup(set_prefix=False)
+    importlib.import_module(name)
+
+
+def _settings_of_models() -> SimpleNamespace:
+    """Return what Django reads to import models: nothing that users set."""
+    return SimpleNamespace(
+        INSTALLED_APPS=structure.INSTALLED_APPS,
+        AUTH_USER_MODEL=structure.AUTH_USER_MODEL,
+        DEFAULT_AUTO_FIELD=structure.DEFAULT_AUTO_FIELD,
+        ABSOLUTE_URL_OVERRIDES={},
+        # For the longest name of a table, which none of ours comes near.
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3"}},
+        DEBUG=False,
+        DEFAULT_INDEX_TABLESPACE="",
+        DEFAULT_TABLESPACE="",
+        LOGGING={},
+        LOGGING_CONFIG=None,
+        USE_I18N=False,
+    )
+
+
+def forget_settings() -> None:
+    """Let Django read the settings again, and with them what it derived."""
+    if MODELS not in sys.modules:
+        return
+    from django.conf import settings
+    from django.db import connections
+    from django.utils import translation
+    from django.utils.functional import empty
+
+    settings._wrapped = empty
+    connections.__dict__.clear()
+    connections.__init__()  # type: ignore[misc]
+    vars(translation)["_trans"].__dict__.clear()
 
 
 def _stage_of(request: dict[str, Any]) -> int:
@@ -222,6 +282,7 @@ def _become(request: dict[str, Any], outputs: list[int], supervisor: int) -> Non
         os.dup2(descriptor, number)
     for descriptor in outputs:
         os.close(descriptor)
+    forget_settings()
     os.environ.clear()
     os.environ.update(request["environ"])
     time.tzset()

@@ -38,8 +38,12 @@ cores: every heap grows to what the largest page needs, and keeps it.
 FOR_ALL: Final = {"PYTHONUNBUFFERED": "1", **MALLOC}
 """What every process of the stack is started with, the template as well."""
 
-ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
-"""No process with threads may be forked; nothing here computes with matrices."""
+ONE_THREAD: Final = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+"""No process with threads may be forked. Nothing here computes with matrices, and
+PyArrow takes another allocator than the one that it starts a thread for."""
 
 NAME_SERVER_PORT: Final = 9876
 """RocketMQ's own port; another free one is taken when it is in use."""
