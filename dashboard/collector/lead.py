@@ -130,6 +130,7 @@ class Lead:
         self._keeper = keeper
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
+        self._has_unlisted = False
         self._trends: dict[str, LagTrend] = {}
         self._clients = ClientRows()
         self._unmet: set[str] = set()
@@ -152,13 +153,15 @@ class Lead:
 
     @property
     def list_is_behind(self) -> bool:
-        """Whether the list shows a process as away that has since answered everything.
+        """Whether a look at single groups knows more than the list.
 
-        The list is made by sweeps of all groups; looks at single groups notice it
-        earlier.
+        A group has its first members, or a process that the list shows as away has
+        answered everything. The list is made by sweeps of all groups.
         """
         if self._overview is None:
             return False
+        if self._has_unlisted:
+            return True
         listed = self._overview
         servers = listed.get("nameservers", [])
         away = {b["name"] for b in listed["brokers"] if not b["answered"]}
@@ -296,6 +299,7 @@ class Lead:
         update = None
         if shown:
             update = self._update(seen.sight, name in watched)
+        self._has_unlisted |= bool(row["members"]) and not (last and last["members"])
         self._rows[name] = row
         if not seen.rests:
             self._clients.take(seen.sight)
@@ -406,6 +410,7 @@ class Lead:
             if late is not None:
                 document["late"] = late
             self._overview = document
+            self._has_unlisted = False
             # First, so that a page that the list wakes finds them.
             text = self._clients.document(self.cluster, self._now_ms())
             if text is not None:

@@ -494,7 +494,14 @@ async def test_a_changed_group_is_looked_at_again_soon(make: Make) -> None:
     following.cancel()
 
 
-async def test_a_watched_group_that_is_new_is_shown_at_once(make: Make) -> None:
+async def test_a_watched_group_that_is_new_is_shown_and_listed_at_once(
+    make: Make,
+) -> None:
+    async def listed() -> set[str]:
+        overview = live_state().overview("east")
+        assert overview is not None
+        return {row["group"] for row in overview["groups"]}
+
     source = Seen(divided("c1", name="a"))
     collector = make(source)
     await collector.sweep_all()
@@ -506,7 +513,9 @@ async def test_a_watched_group_that_is_new_is_shown_at_once(make: Make) -> None:
         await collector.sweep_watched()
         assert (await next_message())["seq"] == 1
     assert owners("new") == [["c1"]] * 4
-    assert collector.figures.sweeps == 1
+    await eventually(listed, {"a", "new"})
+    await collector.at_rest()
+    assert collector.figures.sweeps == 2
     await eventually(models.Epoch.objects.filter(group="new").acount, 1)
 
 
