@@ -1,11 +1,11 @@
 """The process that the children made of Python are forked from: `Template`.
 
 Theory. Ten interpreters that each import Django and Celery take ten times the second
-and the forty megabytes that one of them takes. So one process imports what is not ours
-and RocketMQ itself, and is forked for each child: pages that nobody writes to are
-shared. It has read no settings and holds no secret, only the system's variables; what
-a child inherits (`inheritance`) is handed to it after the fork, and it shows up as the
-command that it runs, as if it had been started by itself.
+and the forty megabytes that one of them takes. So one process imports what several
+need, and is forked for each child: pages that nobody writes to are shared. It has read
+none of our settings and holds no secret, only the system's variables; what a child
+inherits (`inheritance`) is handed to it after the fork, and it shows up as the command
+that it runs, as if it had been started by itself.
 
 The template forks twice, while the supervisor adopts orphans, so that the child is the
 supervisor's own: it is waited for, signalled and ended like any other, and lives on
