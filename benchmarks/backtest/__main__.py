@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -203,7 +204,10 @@ def _arguments() -> Any:
     parser.add_argument(
         "--without", nargs="*", default=[], choices=list(NAMES), help="leave out"
     )
-    return parser.parse_args()
+    given = parser.parse_args()
+    if "pandas" not in given.without and find_spec("pandas") is None:
+        parser.error("pandas is not installed: install it, or add --without pandas")
+    return given
 
 
 if __name__ == "__main__":

@@ -131,6 +131,7 @@ class Lead:
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
         self._has_unlisted = False
+        """Whether a group got its first members since the list was made."""
         self._trends: dict[str, LagTrend] = {}
         self._clients = ClientRows()
         self._unmet: set[str] = set()

@@ -1,7 +1,7 @@
-"""What models are made with: Django's settings that are the same everywhere.
+"""What Django has to know to import models; it is the same in every installation.
 
-They stand apart because the process that others are forked from imports models with
-these alone, before any setting is read (`supervisor.forking`).
+It stands apart because the process that others are forked from imports models before
+any other setting is read (`supervisor.forking`).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from typing import Any, Final
 from dashboard.config import structure
 
 MODELS: Final = "dashboard.models"
-"""Imported by Django, with what belongs to it; what comes after it may use models."""
+"""Django imports it with all apps; modules that are named after it may use models."""
 
 STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("rmqcore", ("rmqcore.commands.cluster", "rmqcore.commands.produce")),
@@ -113,9 +113,9 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 
 Such a command is forked at once, and goes on beside the template. What only one process
 imports, as pages, is not here: it would take the template as long. No module starts a
-thread when it is imported, or reads a setting other than `_settings_of_models`, which
-are forgotten (ninja and our Celery application read others). What is not installed is
-left out.
+thread when it is imported, or reads a setting other than those of
+`_settings_of_models`, which are forgotten (ninja and our Celery application read
+others). What is not installed is left out.
 """
 
 _PR_SET_PDEATHSIG: Final = 1
