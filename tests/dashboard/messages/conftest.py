@@ -61,7 +61,7 @@ class Running:
         async def listener(
             _messages: Sequence[MessageExt], _context: ConsumeContext
         ) -> ConsumeResult:
-            return ConsumeResult.LATER if fails else ConsumeResult.SUCCESS
+            return ConsumeResult.RECONSUME_LATER if fails else ConsumeResult.SUCCESS
 
         async def begin() -> str:
             consumer = PushConsumer(
