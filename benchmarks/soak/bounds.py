@@ -139,6 +139,7 @@ KEYS: Final[Mapping[str, Bound]] = {
     "rs:moments:*": _held(128, ends=True),
     "rs:lease:*": _keys(100, ends=True),
     "rs:fence:*": _keys(100),
+    "rs:collectors": _held(1, ends=True),
     "rs:watch:*": _held(8, ends=True),
     "rs:scraped:*": _held(8, ends=True),
     "rs:allocation:*": _held(64),

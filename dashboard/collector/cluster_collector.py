@@ -40,6 +40,7 @@ from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
 from .ages import choose_questions
 from .asking import Candidate, choose_asked, choose_watched
 from .broker_watch import BrokerWatch
+from .division import Division
 from .epochs import WantedStrategy
 from .keeping import Keeper
 from .known_brokers import gone_brokers
@@ -133,7 +134,9 @@ class ClusterCollector:
         now_ms: Callable[[], int],
         chance: Random,
         wake_sender: Callable[[], None],
+        division: Division | None = None,
     ) -> None:
+        """Without a `division` every lease that is free is taken, and none given up."""
         self.cluster = cluster
         self.figures = Figures()
         self._source = source
@@ -144,6 +147,7 @@ class ClusterCollector:
         self._wanted_strategies = wanted_strategies
         self._now_ms = now_ms
         self._chance = chance
+        self._division = division
         self._wake_sender = wake_sender
         """Has the messages of alerts sent."""
         self._broker_watch = BrokerWatch(cluster, source, now_ms)
@@ -152,6 +156,11 @@ class ClusterCollector:
         """The lease's token at the beginning of the lead."""
         self._leading = asyncio.Lock()
         self._running: set[str] = set()
+        self._looks = 0
+        """Looks at single groups that are under way."""
+        self._no_looks = asyncio.Event()
+        self._no_looks.set()
+        self._handing_on = False
         self._skipped_since = 0
         self._noticed: set[str] = set()
         self._notice = asyncio.Event()
@@ -252,6 +261,8 @@ class ClusterCollector:
     async def _sweep_all(self, late: Lateness | None) -> None:
         lead = await self._hold_lead()
         if lead is None:
+            if self.keeper.pending_rows:  # of a lead that is over
+                await self.keeper.keep(None, self._now_ms())
             return
         began = self._now_ms()
         try:
@@ -266,6 +277,8 @@ class ClusterCollector:
             snapshot = await self._source.snapshot()
         except RmqError as error:
             await lead.publish_failure(str(error))
+            # Or a cluster that cannot be reached would never be given up.
+            await self._leave(lead, None)
             raise
         if not asked:  # no broker was known before this sweep
             self._broker_watch.begin(lead.store)
@@ -290,8 +303,38 @@ class ClusterCollector:
         self.figures.groups = len(snapshot.groups)
         self.figures.sweep_ms = self._now_ms() - began
         # The sweep is done: a later failure must not undo it.
-        await self._guarded("memory", lead.publish_memory(snapshot))
-        await self._guarded("ages", self._ask_ages(lead))
+        await self._guarded("memory", self._leave(lead, snapshot))
+        if lead is self._lead:
+            await self._guarded("ages", self._ask_ages(lead))
+
+    async def _leave(self, lead: Lead, snapshot: ClusterSnapshot | None) -> None:
+        """Leave what is known to the next leader, and the lead if it is surplus.
+
+        A sweep that failed has no `snapshot`; then the memory that was left holds.
+        """
+        if self._division is None or not await self._division.gives_up(self.cluster):
+            if snapshot is not None:
+                await lead.publish_memory(snapshot)
+            return
+        # Looks that go on would come to know more than what is left.
+        self._handing_on = True
+        try:
+            await self._no_looks.wait()
+            if self._keeping is not None:
+                await self._keeping
+            if snapshot is None:
+                await self.keeper.keep_turns(self._now_ms())
+            else:
+                await lead.publish_memory(snapshot)
+            if self.keeper.database_error is not None:
+                return  # the next leader would not know what waits to be written
+            async with self._leading:
+                await self.lease.release()
+                self._lead, self._token = None, ""
+                self.figures.leading = 0
+            logger.info("cluster=%s given up to another collector", self.cluster)
+        finally:
+            self._handing_on = False
 
     async def _forget_gone(self) -> None:
         """Drop the brokers that are gone: declared so by a person, or after a day."""
@@ -317,8 +360,18 @@ class ClusterCollector:
     async def _look_at(self, names: frozenset[str]) -> None:
         """Ask the members of some groups, and publish what is seen."""
         lead = self._lead
-        if lead is None or not lead.swept or not names:
+        if lead is None or not lead.swept or not names or self._handing_on:
             return
+        self._looks += 1
+        self._no_looks.clear()
+        try:
+            await self._look_with(lead, names)
+        finally:
+            self._looks -= 1
+            if not self._looks:
+                self._no_looks.set()
+
+    async def _look_with(self, lead: Lead, names: frozenset[str]) -> None:
         snapshot = await self._source.groups(names)
         found = [name for name in names if name in snapshot.groups]
         changed = await lead.apply(snapshot, found, asked=True, watched=names)
@@ -387,7 +440,7 @@ class ClusterCollector:
     async def _hold_lead(self) -> Lead | None:
         """Return the lead, continued or newly taken; None while another leads."""
         async with self._leading:
-            if not self.lease.fresh:
+            if not self.lease.fresh and await self._may_hold():
                 await self.lease.hold(self._now_ms())
             token = self.lease.token
             if token != self._token:
@@ -397,6 +450,12 @@ class ClusterCollector:
             self.figures.leading = int(self._lead is not None)
             self.figures.lapses = self.lease.lapses
             return self._lead
+
+    async def _may_hold(self) -> bool:
+        # A lease of one's own that ran out is taken up again in any case.
+        if self.lease.token or self._division is None:
+            return True
+        return await self._division.may_take(self.cluster)
 
     async def _begin_lead(self, token: str) -> Lead:
         state = LeaderState(self._client, self.cluster, token)

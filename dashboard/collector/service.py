@@ -3,9 +3,10 @@
 Everything runs on one asyncio loop in a thread of the worker's main process, so that
 connections and previous snapshots are kept between sweeps. Which clusters there are is
 asked every two seconds: they may be attached and removed on a page. Ticks come from
-beat; a slot whose tick is late is run without it. One collector leads a cluster and
-others stand by: start more than one to have a spare. The leases are renewed by a thread
-beside the loop, for as long as the loop does anything at all.
+beat; a slot whose tick is late is run without it. One collector leads a cluster;
+several divide the clusters among themselves, and each is a spare for the others (see
+`division`). The leases are renewed by a thread beside the loop, for as long as the loop
+does anything at all.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from rmqcore.timers import Schedule
 
 from .cluster_collector import ClusterCollector
 from .collected import Collected
+from .division import Division
 from .epochs import WantedStrategy
 from .keeping import Keeper
 from .lateness import lateness
@@ -98,6 +100,7 @@ class CollectorService:
         self._database = DatabaseThread("collector-clusters")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._client: redis.asyncio.Redis | None = None
+        self._division: Division | None = None
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
         self._timing = Timing()
         self._renewals: Renewals | None = None
@@ -134,6 +137,7 @@ class CollectorService:
 
     async def _open(self) -> None:
         self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
+        self._division = Division(self._client, self._name, lambda: self._collected)
         await self._take_clusters(await self._database.run(_clusters))
         self._spawn(self._follow_clusters())
         self._spawn(self._run_late_slots())
@@ -141,6 +145,9 @@ class CollectorService:
     async def _close(self) -> None:
         await end_tasks(*self._tasks)
         await self._take_clusters({})
+        if self._division is not None:
+            with suppress(redis.RedisError, OSError):
+                await self._division.leave()
         if self._client is not None:
             await self._client.aclose()
 
@@ -196,6 +203,7 @@ class CollectorService:
             now_ms=lambda: round(time.time() * 1000),
             chance=self._chance,
             wake_sender=self._deliverer.wake,
+            division=self._division,
         )
         return Collected(connection, collector, self._client)
 

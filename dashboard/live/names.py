@@ -87,6 +87,11 @@ def fence_key(cluster: str) -> str:
     return f"{PREFIX}fence:{cluster}"
 
 
+def collectors_key() -> str:
+    """Return the sorted set of collectors by the time until which they live."""
+    return f"{PREFIX}collectors"
+
+
 def gone_key(cluster: str) -> str:
     """Return the hash broker -> who said that it is gone for good, when and why."""
     return f"{PREFIX}gone:{cluster}"

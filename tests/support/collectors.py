@@ -11,6 +11,7 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 
 from dashboard.collector.cluster_collector import ClusterCollector, Source
+from dashboard.collector.division import Division
 from dashboard.collector.epochs import WantedStrategy
 from dashboard.collector.keeping import Keeper
 from dashboard.gateway.broker_runtime import Told
@@ -79,6 +80,7 @@ def make_collector(
     clock: Callable[[], int] = now_ms,
     seed: int = 1,
     wake_sender: Callable[[], None] = lambda: None,
+    division: Division | None = None,
 ) -> ClusterCollector:
     """Return a collector that nothing ticks; the caller closes it and the client."""
     return ClusterCollector(
@@ -92,4 +94,5 @@ def make_collector(
         now_ms=clock,
         chance=Random(seed),
         wake_sender=wake_sender,
+        division=division,
     )

@@ -14,6 +14,7 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 
 from dashboard.collector.cluster_collector import ClusterCollector
+from dashboard.collector.division import Division
 from dashboard.collector.inheritance import UNBROKEN_MS
 from dashboard.collector.lead import DOCUMENTS_FOR_ALL
 from dashboard.collector.presence import HELD_MS
@@ -32,7 +33,7 @@ from rmqcore.model.columns import QueueKey, Reason
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
 from tests.support.collectors import BrokersOfASource, make_collector
 from tests.support.valkey import Valkey
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until_seen
 
 from .sights import NOW, broker, group, keys, member, table
 from .sights import cluster as cluster_of
@@ -176,7 +177,9 @@ async def make(
 ) -> AsyncIterator[Make]:
     made: list[ClusterCollector] = []
 
-    def make(source: Growing, holder: str) -> ClusterCollector:
+    def make(
+        source: Growing, holder: str, division: Division | None = None
+    ) -> ClusterCollector:
         folder, seed = tmp_path / holder, len(made)
         collector = make_collector(
             *(east, source, client, folder),
@@ -184,6 +187,7 @@ async def make(
             run=holder,
             clock=source.now_ms,
             seed=seed,
+            division=division,
         )
         made.append(collector)
         return collector
@@ -555,3 +559,99 @@ async def test_one_groups_memory_that_makes_no_sense_costs_that_group_alone(
     assert rows["g"]["rate_in"] == SENT * len(QUEUES)
     assert rows["idle-0"]["rate_in"] is None
     assert await client.exists(group_key("east", "idle-0"))
+
+
+class Slow(Growing):
+    """A cluster whose members answer only when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.answers = asyncio.Event(), asyncio.Event()
+        self.answers.set()
+
+    async def groups(self, names: Collection[str]) -> ClusterSnapshot:
+        taken = await super().groups(names)
+        self.asked.set()
+        await self.answers.wait()
+        return taken
+
+
+async def sharing(
+    make: Make, client: redis.asyncio.Redis, source: Growing
+) -> tuple[ClusterCollector, ClusterCollector]:
+    """Return the leader of two clusters, and a collector that leads none yet."""
+    await client.set(lease_key("alpha"), "one|1")
+    one, two = (
+        make(source, name, Division(client, name, lambda: ("alpha", "east")))
+        for name in ("one", "two")
+    )
+    await sweep(one, source, 30)
+    assert one.figures.leading == 1
+    await two.sweep_all()
+    assert two.figures.leading == 0
+    return one, two
+
+
+async def test_a_lead_that_is_given_up_goes_on_elsewhere_with_nothing_lost(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    source = Growing()
+    one, two = await sharing(make, client, source)
+    live_state().watch("east", "g", source.at_ms / 1000)
+    source.at_ms += 1_000
+    await one.sweep_watched()
+    source.holds["h0@m"], source.holds["h5@e"] = (), QUEUES[:1]
+    await sweep(one, source, 10)
+    assert one.figures.leading == 0
+    before, listed = shown(), overview()
+    await one.sweep_all()
+    assert await client.get(lease_key("east")) is None, "it is meant for the other"
+    await sweep(two, source, 10)
+    after, now = shown(), overview()
+    assert (two.figures.leading, two.figures.leads) == (1, 1)
+    assert (now["run"], now["seq"]) == (listed["run"], listed["seq"] + 1)
+    assert after["run"] == before["run"]
+    assert after["seq"] > before["seq"]
+    assert after["epoch"] == before["epoch"]
+    await sweep(two, source, 20)
+    assert await OwnershipEvent.objects.acount() == 1, "confirmed by the second"
+    assert one.figures.refused + two.figures.refused == 0
+    assert one.figures.failed + two.figures.failed == 0
+    assert two.figures.leading == 1, "both have their share"
+
+
+async def test_a_lead_is_given_up_only_when_no_look_is_under_way(
+    make: Make, client: redis.asyncio.Redis
+) -> None:
+    source = Slow()
+    one, _two = await sharing(make, client, source)
+    live_state().watch("east", "g", source.at_ms / 1000 + 60)
+    source.asked.clear()
+    source.answers.clear()
+    look = asyncio.ensure_future(one.sweep_watched())
+    await source.asked.wait()
+    giving_up = asyncio.ensure_future(sweep(one, source, 10))
+
+    async def handing_on() -> bool:
+        return one._handing_on
+
+    await until_seen(handing_on, bool)
+    assert await client.get(lease_key("east")) == one.lease.token.encode()
+    source.answers.set()
+    await asyncio.gather(look, giving_up)
+    assert one.figures.refused == 0
+    assert one.figures.leading == 0
+
+
+async def test_a_lead_is_kept_while_the_database_does_not_take_what_is_known(
+    make: Make, client: redis.asyncio.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Growing()
+    one, _two = await sharing(make, client, source)
+
+    async def refuse(_now_ms: int) -> None:
+        one.keeper.database_error = "locked"
+
+    monkeypatch.setattr(one.keeper, "keep_turns", refuse)
+    await sweep(one, source, 10)
+    assert one.figures.leading == 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import floor
 from typing import Any
@@ -33,11 +34,14 @@ LESS_MS = 12_000
 
 
 @contextmanager
-def running(settings: Any) -> Iterator[CollectorService]:
-    """Run a collector of a cluster that cannot be reached."""
-    nowhere = ClusterSettings("east", ("127.0.0.1:1",))
-    settings.ROCKETSCOPE_CLUSTERS = {"east": nowhere}
-    service = CollectorService("c1@host")
+def running(
+    settings: Any, name: str = "c1@host", clusters: Sequence[str] = ("east",)
+) -> Iterator[CollectorService]:
+    """Run a collector of clusters that cannot be reached."""
+    settings.ROCKETSCOPE_CLUSTERS = {
+        each: ClusterSettings(each, ("127.0.0.1:1",)) for each in clusters
+    }
+    service = CollectorService(name)
     service.start()
     try:
         yield service
@@ -168,3 +172,38 @@ def test_a_cluster_that_does_not_close_costs_the_others_nothing(
 
         assert async_to_sync(until_seen)(look, lambda token: token is not None)
         assert set(service._collected) == {"west"}
+
+
+FOUR = ("east", "north", "south", "west")
+
+
+def wait_for_shares(*sweeping: CollectorService, **shares: int) -> None:
+    """Have everything swept until each collector leads so many of four clusters."""
+
+    async def look() -> Counter[str]:
+        for each in sweeping:
+            each._thread.call_soon(each._sweep_all, 0, 0)
+        tokens = (leader(each) for each in FOUR)
+        return Counter(each.decode().partition("@")[0] for each in tokens if each)
+
+    async_to_sync(until_seen)(look, lambda found: found == Counter(shares))
+
+
+def test_two_divide_the_clusters_and_each_takes_over_all(
+    valkey: Valkey, settings: Any
+) -> None:
+    with running(settings, "c1@host", FOUR) as one:
+        wait_for_shares(one, c1=4)
+        with running(settings, "c2@host", FOUR) as two:
+            wait_for_shares(one, two, c1=2, c2=2)
+        wait_for_shares(one, c1=4)
+        with running(settings, "c2@host", FOUR) as two:
+            wait_for_shares(one, two, c1=2, c2=2)
+            assert one._renewals is not None
+            with standing_still(one):  # as a killed one, which renews nothing
+                one._renewals.stop()
+                for each in FOUR:
+                    if (leader(each) or b"").startswith(b"c1"):
+                        live_state().client.pexpire(lease_key(each), 100)
+                wait_for_shares(two, c2=4)
+            wait_for_shares(one, two, c1=2, c2=2)

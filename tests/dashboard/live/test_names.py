@@ -7,6 +7,7 @@ import pytest
 from dashboard.live.names import (
     allocation_channel,
     allocation_key,
+    collectors_key,
     fence_key,
     gone_key,
     group_key,
@@ -47,5 +48,6 @@ def test_cache_keys_are_prefixed_and_distinct() -> None:
         allocation_channel,
     )
     keys = {make("east") for make in makers} | {group_key("east", "g")}
-    assert len(keys) == len(makers) + 1
+    keys.add(collectors_key())
+    assert len(keys) == len(makers) + 2
     assert all(key.startswith("rs:") for key in keys)
