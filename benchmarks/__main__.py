@@ -31,6 +31,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RUNS: Final[dict[str, list[str]]] = {
     "startup": ["--times", "1", "--report"],
     "collecting": [],
+    "dividing": [],
     "watching": [],
     "sockets": [],
     "group_page": [],

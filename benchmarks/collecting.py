@@ -7,7 +7,8 @@ a real Valkey, a real database (SQLite) and a real lake. Each cluster has `--top
 topics of `--queues` queues; each group consumes two of them. It prints the first sweep,
 then the median of `--sweeps` sweeps while a tenth of the topics and groups moves
 between sweeps, then while nothing moves; the time goes on by ten seconds between them.
-With several clusters all are swept at the same time, as in the collector's worker.
+With several clusters all are swept at the same time, as in the collector's worker, and
+no stages are told.
 
 "wall" is the clock, "cpu" this process's own time with all its threads; a sweep every
 ten seconds takes a tenth of it of one core. The stages are told by processor time:
@@ -34,8 +35,6 @@ import os
 import pstats
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -45,11 +44,10 @@ from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from random import Random
-from typing import IO, Any, Final
-
-import orjson
+from typing import Any, Final
 
 from benchmarks.goals import Goal
+from benchmarks.stand_in import StandIn
 from benchmarks.usage import PAGE
 from tests.support.valkey import Valkey
 
@@ -128,13 +126,12 @@ class Sweep:
     stages: dict[str, float]
 
 
-def watch_stages() -> Stages:
+def watch_stages(stages: Stages) -> None:
     """Have the stages of all sweeps counted from now on."""
     from dashboard.collector import keeping, lead
     from dashboard.gateway import connections
     from rmqcore.admin import snapshot, sweep
 
-    stages = Stages()
     stages.around(connections.ClusterConnection, "snapshot", "asked")
     stages.around(sweep, "decode_offset_tables", "decoded")
     stages.around(sweep, "decode_topic_listing", "decoded")
@@ -147,44 +144,6 @@ def watch_stages() -> Stages:
     stages.around(lead.Lead, "take_samples", "kept")
     stages.around(keeping.Keeper, "keep", "kept")
     stages.around(lead.Lead, "publish_memory", "left")
-    return stages
-
-
-class StandIn:
-    """The process that answers for the brokers."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        given = ("clusters", "groups", "topics", "queues", "members")
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "benchmarks.stand_in"),
-                *(f"--{name}={getattr(options, name)}" for name in given),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.addresses: list[str] = orjson.loads(self._line())
-
-    def move(self, parts: int) -> None:
-        """Let one of so many parts move, and wait until it has."""
-        told = self._pipe(self._process.stdin)
-        told.write(f"move {parts}\n")
-        told.flush()
-        self._line()
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.wait()
-
-    def _line(self) -> str:
-        return self._pipe(self._process.stdout).readline()
-
-    @staticmethod
-    def _pipe(pipe: IO[str] | None) -> IO[str]:
-        assert pipe is not None
-        return pipe
 
 
 class NoLayer:
@@ -230,8 +189,16 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
     from dashboard.collector.lease import Renewals
     from dashboard.live.state import make_async_client
 
-    stand_in = StandIn(options)
-    clock, stages = Time(), watch_stages()
+    stand_in = StandIn(
+        clusters=options.clusters,
+        groups=options.groups,
+        topics=options.topics,
+        queues=options.queues,
+        members=options.members,
+    )
+    clock, stages = Time(), Stages()
+    if options.clusters == 1:  # those of several would be counted for each other
+        watch_stages(stages)
     client = make_async_client(valkey.url)
     made = collectors(stand_in.addresses, client, clock, lake)
     leases = [collector.lease for collector, _ in made]
@@ -319,9 +286,10 @@ def show(what: str, sweeps: list[Sweep]) -> tuple[float, float]:
     shares = {
         name: statistics.median(each.stages[name] for each in sweeps) for name in names
     }
-    rest = cpu - sum(shares.values())
-    told = [f"{name} {spent:.2f}" for name, spent in shares.items()]
-    print(f"{'':14} {', '.join(told)}, rest {rest:.2f}", flush=True)
+    if shares:
+        shares["rest"] = cpu - sum(shares.values())
+        told = [f"{name} {spent:.2f}" for name, spent in shares.items()]
+        print(f"{'':14} {', '.join(told)}", flush=True)
     return wall, cpu
 
 

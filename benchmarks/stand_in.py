@@ -17,9 +17,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import struct
+import subprocess
 import sys
 from functools import partial
-from typing import Final
+from typing import IO, Final
 
 import orjson
 
@@ -266,6 +267,42 @@ class Peer(asyncio.Protocol):
         )
         total = 4 + len(header) + len(body)
         return _LENGTHS.pack(total, len(header)), header, body
+
+
+class StandIn:
+    """The handle of a process of this module; `shape` holds its options."""
+
+    def __init__(self, **shape: int) -> None:
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", __spec__.name),
+                *(f"--{name}={value}" for name, value in shape.items()),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addresses: list[str] = orjson.loads(self._line())
+
+    def move(self, parts: int) -> None:
+        """Let one of so many parts move, and wait until it has."""
+        told = self._pipe(self._process.stdin)
+        told.write(f"move {parts}\n")
+        told.flush()
+        self._line()
+
+    def end(self) -> None:
+        """End the process."""
+        with self._process:  # which closes the pipes and waits
+            self._process.kill()
+
+    def _line(self) -> str:
+        return self._pipe(self._process.stdout).readline()
+
+    @staticmethod
+    def _pipe(pipe: IO[str] | None) -> IO[str]:
+        assert pipe is not None
+        return pipe
 
 
 async def serve(options: argparse.Namespace) -> None:
