@@ -21,7 +21,7 @@ import signal
 import statistics
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -50,7 +50,7 @@ class Watched:
 
     def begin(self) -> None:
         """Forget what was seen of sweeps and waits."""
-        self.longest_s: Counter[str] = Counter()
+        self.longest_s: dict[str, float] = defaultdict(float)
         """For how long each cluster had no new list, at most."""
         self.sweeps_ms: dict[tuple[str, str, int], int] = {}
         """What each sweep took, by worker, cluster and number."""
