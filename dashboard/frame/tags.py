@@ -6,16 +6,18 @@ returns the dash itself when given None.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from dashboard.models import Alert
@@ -46,6 +48,24 @@ def _icon(name: str, extra: str, _static_url: str) -> SafeString:
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"/></svg>',
         *(extra, static("img/icons.svg"), name),
     )
+
+
+@register.simple_tag
+def part(template: str, **values: Hashable) -> SafeString:
+    """Draw a template from these values alone, once in each language for the same.
+
+    It sees neither the request nor the page's context, so what it shows of the reader's
+    rights is among the values. It must not show times, which depend on the zone.
+    """
+    return _part(template, get_language(), settings.STATIC_URL, **values)
+
+
+@lru_cache(maxsize=512, typed=True)  # what is safe is not escaped
+def _part(
+    template: str, _language: str | None, _static_url: str, **values: Hashable
+) -> SafeString:
+    """Draw a part, of 2 kB at most as templates are now."""
+    return render_to_string(template, values)
 
 
 @register.simple_tag
@@ -240,6 +260,12 @@ def in_group(place: str | None) -> bool:
 def begins(place: str | None, start: str) -> bool:
     """Tell whether the address's name begins with that of a part of the site."""
     return place is not None and place.startswith(start)
+
+
+@register.filter
+def listed_groups(overview: Mapping[str, Any] | None) -> int | None:
+    """Count the groups of an overview; None without one."""
+    return len(overview["groups"]) if overview else None
 
 
 @register.filter
