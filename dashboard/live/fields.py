@@ -36,13 +36,21 @@ class Fields:
     """Columns by the name of their field.
 
     None in one of `optional`, which are all coded, says that a row lacks the field.
+    Fields of few values that are often asked for, each with some others, are named
+    `together`: then the rows are looked through once for all of these questions.
     """
 
     def __init__(
-        self, columns: Mapping[str, Column], optional: frozenset[str] = frozenset()
+        self,
+        columns: Mapping[str, Column],
+        optional: frozenset[str] = frozenset(),
+        together: Sequence[str] = (),
     ) -> None:
         self._columns = columns
         self._optional = optional
+        self._together = tuple(
+            name for name in together if isinstance(columns.get(name), dict)
+        )
         self._places: dict[tuple[str, ...], dict[tuple[int, ...], list[int]]] = {}
 
     def have(self, reads: Sequence[str]) -> bool:
@@ -67,8 +75,14 @@ class Fields:
         if self._codes(reads) is None:
             return self.each(function, reads)
         if len(reads) == 1:
-            values = cast("Coded", self._columns[reads[0]])["values"]
-            return [function(self._row(reads, (code,))) for code in range(len(values))]
+            # As `_row` does; there may be thousands of topics.
+            (name,) = reads
+            values = cast("Coded", self._columns[name])["values"]
+            lacks = name in self._optional
+            return [
+                function({} if lacks and value is None else {name: value})
+                for value in values
+            ]
         return [function(self._row(reads, key)) for key in self._combinations(reads)]
 
     def texts(self, reads: Sequence[str], between: str) -> list[str]:
@@ -103,13 +117,25 @@ class Fields:
     def _combinations(
         self, reads: Sequence[str]
     ) -> Mapping[tuple[int, ...], Sequence[int]]:
-        """Return which rows have each combination of coded fields."""
-        found = self._places.get(tuple(reads))
+        """Return which rows have each combination of coded fields, in no order."""
+        wanted = tuple(reads)
+        found = self._places.get(wanted)
         if found is None:
-            found = {}
-            for at, key in enumerate(zip(*(self._codes(reads) or ()), strict=True)):
-                found.setdefault(key, []).append(at)
-            self._places[tuple(reads)] = found
+            if wanted != self._together and set(wanted) <= set(self._together):
+                found = self._merged(wanted)
+            else:
+                found = {}
+                for at, key in enumerate(zip(*(self._codes(reads) or ()), strict=True)):
+                    found.setdefault(key, []).append(at)
+            self._places[wanted] = found
+        return found
+
+    def _merged(self, reads: tuple[str, ...]) -> dict[tuple[int, ...], list[int]]:
+        """Return the combinations of some of the fields that are asked for together."""
+        places = [self._together.index(name) for name in reads]
+        found: dict[tuple[int, ...], list[int]] = {}
+        for codes, rows in self._combinations(self._together).items():
+            found.setdefault(tuple(codes[at] for at in places), []).extend(rows)
         return found
 
     def _rows(self, reads: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,8 @@ CODED: Final = (
 """Fields of which many rows have the same value."""
 OPTIONAL: Final = frozenset({"complete", "brokers", "versions"})
 """Fields that a row of an older version may not have."""
+TOGETHER: Final = ("kind", "lag_partial", "complete", "status")
+"""Fields by which every list is counted and put in order."""
 
 STATUS: Final = ("level", "word")
 STRATEGY: Final = ("name", "source")
@@ -128,7 +130,7 @@ class OverviewRows(Sequence[OverviewRow]):
     """The rows of an encoded overview, each parsed when it is first asked for."""
 
     def __init__(self, text: bytes, stored: OverviewColumns) -> None:
-        self.fields = Fields(stored["columns"], OPTIONAL)
+        self.fields = Fields(stored["columns"], OPTIONAL, TOGETHER)
         self._text = text
         self._starts = stored["starts"]
         self._rows: dict[int, OverviewRow] = {}

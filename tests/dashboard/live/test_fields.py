@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.live.fields import Fields, coded
+import pytest
 
-FIELDS = Fields(
-    {
-        "name": ["a", "b", "c", "d"],
-        "level": coded(["ok", "crit", "ok", "ok"]),
-        "whole": coded([True, None, False, True]),
-    },
-    frozenset({"whole"}),
-)
+from dashboard.live.fields import Column, Fields, coded
+
+COLUMNS: dict[str, Column] = {
+    "name": ["a", "b", "c", "d"],
+    "level": coded(["ok", "crit", "ok", "ok"]),
+    "whole": coded([True, None, False, True]),
+}
+FIELDS = Fields(COLUMNS, frozenset({"whole"}))
 
 
 def test_a_value_is_stored_once_and_each_row_has_its_place() -> None:
@@ -50,9 +50,15 @@ def test_it_is_called_once_for_each_combination_of_coded_fields() -> None:
     assert FIELDS.different(dict, ("name",)) == FIELDS.each(dict, ("name",))
 
 
-def test_rows_are_found_and_sorted_as_if_each_were_looked_at() -> None:
+@pytest.mark.parametrize(
+    "together", [(), ("level", "whole"), ("whole", "level"), ("name", "whole", "lag")]
+)
+def test_rows_are_found_and_sorted_as_if_each_were_looked_at(
+    together: tuple[str, ...],
+) -> None:
+    fields = Fields(COLUMNS, frozenset({"whole"}), together)
     for reads in ("level", "whole"), ("whole",), ("name", "level"):
-        rows = FIELDS.each(dict, reads)
+        rows = fields.each(dict, reads)
         for field in reads:
             for value in "ok", "b", True, None:
 
@@ -62,9 +68,9 @@ def test_rows_are_found_and_sorted_as_if_each_were_looked_at() -> None:
                     return row.get(field) == value
 
                 expected = [at for at, row in enumerate(rows) if has(row)]
-                assert sorted(FIELDS.where(has, reads)) == expected
+                assert sorted(fields.where(has, reads)) == expected
         order = sorted(range(len(rows)), key=lambda at: str(rows[at]))
-        assert FIELDS.sorted_by(str, reads) == order
+        assert fields.sorted_by(str, reads) == order
 
 
 def test_only_what_is_stored_can_be_read() -> None:
