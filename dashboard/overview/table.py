@@ -88,7 +88,7 @@ def groups_table(
             )
         ],
         hidden=[Chip("offline", _("Offline"), is_resting, reads=("kind", "status"))],
-        only=[Chip("mine", _("My groups"), is_mine, reads=("group",))] if mine else [],
+        only=[_mine(is_mine, frozenset(mine))] if mine else [],
         facets=[
             _teams(owner, owners),
             Facet("kind", _("Kind"), lambda row: [kind(row["kind"])], reads=("kind",)),
@@ -112,6 +112,12 @@ def groups_table(
         css=lambda row: "striped" if row["status"]["word"] == "unknown" else "",
         segment_name="level",
     )
+
+
+def _mine(
+    test: Callable[[OverviewRow], bool], mine: frozenset[int]
+) -> Chip[OverviewRow]:
+    return Chip("mine", _("My groups"), test, reads=("group",), readers=mine)
 
 
 def doubt(row: OverviewRow) -> int:

@@ -8,7 +8,7 @@ readers whose tables say the same of a row: the same language, time zone and own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
@@ -39,7 +39,7 @@ class Index(Generic[Row]):
         self._whole = WholeRows(rows)
         self.everywhere = frozenset(range(len(rows)))
         self.table = table
-        self._known: dict[tuple[str, str], Any] = {}
+        self._known: dict[tuple[str, Hashable], Any] = {}
         self._drawn: dict[tuple[int, str], str] = {}
 
     def anew(self) -> Index[Row]:
@@ -68,7 +68,7 @@ class Index(Generic[Row]):
         def find() -> frozenset[int]:
             return frozenset(self._of(chip.reads).where(chip.test, chip.reads))
 
-        return self._kept("chip", chip.key, find)
+        return self._kept("chip", (chip.key, chip.readers), find)
 
     def of_facet(self, facet: Facet[Row]) -> Mapping[str, set[int]]:
         """Return each value of a facet, with the places of the rows that have it."""
@@ -129,7 +129,7 @@ class Index(Generic[Row]):
         """Return the columns if they have all that a function reads, else the rows."""
         return self.fields if self.fields and self.fields.have(reads) else self._whole
 
-    def _kept(self, what: str, key: str, find: Callable[[], Value]) -> Value:
+    def _kept(self, what: str, key: Hashable, find: Callable[[], Value]) -> Value:
         try:
             return self._known[what, key]  # type: ignore[no-any-return]
         except KeyError:

@@ -118,12 +118,12 @@ def page_of(
         if picked := query.facets.get(facet.key):
             matching = _picked(index, facet, matching, picked)
     only = [
-        Counted(chip, len(_passing(index, chip, matching)), chip.key in query.only)
+        Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.only)
         for chip in table.only
     ]
     for each in only:
         if each.on:
-            matching = _passing(index, each.chip, matching)
+            matching &= index.of_chip(each.chip)
     hidden = [
         Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.unhidden)
         for chip in table.hidden
@@ -166,13 +166,6 @@ def page_of(
         pages=pages,
         first=start + 1 if places else 0,
     )
-
-
-def _passing(
-    index: Index[Row], chip: Chip[Row], places: frozenset[int]
-) -> frozenset[int]:
-    """Return the places of rows that pass a reader's own chip, which is not kept."""
-    return index.anew().of_chip(chip) & places
 
 
 def _in_order(index: Index[Row], places: frozenset[int], sort: str) -> Sequence[int]:

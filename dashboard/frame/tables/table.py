@@ -7,7 +7,7 @@ is unknown: it sorts last in either direction, and `unknown` says why it is None
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -66,7 +66,8 @@ class Column(Generic[Row]):
 class Chip(Generic[Row]):
     """A part of the rows with a name, which can be picked (or hidden) by one click.
 
-    `test` reads no other fields of a row than `reads`, if they are named.
+    `test` reads no other fields of a row than `reads`, if they are named. Where it says
+    different things to different readers, it says the same to all with these `readers`.
     """
 
     key: str
@@ -74,6 +75,7 @@ class Chip(Generic[Row]):
     test: Callable[[Row], bool]
     icon: str = ""
     reads: Sequence[str] = ()
+    readers: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,13 @@ def test_a_kept_index_does_not_look_at_rows_again() -> None:
     assert len(looked) == len(FRUIT)
 
 
-def test_chips_of_one_reader_are_not_kept() -> None:
+def test_a_chip_is_kept_for_those_readers_to_whom_it_says_the_same() -> None:
     kept = Index(TABLE, FRUIT)
 
     def names(*mine: str) -> list[str]:
-        chip: Chip[Fruit] = Chip("mine", "Mine", lambda row: row.name in mine)
+        chip: Chip[Fruit] = Chip(
+            "mine", "Mine", lambda row: row.name in mine, readers=mine
+        )
         table: Table[Fruit] = replace(TABLE, only=[chip])
         page = page_of(
             table, FRUIT, TableQuery(only=("mine",), unhidden=("rotten",)), kept
