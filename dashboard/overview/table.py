@@ -145,12 +145,17 @@ def _versions(row: OverviewRow) -> list[str]:
 
 
 def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
+    # Most rows of a page have one of a few states.
+    state = cache(_state)
+
     return [
         Column(
             "state",
             _("State"),
             lambda row: word("status", row["status"]["word"]),
-            _state,
+            lambda row: _with_age(
+                state(row["status"]["level"], row["status"]["word"]), row
+            ),
             css="beside",
             narrow=True,
             flash=True,
@@ -208,8 +213,8 @@ def _named(owner: Owner | None) -> list[str]:
 def _who_answers(
     owner: Callable[[OverviewRow], Owner | None], *, shown: bool
 ) -> Sequence[Column[OverviewRow]]:
-    def team(row: OverviewRow) -> str:
-        found = owner(row)
+    @cache
+    def team(found: Owner | None) -> str:
         if found is None:
             return ""
         return format_html(
@@ -226,7 +231,7 @@ def _who_answers(
             "team",
             _("Team"),
             lambda row: found.team if (found := owner(row)) else None,
-            team,
+            lambda row: team(owner(row)),
             css="cut",
             shown=shown,
             unknown=lambda row: _("No team owns this group"),
@@ -343,15 +348,16 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
     ]
 
 
-def _state(row: OverviewRow) -> SafeString:
-    status = row["status"]
-    icon = tags.icon(tags.state_icon(status["level"], status["word"]))
-    held = row.get("as_of")
+def _state(level: str, name: str) -> SafeString:
+    icon = tags.icon(tags.state_icon(level, name))
     return format_html(
-        '<span class="state {}">{}{}</span>{}',
-        *(status["level"], icon, word("status", status["word"])),
-        "" if held is None else tags.as_of(held),
+        '<span class="state {}">{}{}</span>', level, icon, word("status", name)
     )
+
+
+def _with_age(drawn: SafeString, row: OverviewRow) -> SafeString:
+    held = row.get("as_of")
+    return drawn if held is None else drawn + tags.as_of(held)
 
 
 def _topics(row: OverviewRow) -> SafeString:
