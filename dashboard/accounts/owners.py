@@ -115,7 +115,7 @@ def owners(cluster: str) -> Owners:
 
 def teams_of(user: User) -> frozenset[int]:
     """Return the keys of the teams that a user is in, by one query."""
-    return frozenset(user.teams.values_list("pk", flat=True))
+    return frozenset(user.teams.order_by().values_list("pk", flat=True))
 
 
 def note_on(cluster: str, group: str) -> str:

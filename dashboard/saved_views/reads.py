@@ -21,8 +21,10 @@ MOST_PARAMETERS: Final = 100
 class Offered:
     """A view in the menu of a table; `here` says that the page shows it now."""
 
-    view: SavedView
+    name: str
     query: str
+    shared: bool
+    owner: str
     mine: bool
     here: bool
 
@@ -52,8 +54,10 @@ def offered(user: User, path: str, query: str) -> Sequence[Offered]:
         now = canonical(query)
     except ValueError:
         now = "?"
+    # Every list asks for them, so only for what the menu shows.
+    rows = views.values_list("name", "query", "shared", "owner__username", "owner_id")
     found = [
-        Offered(view, f"?{view.query}", view.owner_id == user.pk, view.query == now)
-        for view in views.select_related("owner")
+        Offered(name, f"?{kept}", shared, owner, key == user.pk, kept == now)
+        for name, kept, shared, owner, key in rows
     ]
     return sorted(found, key=lambda each: not each.mine)

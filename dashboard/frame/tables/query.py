@@ -83,8 +83,7 @@ class TableQuery:
 
     def pairs(self, **changes: Any) -> list[tuple[str, str]]:
         """Return the parameters with some parts changed; defaults are left out."""
-        changed = replace(self, page=1) if "page" not in changes else self
-        changed = replace(changed, **changes)
+        changed = replace(self, **{"page": 1, **changes})
         pairs = [
             *changed.kept,
             *changed.settings.items(),
