@@ -63,7 +63,7 @@ class Fields:
         """Return what a function makes of each row, in their order."""
         codes = self._codes(reads)
         if codes is None:
-            return [function(row) for row in self._rows(reads)]
+            return list(map(function, self._rows(reads)))
         keys = list(zip(*codes, strict=True))
         made = {key: function(self._row(reads, key)) for key in dict.fromkeys(keys)}
         return [made[key] for key in keys]

@@ -90,7 +90,7 @@ def groups_table(
         hidden=[Chip("offline", _("Offline"), is_resting, reads=("kind", "status"))],
         only=[_mine(is_mine, frozenset(mine))] if mine else [],
         facets=[
-            _teams(owner, owners),
+            _teams(owners),
             Facet("kind", _("Kind"), lambda row: [kind(row["kind"])], reads=("kind",)),
             Facet("strategy", _("Strategy"), _strategies, reads=("strategy",)),
             Facet("topic", _("Topic"), lambda row: row["topics"], reads=("topics",)),
@@ -198,16 +198,16 @@ def _link(cluster: str, group: str) -> SafeString:
     )
 
 
-def _teams(
-    owner: Callable[[OverviewRow], Owner | None], owners: Owners
-) -> Facet[OverviewRow]:
+def _teams(owners: Owners) -> Facet[OverviewRow]:
     if owners.is_empty:
         return Facet("team", _("Team"), lambda row: (), reads=("kind",))
-    return Facet("team", _("Team"), lambda row: _named(owner(row)), reads=("group",))
+    of = owners.of
 
+    def team(row: OverviewRow) -> Sequence[str]:
+        found = of(row["group"])
+        return (found.team,) if found else ()
 
-def _named(owner: Owner | None) -> list[str]:
-    return [owner.team] if owner else []
+    return Facet("team", _("Team"), team, reads=("group",))
 
 
 def _who_answers(

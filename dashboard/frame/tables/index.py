@@ -121,7 +121,7 @@ class Index(Generic[Row]):
         values = self._of(column.reads).each(column.value, column.reads)
         places = self.order("")
         known = [at for at in places if values[at] is not None]
-        keys = {at: _key(values[at]) for at in known}
+        keys = [natural(each) if isinstance(each, str) else each for each in values]
         known.sort(key=keys.__getitem__, reverse=sort.startswith("-"))
         return known + [at for at in places if values[at] is None]
 
@@ -134,7 +134,3 @@ class Index(Generic[Row]):
             return self._known[what, key]  # type: ignore[no-any-return]
         except KeyError:
             return self._known.setdefault((what, key), find())  # type: ignore[no-any-return]
-
-
-def _key(value: Any) -> Any:
-    return natural(value) if isinstance(value, str) else value

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dashboard.frame.tables import Chip, Column, Facet, Table, TableQuery, page_of
 from dashboard.frame.tables.paging import MOST_LISTED
@@ -90,6 +93,17 @@ def test_a_column_sorts_both_ways_and_unknown_stands_last() -> None:
 def test_numbers_in_names_sort_as_numbers() -> None:
     assert names(sort="-name", unhidden=WITH_ROTTEN)[:2] == ["pear 10", "pear 2"]
     assert natural("G2") < natural("g10") < natural("ga")
+
+
+def _parts(text: str) -> list[str | int]:
+    parts: list[str | int] = list(re.split(r"(\d{1,18})", text.casefold()))
+    parts[1::2] = map(int, parts[1::2])
+    return parts
+
+
+@given(st.lists(st.text("aB-_.0123456789 \U0001d7d8é%"), min_size=2))
+def test_texts_sort_by_their_parts_in_turn(texts: list[str]) -> None:
+    assert sorted(texts, key=natural) == sorted(texts, key=_parts)
 
 
 def test_text_segments_and_facets_narrow_the_rows() -> None:
