@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 
 from dashboard.live.broker_documents import ClientGroup, ClientRow, ClientsDocument
+from dashboard.live.encoding import encode_to_keep
 from rmqcore.model.snapshot import GroupSnapshot, MemberSnapshot
 
 from .group_document import Sight
@@ -79,7 +80,7 @@ class ClientRows:
         if last is not None and last.state == state and _same(seen, last.rows):
             last.members, last.owned = group.members, owned
             return
-        text = orjson.Fragment(orjson.dumps(_group(sight, list(seen.values()))))
+        text = orjson.Fragment(encode_to_keep(_group(sight, list(seen.values()))))
         self._parts[group.name] = _Part(group.members, owned, state, seen, text)
         self._changed = True
 

@@ -31,6 +31,7 @@ import orjson
 import redis.asyncio
 
 from dashboard.findings.memory.trail import Moment
+from dashboard.live.encoding import encode_to_keep
 from dashboard.live.names import memory_key, moments_key
 from rmqcore.model.columns import QueueKey
 
@@ -107,7 +108,7 @@ def encode_at_rest(memory: Mapping[str, Any], *, online: bool) -> orjson.Fragmen
 
     The times of its last look are those of the sweep; `online` if it has members.
     """
-    return orjson.Fragment(orjson.dumps({**memory, RESTS: online}))
+    return orjson.Fragment(encode_to_keep({**memory, RESTS: online}))
 
 
 def encode_memory(

@@ -17,6 +17,7 @@ import orjson
 
 from .decoding import read_object
 from .documents import Overview, OverviewRow
+from .encoding import encode_to_keep
 from .fields import Coded, Column, Fields, WholeRows, coded
 
 PLAIN: Final = (
@@ -93,7 +94,7 @@ class OverviewEncoder:
         kept = self._kept.get(row["group"])
         if kept is not None and kept.row is row:
             return kept
-        return _Encoded(row, orjson.dumps(row), _cells(row))
+        return _Encoded(row, encode_to_keep(row), _cells(row))
 
 
 def _cells(row: OverviewRow) -> tuple[Any, ...]:
