@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 from django.db import DatabaseError
 
 from analytics import contracts as c
+from analytics.lake.naming import MINUTE_MS
 from analytics.lake.writer import MAX_PENDING_ROWS, LandingWriter
 from dashboard.fleet.strategies import simulated_options
 from dashboard.gateway.database_thread import DatabaseThread
@@ -69,6 +70,9 @@ class Keeper:
         self._ends: deque[tuple[str, Epoch]] = deque()
         self._brokers: dict[str, KnownBroker] = {}
         self._row_ms = 0
+        self._rows: dict[int, dict[str, list[Any]]] = {}
+        """Columns of epochs for the lake by their minute, added to it together: a table
+        for each of thousands of epochs takes far more memory than its row."""
         self._closed = False
         self._thread = DatabaseThread(f"keeper-{cluster}")
 
@@ -229,9 +233,15 @@ class Keeper:
         The newest row counts; sweeps overlap, and one may have two rows of an epoch.
         """
         self._row_ms = max(now_ms, self._row_ms + 1)
-        self._epochs.append(epoch_columns(self._cluster, group, epoch, self._row_ms))
+        row = epoch_columns(self._cluster, group, epoch, self._row_ms)
+        minute = self._rows.setdefault(self._row_ms // MINUTE_MS, {})
+        for name, values in row.items():
+            minute.setdefault(name, []).extend(values)
 
     def _flush(self, now_ms: int, *, force: bool = False) -> None:
+        rows, self._rows = self._rows, {}
+        for columns in rows.values():
+            self._epochs.append(columns)
         errors: list[str] = []
         dropped = 0
         for writer in (self._samples, self._epochs):

@@ -83,6 +83,21 @@ async def test_epochs_go_to_the_database_and_samples_to_the_lake(
     assert len(epoch["queues"]) == 2
 
 
+async def test_epochs_of_one_sweep_lie_in_the_files_of_their_minutes(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    minute_ms = 60_000
+    almost_over = NOW // minute_ms * minute_ms + minute_ms - 1
+    for name in ("first", "second", "third"):
+        keeper.add_turn(name, turn("c1"))
+    await keeper.keep(None, almost_over)
+    assert keeper.pending_rows == 3
+    await keeper.close(almost_over)
+    files = sorted((tmp_path / "lake").rglob("*.parquet"))
+    found = [parquet.read_table(path)["group"].to_pylist() for path in files]
+    assert found == [["first"], ["second", "third"]]
+
+
 async def test_what_the_database_refuses_comes_again(
     keeper: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
