@@ -8,7 +8,6 @@ from the sweeps of the last five minutes.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -29,8 +28,9 @@ class QueueTrends:
 
     def __init__(self) -> None:
         self._keys: tuple[QueueKey, ...] = ()
-        self._at: deque[int] = deque(maxlen=POINTS)
-        self._lags: deque[Column] = deque(maxlen=POINTS)
+        # Lists: a deque takes 760 bytes, however few points it holds.
+        self._at: list[int] = []
+        self._lags: list[Column] = []
         self._made: tuple[int, QueueTrend] | None = None
         """The number of points left out as too old, and the document of the rest."""
 
@@ -43,8 +43,7 @@ class QueueTrends:
         if shown is not None:
             trends._keys = tuple(_key(text) for text in shown["lag"])
             for at, *lags in zip(shown["at"], *shown["lag"].values(), strict=True):
-                trends._at.append(at)
-                trends._lags.append(_column(lags))
+                trends._keep(at, _column(lags))
         for at, table in moments:
             trends.add(at, table)
         return trends
@@ -56,9 +55,14 @@ class QueueTrends:
         if table.keys != self._keys:
             self._turn(table.keys)
         same = bool(self._lags) and self._lags[-1] == table.lag
-        self._lags.append(self._lags[-1] if same else table.lag)
-        self._at.append(at_ms)
+        self._keep(at_ms, self._lags[-1] if same else table.lag)
         self._made = None
+
+    def _keep(self, at_ms: int, lag: Column) -> None:
+        """Add a point; the oldest beyond the limit goes."""
+        self._at.append(at_ms)
+        self._lags.append(lag)
+        del self._at[:-POINTS], self._lags[:-POINTS]
 
     def document(self, now_ms: int) -> QueueTrend | None:
         """Return the points of the last 15 minutes; None without any."""
@@ -74,7 +78,7 @@ class QueueTrends:
         kept = [list(column) for column in self._lags][first:]
         rows = zip(*kept, strict=True)
         return {
-            "at": list(self._at)[first:],
+            "at": self._at[first:],
             "lag": {
                 f"{topic}|{broker}|{number}": list(row)
                 for (topic, broker, number), row in zip(self._keys, rows, strict=True)
@@ -84,16 +88,12 @@ class QueueTrends:
     def _turn(self, keys: tuple[QueueKey, ...]) -> None:
         """Bring earlier points into the order of other queues."""
         place: Mapping[QueueKey, int] = {key: n for n, key in enumerate(self._keys)}
-        self._lags = deque(
-            (
-                _column(
-                    None if (row := place.get(key)) is None else column[row]
-                    for key in keys
-                )
-                for column in self._lags
-            ),
-            maxlen=POINTS,
-        )
+        self._lags = [
+            _column(
+                None if (row := place.get(key)) is None else column[row] for key in keys
+            )
+            for column in self._lags
+        ]
         self._keys = keys
 
 

@@ -12,7 +12,6 @@ each sweep, and costs no loop.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -111,7 +110,7 @@ class TopicTraffic:
         """Begin with what the previous leader has left, if anything."""
         self.trend = trend or HourTrend()
         self.quiet_since = quiet_since
-        self._marks: deque[Mark] = deque(() if before is None else (before,))
+        self._marks: list[Mark] = [] if before is None else [before]
         self._hot_since: dict[QueueKey, int] = {}
 
     def add(self, mark: Mark) -> None:
@@ -122,7 +121,7 @@ class TopicTraffic:
             marks.pop()
         marks.append(mark)
         while mark.at_ms - marks[0].at_ms > SHARE_MS + SLACK_MS:
-            marks.popleft()
+            del marks[0]
 
     def flow(self, within_ms: int) -> Flow | None:
         """Return what came since the oldest comparable mark of that time."""

@@ -8,7 +8,6 @@ answer leaves rows unknown: such rows have no course in that window.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -125,7 +124,8 @@ class TrailKeeper:
 
     def __init__(self, earlier: Iterable[Moment] = ()) -> None:
         """Begin with the moments that another collector saw, oldest first."""
-        self._moments: deque[Moment] = deque(earlier)
+        # A list: a deque takes 760 bytes, however few moments it holds.
+        self._moments: list[Moment] = list(earlier)
 
     @property
     def retries_rest(self) -> bool:
@@ -149,7 +149,7 @@ class TrailKeeper:
             moments.pop()
         moments.append(moment)
         while moment.at_ms - moments[0].at_ms > KEPT_MS:
-            moments.popleft()
+            del moments[0]
 
 
 def _knows(table: QueueTable, rows: Sequence[int]) -> bool:
