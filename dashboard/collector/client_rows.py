@@ -33,8 +33,19 @@ class _Part:
     members: tuple[MemberSnapshot, ...]
     owned: Mapping[str, int]
     state: tuple[Any, ...]
-    rows: dict[ClientKey, ClientRow]
-    text: orjson.Fragment
+    text: bytes
+    """Its `ClientGroup`: rows are kept in this form alone, as few change."""
+
+    def rows(self) -> dict[ClientKey, ClientRow]:
+        """Return the rows as they were made last."""
+        group: ClientGroup = orjson.loads(self.text)
+        for row in group["members"]:
+            if row["subscriptions"] is not None:
+                # Pairs became lists; new rows are compared with these.
+                row["subscriptions"] = [
+                    (topic, by) for topic, by in row["subscriptions"]
+                ]
+        return {_key(row): row for row in group["members"]}
 
 
 class ClientRows:
@@ -66,7 +77,8 @@ class ClientRows:
             group.kind,
             group.subscriptions,
             sight.ownership.reason,
-            frozenset(sight.hosted),
+            # Not a set: an empty one takes 216 bytes.
+            tuple(sorted(sight.hosted)),
         )
         if (
             last is not None
@@ -75,18 +87,20 @@ class ClientRows:
             and last.state == state
         ):
             return
-        before = last.rows if last else self._earlier.pop(group.name, {})
+        before = last.rows() if last else self._earlier.pop(group.name, {})
         seen = _rows(sight, owned, before)
-        if last is not None and last.state == state and _same(seen, last.rows):
+        if last is not None and last.state == state and _same(seen, before):
             last.members, last.owned = group.members, owned
             return
-        text = orjson.Fragment(encode_to_keep(_group(sight, list(seen.values()))))
-        self._parts[group.name] = _Part(group.members, owned, state, seen, text)
+        text = encode_to_keep(_group(sight, list(seen.values())))
+        self._parts[group.name] = _Part(group.members, owned, state, text)
         self._changed = True
 
     def client_ids(self) -> set[str]:
         """Return the ids of all clients, each once."""
-        return {client for part in self._parts.values() for client, _ in part.rows}
+        return {
+            member.client_id for part in self._parts.values() for member in part.members
+        }
 
     def keep(self, names: Iterable[str]) -> None:
         """Forget the groups that are gone: all but those named."""
@@ -101,7 +115,10 @@ class ClientRows:
             {
                 "cluster": cluster,
                 "changed_at": now_ms,
-                "groups": [self._parts[name].text for name in sorted(self._parts)],
+                "groups": [
+                    orjson.Fragment(self._parts[name].text)
+                    for name in sorted(self._parts)
+                ],
             }
         )
 

@@ -310,6 +310,10 @@ class GroupWatch:
         self.sight = self._sight(look, group, needed, handovers)
         if turn is None and self._comes_to_rest(seen, self.sight):
             names = frozenset(broker.name for broker in needed)
+            whole = look.standing.whole
+            # Mostly these are all of them, and one set does for all groups.
+            if names == whole:
+                names = whole
             self._rest = _Rest(seen.group, seen.dead_letters, names)
         return Seen(self.sight, turn, tuple(handovers))
 

@@ -21,6 +21,8 @@ READ_MS: Final = 15_000
 class Unheard:
     """Watches one group's committed offsets, round after round."""
 
+    __slots__ = ("_committed", "_read_ms")
+
     def __init__(self) -> None:
         self._committed: dict[QueueKey, int] = {}
         self._read_ms: dict[QueueKey, int] = {}

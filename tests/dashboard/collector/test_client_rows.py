@@ -11,6 +11,7 @@ from dashboard.collector.client_rows import ClientRows
 from dashboard.collector.group_document import Sight
 from dashboard.collector.ownership import Ownership, RowOwners
 from rmqcore.model.snapshot import GroupKind
+from rmqcore.model.subscription import SubscriptionData
 
 from .sights import NOW, group, keys, member, sight, table
 
@@ -57,15 +58,20 @@ def test_a_document_is_written_when_something_changed_or_a_minute_passed() -> No
 
 def test_what_a_client_said_of_itself_stays_and_a_new_time_is_no_news() -> None:
     rows = ClientRows()
-    rows.take(seen(started_at_ms=NOW - 5_000, answered_at_ms=NOW, reason=None))
+    told = {
+        "started_at_ms": NOW - 5_000,
+        "subscriptions": (SubscriptionData("t", "A || B"),),
+        "reason": None,
+    }
+    rows.take(seen(**told, answered_at_ms=NOW))
     rows.written(NOW)
-    again = seen(started_at_ms=NOW - 5_000, answered_at_ms=NOW + 9_000, reason=None)
-    rows.take(again)
+    rows.take(seen(**told, answered_at_ms=NOW + 9_000))
     assert read(rows) is None
     rows.take(seen())  # not asked this time
     rows.take(seen("other"))
     one = read(rows)["groups"][0]["members"][0]
     assert (one["started_at"], one["reported_at"]) == (NOW - 5_000, NOW)
+    assert one["subscriptions"] == [["t", "A || B"]]
 
 
 def test_two_processes_with_one_id_are_two_rows() -> None:
