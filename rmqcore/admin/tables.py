@@ -19,6 +19,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final
 
 import msgspec
@@ -144,7 +145,8 @@ def _decoded(parts: list[bytes]) -> dict[bytes, _Entry] | None:
         topic, separator, group = name.partition(_SEPARATOR)
         if not separator:
             return None
-        found[part] = topic, group, flat
+        # Each name is in many entries, and in the next table again.
+        found[part] = intern(topic), intern(group), flat
     return found
 
 

@@ -6,6 +6,7 @@ ten patches per minor and ten minors per major, so the name follows from the num
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 _V4_0_0: Final = 213
@@ -13,6 +14,7 @@ _BEYOND: Final = 612
 """The enum's last entry, HIGHER_VERSION; everything above is shown as that."""
 
 
+@lru_cache(maxsize=1024)
 def version_name(ordinal: int) -> str:
     """Return RocketMQ's name for a version, such as `V5_5_0` for 513."""
     if ordinal >= _BEYOND:

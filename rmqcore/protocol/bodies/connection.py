@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -79,7 +80,10 @@ def decode_consumer_connection(data: bytes) -> ConsumerConnection:
     body = _CONSUMERS.decode(data)
     return ConsumerConnection(
         tuple(body.connection_set),
-        {topic: item.model() for topic, item in body.subscription_table.items()},
+        {
+            intern(topic): item.model()
+            for topic, item in body.subscription_table.items()
+        },
         body.consume_type,
         body.message_model,
         body.consume_from_where,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -38,14 +39,18 @@ class WireSubscription(msgspec.Struct, rename="camel"):
     tags_set: list[str] = []
 
     def model(self) -> SubscriptionData:
-        """Return it as the model's type."""
+        """Return it as the model's type.
+
+        A topic has many subscribers, and most use one of few expressions: these texts
+        are shared.
+        """
         return SubscriptionData(
-            self.topic,
-            self.sub_string,
+            intern(self.topic),
+            intern(self.sub_string),
             frozenset(self.tags_set) if self.tags_set else _NOTHING,
             frozenset(self.code_set) if self.code_set else _NOTHING,
             self.sub_version,
-            self.expression_type,
+            intern(self.expression_type),
             self.class_filter_mode,
         )
 
