@@ -6,9 +6,15 @@ process leaves imports to each worker, after the fork, and workers end when idle
 
 from __future__ import annotations
 
-from pyspark import daemon
+import sys
 
-from analytics.transforms import rolling, tasks
+# Spark names its own archive of PySpark first. Python has to compile what it imports
+# from there, each time; the installed package is the same and has been compiled.
+sys.path[:] = [path for path in sys.path if "/pyspark/python/lib/" not in path]
+
+from pyspark import daemon  # noqa: E402
+
+from analytics.transforms import rolling, tasks  # noqa: E402
 
 __all__ = ["rolling", "tasks"]
 

@@ -35,6 +35,7 @@ import os
 import pstats
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -49,6 +50,7 @@ from typing import Any, Final
 from benchmarks.goals import Goal
 from benchmarks.stand_in import StandIn
 from benchmarks.usage import PAGE
+from dashboard.supervisor.plan import MALLOC
 from tests.support.valkey import Valkey
 
 STEP_MS: Final = 10_000
@@ -304,6 +306,10 @@ def main() -> None:
     parser.add_argument("--sweeps", type=int, default=5)
     parser.add_argument("--profile", type=int, default=0, help="lines of a profile")
     options = parser.parse_args()
+    if not MALLOC.items() <= os.environ.items():
+        # Read when a process starts; `up` starts the collector with them.
+        again = [sys.executable, "-m", "benchmarks.collecting", *sys.argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, **MALLOC})
     with tempfile.TemporaryDirectory(prefix="rocketscope-collecting-") as directory:
         folder = Path(directory)
         valkey = Valkey(folder)
