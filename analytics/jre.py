@@ -72,13 +72,10 @@ def find_java(environ: Mapping[str, str]) -> Java:
     raise JavaError(f"Spark needs Java {OLDEST} or newer. Found: {searched}")
 
 
-def real_java(environ: Mapping[str, str], shim_home: Path) -> Java:
-    """Return the Java that Spark starts with, behind a shim of an earlier start.
-
-    `shim_home` is a folder of our own, such as `var/java-shim`.
-    """
+def real_java(environ: Mapping[str, str]) -> Java:
+    """Return the Java that Spark starts with, behind a shim of an earlier start."""
     home = environ.get("JAVA_HOME")
-    if home and Path(home).resolve() == shim_home.resolve():
+    if home and _is_shim(Path(home)):
         real = environ.get(REAL_JAVA)
         behind = {"JAVA_HOME": str(Path(real).parent.parent)} if real else {}
         kept = {key: environ[key] for key in environ if key != "JAVA_HOME"}
@@ -89,9 +86,10 @@ def real_java(environ: Mapping[str, str], shim_home: Path) -> Java:
 def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, str]:
     """Return the variables with which Spark starts, and make the shim.
 
-    Python workers are told to use this interpreter, whatever `python3` on the PATH is.
+    `shim_home` is a folder of our own, such as `var/java-shim`. Python workers are
+    told to use this interpreter, whatever `python3` on the PATH is.
     """
-    java = real_java(environ, shim_home)
+    java = real_java(environ)
     make_shim(shim_home)
     return {
         "PYSPARK_PYTHON": sys.executable,
@@ -111,6 +109,15 @@ def make_shim(home: Path) -> Path:
     written.chmod(0o755)
     written.replace(script)
     return script
+
+
+def _is_shim(home: Path) -> bool:
+    """Tell whether a Java home is a shim, whoever made it: one would start itself."""
+    try:
+        with (home / "bin" / "java").open("rb") as script:
+            return REAL_JAVA.encode() in script.read(len(_SHIM))
+    except OSError:
+        return False
 
 
 def inspect_java(home: Path) -> Java | None:

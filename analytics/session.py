@@ -79,7 +79,7 @@ def start_session(settings: SessionSettings) -> SparkSession:
     shim_home = settings.work_dir.parent / "java-shim"
     settings = replace(settings, work_dir=own_work_dir(settings.work_dir))
     os.environ.update(java_environment(os.environ, shim_home))
-    sharing = sharing_options(real_java(os.environ, shim_home))
+    sharing = sharing_options(real_java(os.environ))
     _let_workers_import_us()
     # Otherwise every failed query is written to standard error as a page of JSON.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

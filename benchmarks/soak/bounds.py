@@ -116,6 +116,7 @@ FILES: Final[Mapping[str, Bound]] = {
     "lake/checkpoints/": _mb(200, _SAMPLES_H),
     "lake/results/": _mb(20_000, 30 * _DAY_H),
     "backups/": _mb(20_000),
+    "java-shim/": _mb(1),
     "spark/": _mb(5_000),
     "state/": _mb(1),
     "secret_key": _mb(1),

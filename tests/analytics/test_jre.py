@@ -139,5 +139,8 @@ def test_a_second_start_looks_through_the_shim(tmp_path: Path) -> None:
     written = (tmp_path / "bin" / "java").stat().st_mtime_ns
     assert java_environment(first, tmp_path) == first
     assert (tmp_path / "bin" / "java").stat().st_mtime_ns == written
+    # A shim that runs another would run itself: both read the same variable.
+    elsewhere = java_environment(first, tmp_path / "elsewhere")
+    assert elsewhere[REAL_JAVA] == first[REAL_JAVA]
     orphaned = {"JAVA_HOME": str(tmp_path)}
     assert java_environment(orphaned, tmp_path) == first

@@ -22,7 +22,7 @@ from django.db import connection
 
 from analytics.class_archive import make_archives
 from analytics.errors import JavaError
-from analytics.jre import find_java
+from analytics.jre import real_java
 from dashboard.jobs.blank import make_blank
 from dashboard.management.base import OwnCommand
 
@@ -94,4 +94,4 @@ class Command(OwnCommand):
                 stdout=subprocess.DEVNULL,
             )
         with suppress(JavaError):
-            make_archives(find_java(os.environ), options["folder"])
+            make_archives(real_java(os.environ), options["folder"])
