@@ -311,7 +311,7 @@ def test_reading_leaves_nothing_behind(
         expect(page.locator("h1")).to_be_visible()
     visited = visit(page, {consumed})
     assert len(visited) >= 20
-    assert set(visited.values()) == {200}, visited
+    assert {link: status for link, status in visited.items() if status != 200} == {}
     assert mqadmin.left(tmp_path / "after") == before
 
 

@@ -289,6 +289,8 @@ async def test_a_fault_of_ours_comes_and_goes(
     page = await open_page(GROUP)
     box = page.locator("[data-fault]")
     await expect(page.locator("[data-standing]")).to_be_visible()
+    # Whose socket is not open yet gets no update.
+    await expect(page.locator("[data-pill-word]")).to_contain_text("live")
     await expect(box).to_be_hidden()
     broken = {**copy.deepcopy(whole), "seq": whole["seq"] + 1, "fault": "KeyError: {a}"}
     await publish(update_message(broken, changes_between(whole, broken)))  # type: ignore[arg-type]
