@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +18,8 @@ from analytics.session import SessionSettings, start_session
 _MINUTE_MS: Final = 60_000
 
 
-def main() -> None:
-    """Run a roll-up and a report of two samples."""
+def main(options: Sequence[str]) -> None:
+    """Run a roll-up and a report of two samples, with these options of Java."""
     with tempfile.TemporaryDirectory(prefix="rocketscope-classes-") as folder:
         lake = f"{folder}/lake"
         now_ms = time.time_ns() // 1_000_000
@@ -38,7 +40,7 @@ def main() -> None:
             }
         )
         samples.close(now_ms)
-        spark = start_session(SessionSettings(work_dir=Path(folder) / "spark"))
+        spark = start_session(SessionSettings(work_dir=Path(folder) / "spark"), options)
         for job in (c.JOB_ROLLUP, c.JOB_REPORT):
             request = JobRequest(
                 job=job, lake=lake, output=f"{folder}/{job}", groups=("group",)
@@ -48,4 +50,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

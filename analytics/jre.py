@@ -83,13 +83,12 @@ def real_java(environ: Mapping[str, str]) -> Java:
     return find_java(environ)
 
 
-def java_environment(environ: Mapping[str, str], shim_home: Path) -> dict[str, str]:
-    """Return the variables with which Spark starts, and make the shim.
+def java_environment(java: Java, shim_home: Path) -> dict[str, str]:
+    """Return the variables with which Spark starts this Java, and make the shim.
 
     `shim_home` is a folder of our own, such as `var/java-shim`. Python workers are
     told to use this interpreter, whatever `python3` on the PATH is.
     """
-    java = real_java(environ)
     make_shim(shim_home)
     return {
         "PYSPARK_PYTHON": sys.executable,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-# Spark names its own archive of PySpark first. Python has to compile what it imports
-# from there, each time; the installed package is the same and has been compiled.
+# Spark puts a zip file of PySpark first on the path. Python compiles what it imports
+# from there anew each time; the installed package is the same and has been compiled.
 sys.path[:] = [path for path in sys.path if "/pyspark/python/lib/" not in path]
 
 from pyspark import daemon  # noqa: E402

@@ -71,15 +71,20 @@ class SessionSettings:
         )
 
 
-def start_session(settings: SessionSettings) -> SparkSession:
+def start_session(
+    settings: SessionSettings, sharing: Sequence[str] | None = None
+) -> SparkSession:
     """Return the process's session, started with these settings if there is none.
 
+    `sharing` replaces the options by which Java uses the archives of classes.
     Raises `JavaError` when no Java can be found, `JobError` for a folder without jars.
     """
     shim_home = settings.work_dir.parent / "java-shim"
     settings = replace(settings, work_dir=own_work_dir(settings.work_dir))
-    os.environ.update(java_environment(os.environ, shim_home))
-    sharing = sharing_options(real_java(os.environ))
+    java = real_java(os.environ)
+    os.environ.update(java_environment(java, shim_home))
+    if sharing is None:
+        sharing = sharing_options(java)
     _let_workers_import_us()
     # Otherwise every failed query is written to standard error as a page of JSON.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from analytics.errors import JavaError
-from analytics.jre import java_environment
+from analytics.jre import java_environment, real_java
 from analytics.session import SessionSettings
 
 _CLASSES: Final = {
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spark = Path(spec.origin).parent
     shim = SessionSettings.from_environ(os.environ).work_dir.parent / "java-shim"
     try:
-        java = java_environment(os.environ, shim)
+        java = java_environment(real_java(os.environ), shim)
     except JavaError as error:
         sys.stderr.write(f"analytics: {error}\n")
         return 1

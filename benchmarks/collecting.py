@@ -48,7 +48,7 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.goals import Goal
-from benchmarks.stand_in import StandIn
+from benchmarks.stand_in import StandIn, add_shape, shape_of
 from benchmarks.usage import PAGE
 from dashboard.supervisor.plan import MALLOC
 from tests.support.valkey import Valkey
@@ -191,13 +191,7 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
     from dashboard.collector.lease import Renewals
     from dashboard.live.state import make_async_client
 
-    stand_in = StandIn(
-        clusters=options.clusters,
-        groups=options.groups,
-        topics=options.topics,
-        queues=options.queues,
-        members=options.members,
-    )
+    stand_in = StandIn(**shape_of(options))
     clock, stages = Time(), Stages()
     if options.clusters == 1:  # those of several would be counted for each other
         watch_stages(stages)
@@ -298,11 +292,7 @@ def show(what: str, sweeps: list[Sweep]) -> tuple[float, float]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clusters", type=int, default=1)
-    parser.add_argument("--groups", type=int, default=10_000, help="of each cluster")
-    parser.add_argument("--topics", type=int, default=1000)
-    parser.add_argument("--queues", type=int, default=8)
-    parser.add_argument("--members", type=int, default=2, help="of each group")
+    add_shape(parser)
     parser.add_argument("--sweeps", type=int, default=5)
     parser.add_argument("--profile", type=int, default=0, help="lines of a profile")
     options = parser.parse_args()

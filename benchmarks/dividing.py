@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.goals import Goal
-from benchmarks.stand_in import StandIn
+from benchmarks.stand_in import StandIn, add_shape, shape_of
 from benchmarks.usage import processor_seconds, resident_bytes
 from tests.support.collector_workers import CollectorWorkers, Head
 
@@ -102,13 +102,7 @@ class Watched:
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
     """Run the workers and print what they took."""
-    brokers = StandIn(
-        clusters=options.clusters,
-        groups=options.groups,
-        topics=options.topics,
-        queues=options.queues,
-        members=options.members,
-    )
+    brokers = StandIn(**shape_of(options))
     names = [f"collector-{n}" for n in range(1, options.collectors + 1)]
     clusters = {f"c{n}": address for n, address in enumerate(brokers.addresses)}
     try:
@@ -195,11 +189,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--collectors", type=int, default=2)
-    parser.add_argument("--clusters", type=int, default=5)
-    parser.add_argument("--groups", type=int, default=10_000, help="of each cluster")
-    parser.add_argument("--topics", type=int, default=1000)
-    parser.add_argument("--queues", type=int, default=8)
-    parser.add_argument("--members", type=int, default=2, help="of each group")
+    add_shape(parser, clusters=5)
     parser.add_argument("--seconds", type=float, default=60.0)
     with tempfile.TemporaryDirectory(prefix="rocketscope-dividing-") as directory:
         measure(parser.parse_args(), Path(directory))

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics.jobs import run_job
-from analytics.jre import java_environment
+from analytics.jre import java_environment, real_java
 from analytics.places import ROOT
 from analytics.requests import JobRequest
 from analytics.session import SessionSettings, start_session
@@ -151,7 +151,7 @@ def _connect(folder: Path) -> Home:
     server = subprocess.Popen(
         _server_command(settings, port),
         env={
-            **java_environment(os.environ, folder / "java-shim"),
+            **java_environment(real_java(os.environ), folder / "java-shim"),
             "PYTHONPATH": str(ROOT),
             "PYSPARK_PYTHON": sys.executable,
         },

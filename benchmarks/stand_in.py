@@ -38,6 +38,15 @@ from rmqcore.protocol.bodies import (
 )
 from rmqcore.protocol.codes import VERSION_ORDINAL, RequestCode, ResponseCode
 
+SHAPE: Final = {
+    "clusters": 1,
+    "groups": 10_000,
+    "topics": 1000,
+    "queues": 8,
+    "members": 2,
+}
+"""Groups and topics are those of each cluster, queues of each topic, members of each
+group."""
 TOPICS_OF_A_GROUP: Final = 2
 BROKER: Final = "broker-a"
 LAG: Final = 3
@@ -269,8 +278,19 @@ class Peer(asyncio.Protocol):
         return _LENGTHS.pack(total, len(header)), header, body
 
 
+def add_shape(parser: argparse.ArgumentParser, **defaults: int) -> None:
+    """Add the options that say how large the clusters are."""
+    for name, default in (SHAPE | defaults).items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+
+
+def shape_of(options: argparse.Namespace) -> dict[str, int]:
+    """Return how large the clusters are to be."""
+    return {name: getattr(options, name) for name in SHAPE}
+
+
 class StandIn:
-    """The handle of a process of this module; `shape` holds its options."""
+    """The handle of a process of this module, for clusters of a shape."""
 
     def __init__(self, **shape: int) -> None:
         self._process = subprocess.Popen(
@@ -323,11 +343,7 @@ async def serve(options: argparse.Namespace) -> None:
 def main() -> None:
     """Serve what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clusters", type=int, default=1)
-    parser.add_argument("--groups", type=int, default=10_000)
-    parser.add_argument("--topics", type=int, default=1000)
-    parser.add_argument("--queues", type=int, default=8)
-    parser.add_argument("--members", type=int, default=2)
+    add_shape(parser)
     asyncio.run(serve(parser.parse_args()))
 
 

@@ -25,6 +25,7 @@ from typing import Final
 
 import redis.asyncio
 
+from dashboard.live.living import FORGET_DEAD
 from dashboard.live.names import collectors_key, lease_key
 
 HEARD_SECONDS: Final = 5.0
@@ -36,20 +37,17 @@ CONTENT_SECONDS: Final = 600.0
 """Who had to take a lease that was meant for another gives none up for this long: it
 would only come back."""
 
-# Scores from after now + their life come from a clock that has been set back. A cache
-# that is full refuses the word, but still tells how the leases stand.
-_LOOK: Final = """
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local life = tonumber(ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], now + life + 1, '+inf')
+# A cache that is full refuses the word, but still tells how the leases stand.
+_LOOK: Final = (
+    FORGET_DEAD
+    + """
 redis.pcall('ZADD', KEYS[1], now + life, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], life)
 local held = {}
 for i = 2, #KEYS do held[i - 1] = redis.call('GET', KEYS[i]) end
 return {redis.call('ZRANGE', KEYS[1], 0, -1), held}
 """
+)
 
 
 @dataclass(frozen=True, slots=True)

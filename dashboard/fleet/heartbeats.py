@@ -32,6 +32,7 @@ from typing import Final
 import redis
 import redis.asyncio
 
+from dashboard.live.living import FORGET_DEAD
 from dashboard.live.names import heartbeats_key
 
 logger = logging.getLogger(__name__)
@@ -43,17 +44,14 @@ BEAT_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 2.0
 """A cache that does not answer within this time is away; claims are renewed anyway."""
 
-# Heartbeats from after now + their life come from a clock that has been set back.
-_BEAT: Final = """
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local life = tonumber(ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], now + life + 1, '+inf')
+_BEAT: Final = (
+    FORGET_DEAD
+    + """
 local unbroken = redis.call('ZSCORE', KEYS[1], ARGV[1]) and 1 or 0
 redis.call('ZADD', KEYS[1], now + life, ARGV[1])
 return {unbroken, redis.call('ZRANGE', KEYS[1], 0, -1)}
 """
+)
 
 
 @dataclass(frozen=True, slots=True)

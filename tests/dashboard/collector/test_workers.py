@@ -12,12 +12,11 @@ import pytest
 
 from benchmarks.stand_in import StandIn
 from tests.support.collector_workers import CollectorWorkers, Head
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.embedded, pytest.mark.slow]
 
 CLUSTERS = 2
-LOOK_EVERY_S = 0.1
 
 
 class Watched:
@@ -32,22 +31,24 @@ class Watched:
             if self.seen[cluster][-1:] != [head]:
                 self.seen[cluster].append(head)
 
-    def until(self, holds: Callable[[], bool]) -> None:
-        began = time.monotonic()
-        while not holds():
-            assert time.monotonic() - began < PATIENCE_SECONDS, self.workers.leaders()
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        def looked() -> bool:
             self.look()
-            time.sleep(LOOK_EVERY_S)
+            return holds()
+
+        wait_until(looked, what)
 
     def until_shared(self, **shares: int) -> None:
-        self.until(lambda: self.workers.shares() == shares)
+        self.until(lambda: self.workers.shares() == shares, f"leaders are {shares}")
 
     def until_all_are_swept(self) -> None:
         since = time.time() * 1000
         self.until(
             lambda: all(
-                heads[-1].taken_at > since for heads in self.seen.values() if heads
-            )
+                any(head.taken_at > since for head in self.seen[cluster])
+                for cluster in self.workers.clusters
+            ),
+            "every cluster has a new list",
         )
 
 
