@@ -7,7 +7,7 @@ which no reason is known if they came together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -94,12 +94,24 @@ def keep_up(cluster: str, rules: Iterable[Rule], now: datetime) -> bool:
             for alert in found.select_for_update():
                 rule = by_number.get(alert.rule_id or 0)
                 if rule is None:
-                    _end_without_rule(alert, now)
+                    _end_for(Alert.End.RULE, alert, now)
                 else:
                     _follow(alert, rule, silences, now)
     return AlertMessage.objects.filter(
         state=AlertMessage.State.WAITING, due_at__lte=now + WAIT
     ).exists()
+
+
+@transaction.atomic
+def end_all_but(clusters: Collection[str], now: datetime) -> bool:
+    """End the alerts of clusters that are no longer there; tell whether there were any.
+
+    Those who had been told of them are told that the cluster was removed.
+    """
+    left = list(Alert.objects.open().exclude(cluster__in=clusters).select_for_update())
+    for alert in left:
+        _end_for(Alert.End.CLUSTER, alert, now)
+    return bool(left)
 
 
 def active_silences(cluster: str, now: datetime) -> list[Silence]:
@@ -233,9 +245,10 @@ def _end(alert: Alert, now: datetime) -> None:
     _tell(alert, What.CLOSED, [pk for pk in channels if pk is not None], now)
 
 
-def _end_without_rule(alert: Alert, now: datetime) -> None:
+def _end_for(reason: Alert.End, alert: Alert, now: datetime) -> None:
+    """Close an alert whose condition nobody judges any more."""
     alert.subjects.filter(closed_at=None).update(closed_at=now)
-    alert.end = Alert.End.RULE
+    alert.end = reason
     _end(alert, now)
 
 

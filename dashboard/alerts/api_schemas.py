@@ -60,8 +60,8 @@ class AlertMessageOut(Schema):
 class AlertOut(Schema):
     """An alert; `cause` is the key of the finding that explains it, if one does.
 
-    `end` is empty while it is open, then cleared, gone or rule. Of the groups the first
-    are described; `subject_count` is how many there are.
+    `end` is empty while it is open, then cleared, gone, rule or cluster. Of the
+    groups the first are described; `subject_count` is how many there are.
     """
 
     id: int

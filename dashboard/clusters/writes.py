@@ -140,7 +140,7 @@ def remove(actor: User, name: str, *, confirm: str, reason: str) -> None:
     """Remove an attached cluster: it is no longer collected, shown or written to.
 
     Nothing changes in the cluster itself. What was recorded of it stays, and is its
-    again when a cluster of that name is attached.
+    again when a cluster of that name is attached. The collector ends its open alerts.
     """
     actor.must_be(Role.ADMIN)
     row = _removable(name)

@@ -27,8 +27,10 @@ import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import Error as DatabaseError
+from django.utils import timezone
 
 from dashboard.alerting.delivery import Deliverer
+from dashboard.alerting.records import end_all_but
 from dashboard.clock.ending import HAND_BACK_SECONDS, LOOP_SECONDS
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, FALLBACK, SWEEP_ALL, Tick, asked
 from dashboard.gateway.clusters import sync_clusters
@@ -105,6 +107,8 @@ class CollectorService:
         self._timing = Timing()
         self._renewals: Renewals | None = None
         self._deliverer = Deliverer()
+        self._alerting: frozenset[str] | None = None
+        """The clusters there were when alerts of others were last ended."""
 
     def start(self) -> None:
         """Begin to collect; returns when the loop runs."""
@@ -138,7 +142,7 @@ class CollectorService:
     async def _open(self) -> None:
         self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
         self._division = Division(self._client, self._name, lambda: self._collected)
-        await self._take_clusters(await self._database.run(_clusters))
+        await self._look_for_clusters()
         self._spawn(self._follow_clusters())
         self._spawn(self._run_late_slots())
 
@@ -156,12 +160,23 @@ class CollectorService:
         while True:
             await asyncio.sleep(LOOK_FOR_CLUSTERS_SECONDS)
             try:
-                await self._take_clusters(await self._database.run(_clusters))
+                await self._look_for_clusters()
             except DatabaseError as error:
                 # Known clusters are still collected.
                 logger.warning("which clusters there are was not read: %s", error)
             except Exception:
                 logger.exception("clusters were not taken up; they are looked at again")
+
+    async def _look_for_clusters(self) -> None:
+        wanted = await self._database.run(_clusters)
+        await self._take_clusters(wanted)
+        names = frozenset(wanted)
+        if names == self._alerting:
+            return
+        # Nobody judges any more whether what is wrong there is over.
+        if await self._database.run(lambda: end_all_but(names, timezone.now())):
+            self._deliverer.wake()
+        self._alerting = names
 
     async def _take_clusters(self, wanted: Mapping[str, Wanted]) -> None:
         gone: dict[str, Collected] = {}

@@ -134,6 +134,7 @@ class Alert(models.Model):
         CLEARED = "cleared", _("it is over")
         GONE = "gone", _("the group is gone")
         RULE = "rule", _("the rule was changed or switched off")
+        CLUSTER = "cluster", _("the cluster was removed")
 
     rule = models.ForeignKey(
         AlertRule, null=True, on_delete=models.SET_NULL, related_name="alerts"

@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from dashboard.alerting import records
 from dashboard.alerting.engine import Explained
-from dashboard.alerting.records import keep_up, load_open, write_news
+from dashboard.alerting.records import end_all_but, keep_up, load_open, write_news
 from dashboard.alerting.rules import active_rules
 from dashboard.models import Alert, AlertMessage, AlertRule, AlertSubject, Silence
 
@@ -236,6 +236,21 @@ def test_alerts_of_a_rule_that_is_gone_end_and_say_so() -> None:
     alert = Alert.objects.get()
     assert (alert.end, alert.closed_at, alert.rule_name) == ("rule", later(60), "Lag")
     assert [what for what, _name in told()] == ["opened", "closed"]
+
+
+def test_alerts_of_a_removed_cluster_end_and_say_so() -> None:
+    rule = make_rule(make_channel())
+    write_news("east", [opening(rule)], NOW)
+    write_news("west", [opening(rule)], NOW)
+    AlertMessage.objects.update(attempts=1, state="sent")
+    assert not end_all_but({"east", "west"}, later(60))
+    assert end_all_but({"east", "north"}, later(60))
+    ended = Alert.objects.get(cluster="west")
+    assert (ended.closed_at, ended.end) == (later(60), "cluster")
+    assert ended.subjects.get().closed_at == later(60)
+    assert [alert.cluster for alert in Alert.objects.open()] == ["east"]
+    assert list(ended.messages.values_list("what", flat=True)) == ["opened", "closed"]
+    assert load_open("west") == []
 
 
 def test_a_channel_that_is_off_is_not_told() -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
+from dashboard.alerting.records import write_news
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
 from dashboard.collector.collected import Collected
 from dashboard.collector.service import CollectorService, Wanted
@@ -21,8 +23,9 @@ from dashboard.gateway.settings import ClusterSettings
 from dashboard.live.metrics import worker_metrics
 from dashboard.live.names import lease_key
 from dashboard.live.state import live_state
-from dashboard.models import Cluster
+from dashboard.models import Alert, Cluster
 from rmqcore.timers import Schedule
+from tests.dashboard.alerting.written import make_rule, opening
 from tests.support.valkey import Valkey
 from tests.support.waiting import PATIENCE_SECONDS, until_seen
 
@@ -77,9 +80,9 @@ def leader(cluster: str = "east") -> bytes | None:
     return found if found is None else bytes(found)
 
 
-def wait_for_the_lead() -> bytes:
+def wait_for_the_lead(cluster: str = "east") -> bytes:
     async def look() -> bytes | None:
-        return leader()
+        return leader(cluster)
 
     found = async_to_sync(until_seen)(look, lambda token: token is not None)
     assert found is not None
@@ -145,6 +148,23 @@ def test_clusters_that_come_and_go_are_collected_without_a_restart(
     Cluster.objects.filter(pk=west.pk).update(attached=False, configured=False)
     async_to_sync(until_seen)(lead, lambda token: token is None)
     assert leader() is not None
+
+
+def test_alerts_of_a_cluster_end_when_it_is_removed(service: CollectorService) -> None:
+    west = Cluster.objects.create(
+        name="west", name_servers=["127.0.0.1:1"], attached=True, configured=True
+    )
+    wait_for_the_lead("west")
+    for name in ("east", "west"):
+        write_news(name, [opening(make_rule(name=name))], timezone.now())
+
+    async def ends() -> list[tuple[str, str]]:
+        found = Alert.objects.order_by("cluster").values_list("cluster", "end")
+        return [(cluster, end) async for cluster, end in found]
+
+    Cluster.objects.filter(pk=west.pk).update(attached=False, configured=False)
+    expected = [("east", ""), ("west", "cluster")]
+    async_to_sync(until_seen)(ends, lambda found: found == expected)
 
 
 def test_a_cluster_that_does_not_close_costs_the_others_nothing(
