@@ -1,14 +1,8 @@
-"""Static files without a build step: one digest for all of them in their address.
-
-Any changed byte gives every file a new address, so nothing stale is ever mixed with
-something new, and browsers may keep each answer for a year. Cost: one read of
-`static/` when a process starts (a few megabytes).
-"""
+"""Static files as they are served: whole, compressed, and without comments."""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import re
 from functools import cache
 from http import HTTPStatus
@@ -24,15 +18,6 @@ from .compression import accepts_gzip, is_text
 _COMMENT: Final = re.compile(
     rb"^[ \t]*(?:/\*(?:(?!\*/)(?s:.))*\*/[ \t]*|//[^\n]*)\n", re.MULTILINE
 )
-
-
-def digest(folder: Path) -> str:
-    """Hash names and bytes of all files below `folder`, to 12 hex digits."""
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(path.relative_to(folder).as_posix().encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()[:12]
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]

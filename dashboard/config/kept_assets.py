@@ -2,7 +2,7 @@
 
 A page names some 80 scripts and styles. To go through a thread and all middleware for
 each took longer than all that the page itself needs, and the answer is the same for
-everybody: the address has a digest of the contents in it (`assets.digest`).
+everybody: the address has a digest of the contents in it (`assets_digest`).
 """
 
 from __future__ import annotations

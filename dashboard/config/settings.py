@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from analytics import places
 
 from . import environment, structure
-from .assets import digest
+from .assets_digest import digest
 from .cached import redis_cache
 from .cluster_settings import attached_cluster, clusters, wants_embedded
 from .directory_settings import check_packages, directory

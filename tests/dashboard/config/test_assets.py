@@ -8,19 +8,9 @@ from django.contrib.staticfiles import finders
 from django.templatetags.static import static
 from django.test import Client
 
-from dashboard.config.assets import digest, without_comments
+from dashboard.config.assets import without_comments
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def test_the_digest_follows_names_and_bytes(tmp_path: Path) -> None:
-    (tmp_path / "a.css").write_text("x")
-    first = digest(tmp_path)
-    (tmp_path / "a.css").write_text("y")
-    second = digest(tmp_path)
-    (tmp_path / "a.css").rename(tmp_path / "b.css")
-    assert len({first, second, digest(tmp_path)}) == 3
-    assert len(first) == 12
 
 
 def test_files_may_be_kept_for_a_year_by_our_pages_only() -> None:
