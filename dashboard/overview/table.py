@@ -232,7 +232,7 @@ def _who_answers(
             _("Team"),
             lambda row: found.team if (found := owner(row)) else None,
             lambda row: team(owner(row)),
-            css="cut",
+            css="cut team",
             shown=shown,
             unknown=lambda row: _("No team owns this group"),
             reads=("group",),

@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from playwright.async_api import expect
 
+from dashboard.models import Ownership, Team
 from tests.dashboard.documents import now_ms, overview, waiting_for_locks
 
 from .conftest import Open
@@ -47,6 +48,20 @@ async def test_no_page_complains_or_is_too_wide(
         await page.goto(base + path)
         wide = "() => document.documentElement.scrollWidth - innerWidth"
         assert await page.evaluate(wide) <= 0, path
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-CN"])
+async def test_a_list_with_teams_shows_all_its_columns(
+    open_page: Open, write: Callable[..., None], lang: str
+) -> None:
+    write(overview(now_ms()))
+    team = await Team.objects.acreate(name="Order settlement platform")
+    await Ownership.objects.acreate(team=team, groups="*")
+    page = await open_page("/clusters/hangzhou/groups/", lang=lang)
+    await page.locator("td.team").first.wait_for()
+    table = page.locator("table").first
+    hidden = "table => table.scrollWidth - table.parentElement.clientWidth"
+    assert await table.evaluate(hidden) <= 0
 
 
 async def test_the_theme_changes_without_a_reload_and_stays(open_page: Open) -> None:
