@@ -3,8 +3,9 @@
 Theory. Topics are joined first (queues by broker), then each group is joined with
 them: members from the connection lists, its queue table from the committed offsets,
 owners from running infos or strategies. Equal parts are shared with the previous
-snapshot. What a silent broker said last (see `memory`) tells which topics, queues,
-groups and members there are; its numbers are never carried over.
+snapshot, and groups that cannot have changed are taken from it (see `last_sweep`). What
+a silent broker said last (see `memory`) tells which topics, queues, groups and members
+there are; its numbers are never carried over.
 
 Which groups exist: those of the group listings, of the offset tables, of retry topics
 and of the connection lists, except RocketMQ's own.
@@ -30,12 +31,12 @@ from rmqcore.model.snapshot import (
 from rmqcore.model.topic import retry_topic
 
 from .joined_members import JoinedMembers, is_steady
+from .last_sweep import LastSweep
 from .members import OFFLINE, MemberReport, Membership, join_members
 from .names import is_system_group
 from .ownership import infer, nobody, owners_of, strategy_of
 from .queue_tables import QueueTables
 from .sweep import BrokerAnswers, Question
-from .tables import GroupOffsets
 from .topic_rows import TopicRows, join_topics, known_topics, system_topics
 from .versions import version_name
 
@@ -58,50 +59,56 @@ class Gathered:
     nameserver: str | None
     nameservers: tuple[NameServerSnapshot, ...] = ()
 
-    def committed(self) -> dict[str, GroupOffsets]:
-        """Return the offset tables by broker name, of brokers that sent theirs."""
-        return {
-            answer.name: answer.offsets.committed
-            for answer in self.answers
-            if answer.offsets is not None
-        }
+    @property
+    def of_everything(self) -> bool:
+        """Whether all groups were asked about, and nothing else."""
+        return self.question == Question()
 
 
 def assemble(
     gathered: Gathered,
     previous: ClusterSnapshot | None = None,
-    last_offsets: Mapping[str, GroupOffsets] | None = None,
-    joined: JoinedMembers | None = None,
+    last: LastSweep | None = None,
 ) -> ClusterSnapshot:
     """Return the snapshot, which shares unchanged parts with the previous one.
 
-    `last_offsets` are those that the previous one was made of, if available, and
-    `joined` the members as last joined.
+    `last` is what is kept from one snapshot to the next.
     """
-    joined = joined or JoinedMembers()
+    last = last or LastSweep()
+    joined = last.joined
     joined.begin(gathered.answers)
     answers = gathered.answers
     old_topics = {} if previous is None else previous.topics
     old_groups = {} if previous is None else previous.groups
     names = known_topics(answers, gathered.question.groups)
     rows = join_topics(answers, names, old_topics)
-    joiner = _GroupJoiner(gathered, rows, last_offsets, joined, old_topics)
+    joiner = _GroupJoiner(gathered, rows, joined, old_topics)
+    topics = {name: row.topic for name, row in rows.items()}
+    carries = gathered.of_everything and joiner.is_steady
+    same = last.same_groups(previous, answers, topics) if carries else {}
     groups = {
-        name: joiner.group(name, old_groups.get(name))
+        name: old_groups[name]
+        if name in same
+        else joiner.group(name, old_groups.get(name))
         for name in sorted(known_groups(gathered))
     }
     if gathered.question.groups is None:
         joined.keep(groups.keys())
-    return ClusterSnapshot(
+    snapshot = ClusterSnapshot(
         gathered.taken_at_ms,
         tuple(map(broker_snapshot, answers)),
-        {name: row.topic for name, row in rows.items()},
+        topics,
         groups,
         gathered.took_ms,
         gathered.nameserver,
         gathered.nameservers,
         system_topics(answers),
     )
+    if carries:
+        last.note(snapshot, answers, same | joiner.topics)
+    elif gathered.question.groups is None:
+        last.forget()
+    return snapshot
 
 
 def known_groups(gathered: Gathered) -> set[str]:
@@ -152,7 +159,6 @@ class _GroupJoiner:
         self,
         gathered: Gathered,
         rows: Mapping[str, TopicRows],
-        last_offsets: Mapping[str, GroupOffsets] | None,
         joined: JoinedMembers,
         old_topics: Mapping[str, TopicSnapshot],
     ) -> None:
@@ -169,7 +175,11 @@ class _GroupJoiner:
             if broker_snapshot(answer).withdrawn(self._now_ms)
         )
         self._joined = joined
-        self._steady = not self._reports and is_steady(self._answers, self._now_ms)
+        self.is_steady = not self._reports and is_steady(self._answers, self._now_ms)
+        """Whether brokers alone tell who the members are."""
+        self.topics: dict[str, tuple[str, ...]] = {}
+        """The topics that exist of each group that was joined, with its retry topic."""
+        self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         # Those whose queues may be divided otherwise than before.
         self._reshaped = old_topics.keys() ^ self._topics.keys()
         self._reshaped |= {
@@ -178,30 +188,27 @@ class _GroupJoiner:
             if name in old_topics and not _has_shape_of(topic, old_topics[name])
         }
         self._committed = [answer.committed for answer in gathered.answers]
-        self._tables = QueueTables(
-            rows, gathered.answers, gathered.question, last_offsets
-        )
+        self._tables = QueueTables(rows, gathered.answers, gathered.question)
 
     def group(self, name: str, before: GroupSnapshot | None) -> GroupSnapshot:
         """Return one group; `before` itself when nothing in it changed."""
         membership = self._membership(name)
         retry = retry_topic(name)
+        topics = self._topics_of(name, membership, retry)
+        back = (retry,) if retry in self._rows else ()
+        self.topics[name] = self._shared.setdefault(topics + back, topics + back)
         queues = self._tables.table(
-            name,
-            self._topics_of(name, membership, retry),
-            None if before is None else before.queues,
+            name, topics, None if before is None else before.queues
         )
         retries = self._tables.table(
-            name,
-            (retry,) if retry in self._rows else (),
-            None if before is None else before.retry,
+            name, back, None if before is None else before.retry
         )
         if membership is OFFLINE:
             return _offline(name, queues, retries, before)
         return self._online(name, membership, queues, retries, before)
 
     def _membership(self, name: str) -> Membership:
-        if self._steady:
+        if self.is_steady:
             return self._joined.join(name, self._answers, self._now_ms)
         return join_members(name, self._answers, self._reports, self._now_ms)
 
@@ -214,7 +221,7 @@ class _GroupJoiner:
         before: GroupSnapshot | None,
     ) -> GroupSnapshot:
         if (
-            self._steady
+            self.is_steady
             and before is not None
             and before.members
             # It was made of this very membership, and so in a steady snapshot.
@@ -253,7 +260,7 @@ class _GroupJoiner:
         )
         if before is None or before != group:
             return group
-        if self._steady and before.members is not members:
+        if self.is_steady and before.members is not members:
             # By this the next snapshot tells that the members are the same.
             return replace(before, members=members)
         return before

@@ -42,7 +42,7 @@ from rmqcore.transport.pool import ChannelPool
 from .ages import GroupAges, Pair, ask_ages
 from .assemble import Gathered, assemble
 from .breaker import SILENT_PAUSE_S, Breakers
-from .joined_members import JoinedMembers
+from .last_sweep import LastSweep
 from .line import Line
 from .listings import Remembered
 from .memory import Memory, remember_members
@@ -50,7 +50,7 @@ from .names import is_system_topic
 from .naming import NamedBroker, NameServerRound, Register
 from .running_info import RunningInfos
 from .sweep import BrokerAnswers, BrokerSweep, Question
-from .tables import GroupOffsets, Listing, TopicOffsets
+from .tables import Listing, TopicOffsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,7 @@ class SnapshotTaker:
         self._memories: dict[str, Memory] = {}
         self._busy: Breakers[str] = Breakers()
         self._silent: Breakers[str] = Breakers(SILENT_PAUSE_S, SILENT_PAUSE_S)
-        # The last snapshot, and the offset tables that it was made of.
-        self._last: tuple[ClusterSnapshot | None, Mapping[str, GroupOffsets]]
-        self._last = None, {}
-        self._joined = JoinedMembers()
+        self._last = LastSweep()
         self._running_infos = RunningInfos(pool, clock, patience.timeout_s)
 
     def member_left(self, group: str, client_id: str) -> None:
@@ -139,11 +136,7 @@ class SnapshotTaker:
             naming.first,
             naming.nameservers(),
         )
-        made, offsets = self._last
-        snapshot = assemble(
-            gathered, previous, offsets if made is previous else None, self._joined
-        )
-        self._last = snapshot, gathered.committed()
+        snapshot = assemble(gathered, previous, self._last)
         for answer in answers:
             self._remember(answer, question, snapshot)
         return snapshot

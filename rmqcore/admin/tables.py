@@ -8,7 +8,9 @@ checked against the text; when they differ (a name held one of the patterns) or 
 decoder refuses, the general decoder of `protocol.bodies` reads the original.
 
 Most of an offset table is the same, byte by byte, as a sweep before, so entries are
-looked up by their bytes first, and only new ones are decoded.
+looked up by their bytes first, and only new ones are decoded. The offsets of a group of
+which no entry is new are the same object, by which later steps see that it has not
+moved.
 
 Cost, 4,600 entries of 8 offsets: 5 ms for the JSON, 8 ms for the tables, less for
 those known.
@@ -70,11 +72,19 @@ _Entry = tuple[str, str, list[int]]
 
 
 @dataclass(slots=True)
-class KnownOffsets:
-    """The entries of a broker's last offset tables by their bytes."""
+class _KnownTable:
+    """The entries of a table by their bytes, and what they say, by group."""
 
-    committed: dict[bytes, _Entry] = field(default_factory=dict)
-    pulled: dict[bytes, _Entry] = field(default_factory=dict)
+    entries: dict[bytes, _Entry] = field(default_factory=dict)
+    groups: GroupOffsets = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class KnownOffsets:
+    """A broker's last offset tables."""
+
+    committed: _KnownTable = field(default_factory=_KnownTable)
+    pulled: _KnownTable = field(default_factory=_KnownTable)
 
 
 _FLAT: Final = msgspec.json.Decoder(list[str | list[Int64]])
@@ -85,43 +95,72 @@ def decode_offset_tables(
 ) -> OffsetTables:
     """Return a broker's consumer offsets (43), or raise `BodyError`.
 
-    Entries that are among the `known` are not decoded again, and their lists are
+    Entries that are among the `known` are not decoded again, and what they say is
     shared; what is known is then that of this body. Without `pulled` it is not read.
     """
     known = known or KnownOffsets()
-    read = _fast_offsets(body, _OFFSETS, known.committed)
-    if read is None:
+    committed = _fast_offsets(body, _OFFSETS, known.committed)
+    if committed is None:
         return _slow_offsets(body)
-    known.committed, committed = read
     if not pulled or _PULLED not in body:
         return OffsetTables(committed, None)
-    read = _fast_offsets(body, _PULLED, known.pulled)
-    if read is None:
+    handed_out = _fast_offsets(body, _PULLED, known.pulled)
+    if handed_out is None:
         return _slow_offsets(body)
-    known.pulled, handed_out = read
     return OffsetTables(committed, handed_out)
 
 
 def _fast_offsets(
-    body: bytes, opening: bytes, known: Mapping[bytes, _Entry]
-) -> tuple[dict[bytes, _Entry], GroupOffsets] | None:
+    body: bytes, opening: bytes, known: _KnownTable
+) -> GroupOffsets | None:
     start = body.find(opening) + len(opening)
     if start < len(opening):
         return None
     if body[start : start + 1] == b"}":
-        return ({}, {}) if _ends_well(body, start) else None
+        known.entries, known.groups = {}, {}
+        return {} if _ends_well(body, start) else None
     end = body.find(b"}}", start) + 1
     if end == 0 or not _ends_well(body, end):
         return None
     # Without the closing brace of each. A name that holds such a pattern makes more
     # parts than there are entries.
     parts = body[start : end - 1].split(b"},")
-    fresh = [part for part in parts if part not in known]
+    entries = known.entries
+    fresh = [part for part in parts if part not in entries]
     decoded = _decoded(fresh) if fresh else {}
     if decoded is None:
         return None
-    entries = {part: known.get(part) or decoded[part] for part in parts}
-    return entries, _by_group(entries.values())
+    gone = [entries.pop(part) for part in entries.keys() - set(parts)]
+    entries.update(decoded)
+    if gone or decoded:
+        known.groups = _changed(known.groups, gone, decoded.values())
+    if sum(map(len, known.groups.values())) != len(entries):
+        # An entry names a group and topic that another names, too: the last one counts.
+        known.groups = _by_group(entries[part] for part in parts)
+    return known.groups
+
+
+def _changed(
+    before: GroupOffsets, gone: Iterable[_Entry], new: Iterable[_Entry]
+) -> GroupOffsets:
+    """Return offsets by group after some entries have gone and others have come.
+
+    Those of other groups are shared.
+    """
+    groups, made = dict(before), GroupOffsets()
+    for topic, group, _flat in gone:
+        if group not in made:
+            made[group] = dict(before[group])
+        made[group].pop(topic, None)
+    for topic, group, flat in new:
+        if group not in made:
+            made[group] = dict(before.get(group, ()))
+        made[group][topic] = flat
+    groups.update(made)
+    for group, topics in made.items():
+        if not topics:
+            del groups[group]
+    return groups
 
 
 def _decoded(parts: list[bytes]) -> dict[bytes, _Entry] | None:

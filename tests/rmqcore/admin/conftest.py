@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import pytest
 
 from rmqcore.admin import snapshot
 from rmqcore.admin.assemble import Gathered, assemble
-from rmqcore.admin.joined_members import JoinedMembers
-from rmqcore.admin.tables import GroupOffsets
+from rmqcore.admin.last_sweep import LastSweep
 from rmqcore.model.snapshot import ClusterSnapshot
 
 from .lab import ALONE, Lab
@@ -36,16 +35,15 @@ async def lab_of_one() -> AsyncIterator[Lab]:
 
 @pytest.fixture(autouse=True)
 def what_is_reused_equals_what_is_joined_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold each snapshot of these tests against one that knows no joined members."""
+    """Hold each snapshot of these tests against ones that know less."""
 
     def assemble_both(
         gathered: Gathered,
         previous: ClusterSnapshot | None,
-        last_offsets: Mapping[str, GroupOffsets] | None,
-        joined: JoinedMembers,
+        last: LastSweep,
     ) -> ClusterSnapshot:
-        made = assemble(gathered, previous, last_offsets, joined)
-        assert made == assemble(gathered, previous, last_offsets)
+        made = assemble(gathered, previous, last)
+        assert made == assemble(gathered) == assemble(gathered, previous)
         return made
 
     monkeypatch.setattr(snapshot, "assemble", assemble_both)

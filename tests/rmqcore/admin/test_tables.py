@@ -78,8 +78,32 @@ def test_entries_that_stay_the_same_are_not_decoded_again() -> None:
     second = decode_offset_tables(
         b'{"offsetTable":{"T@G":{0:500},"T@H":{0:601}}}', known
     )
-    assert second.committed["G"]["T"] is first.committed["G"]["T"]
+    assert second.committed["G"] is first.committed["G"]
+    assert first.committed["H"]["T"] == [0, 600]
     assert second.committed["H"]["T"] == [0, 601]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from("TU"), st.sampled_from("GH"), st.integers(0, 2)),
+            max_size=6,
+        ),
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_of_entries_with_one_name_the_last_counts_whatever_is_known(
+    tables: list[list[tuple[str, str, int]]],
+) -> None:
+    known = KnownOffsets()
+    for table in tables:
+        rows = ",".join(f'"{topic}@{group}":{{0:{at}}}' for topic, group, at in table)
+        body = f'{{"offsetTable":{{{rows}}}}}'.encode()
+        expected: dict[str, dict[str, list[int]]] = {}
+        for topic, group, at in table:
+            expected.setdefault(group, {})[topic] = [0, at]
+        assert decode_offset_tables(body, known).committed == expected
 
 
 def test_equal_answers_lead_to_the_same_object() -> None:
