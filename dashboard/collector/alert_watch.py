@@ -65,6 +65,11 @@ class AlertWatch:
         """The groups that are to be looked at each second for the sake of alerts."""
         return self._engine.urgent()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to judge."""
+        return self._engine.is_idle
+
     async def load_earlier(self, client: redis.asyncio.Redis) -> None:
         """Continue from what the database has open, and what an earlier leader left."""
         found = await self._keeper.call(lambda: load_open(self._cluster))

@@ -60,18 +60,12 @@ from .presence import HELD_MS, BrokerState, Standing
 from .queue_trends import QueueTrends
 from .rates import WINDOW_MS, History, Sample
 from .samples import Sampler
+from .sleepers import APART_MS, STEADY_MS, Looks
 
 REPORT_STANDS_MS: Final = 15_000
 """How long members' reports count after the group was last asked."""
 
 LABELS_TOLD: Final = 3
-
-APART_MS: Final = 120_000
-"""After a longer time without a look, a group at rest is judged anew."""
-
-STEADY_MS: Final = 9_000
-"""Looks at least so far apart count alike for whatever remembers them: none of them
-gives way to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +93,8 @@ class Look:
 class Seen:
     """The result of one look; `sight` is None when the group must be asked first.
 
-    `rests` when at most offsets, rates and ages are new. `still` when nothing is, and
-    the sight is that of an earlier look, in whose time alone it differs.
+    `rests` when at most offsets, rates and ages are new. `still` when nothing but the
+    time will be new until something moves (see `GroupWatch.sleep`).
     """
 
     sight: Sight | None
@@ -121,15 +115,11 @@ class Whole:
 
 @dataclass(slots=True)
 class _Rest:
-    """What a look has to show for a group at rest to stay so.
-
-    `still` when the rates, too, stay as they are until something moves.
-    """
+    """What a look has to show for a group at rest to stay so."""
 
     group: GroupSnapshot
     dead_letters: int | None
     brokers: frozenset[str]
-    still: bool = False
 
 
 class GroupWatch:
@@ -146,11 +136,12 @@ class GroupWatch:
         "_last_values",
         "_left",
         "_left_at_rest",
+        "_looks",
+        "_looks_noted",
         "_memory",
         "_ownership",
         "_rest",
         "_rules",
-        "_slept",
         "_taken_at_ms",
         "_tracker",
         "_trends",
@@ -220,19 +211,21 @@ class GroupWatch:
         """Set while the group is at rest."""
         self._left_at_rest: orjson.Fragment | None = None
         """What is left to the next leader while only times and offsets are new."""
-        self._slept: tuple[int, ...] = ()
-        """The times of looks at which nothing moved, and which were not noted yet."""
+        self._looks: Looks | None = None
+        """Those that count for this group; set while it sleeps."""
+        self._looks_noted = 0
+        """How many of them are noted here."""
 
     @property
     def book(self) -> EpochBook:
         """The group's epochs."""
-        self._wake()
+        self._catch_up()
         return self._book
 
     def left(self, swept_ms: int) -> Any:
         """Return what the next leader continues from after a sweep, to be encoded."""
-        if self._rest is None or self._taken_at_ms != swept_ms:
-            self._wake()
+        if self._rest is None or self.taken_at_ms != swept_ms:
+            self._catch_up()
             return self._dump()
         if self._left_at_rest is None:
             online = bool(self._rest.group.members)
@@ -257,22 +250,44 @@ class GroupWatch:
     @property
     def taken_at_ms(self) -> int:
         """When the newest look was taken; 0 before the first."""
-        return self._taken_at_ms
+        slept = self._slept()
+        return slept[-1] if slept else self._taken_at_ms
 
     @property
     def seen_at_ms(self) -> int:
         """When the newest look was taken that led to a sight; 0 before the first."""
-        if self._slept:
-            return self._taken_at_ms
+        slept = self._slept()
+        if slept:
+            return slept[-1]
         return self.sight.taken_at_ms if self.sight else 0
+
+    @property
+    def brokers(self) -> frozenset[str]:
+        """The brokers that the group needs while it is at rest."""
+        return self._rest.brokers if self._rest else frozenset()
+
+    def sleep(self, looks: Looks) -> None:
+        """Have the looks that are noted from now on count for this group.
+
+        For a group that stood still at the last look, if the document of the group is
+        not wanted. They have to show the same group, at least `STEADY_MS` and at most
+        `APART_MS` after the one before, and leave it at rest; members are not asked.
+        """
+        self._looks, self._looks_noted = looks, looks.count
+
+    def wake(self) -> None:
+        """Catch up with the looks that were noted, and sleep no longer."""
+        self._catch_up()
+        self._looks = None
 
     def see(self, look: Look) -> Seen:
         """Record one look; a look older than the last is ignored.
 
         So is a look for which a broker was merely late: the next one will tell.
         """
-        if look.taken_at_ms < self._taken_at_ms:
+        if look.taken_at_ms < self.taken_at_ms:
             return Seen(None)
+        self.wake()
         rest = self._rest
         if rest is not None and self._stays(look, rest):
             return self._see_again(look, rest)
@@ -281,7 +296,6 @@ class GroupWatch:
             broker.tolerated(look.taken_at_ms) for broker in needed
         ):
             return Seen(None)
-        self._wake()
         self._rest = self._left_at_rest = None
         self._taken_at_ms = look.taken_at_ms
         seen = look
@@ -353,23 +367,9 @@ class GroupWatch:
         )
 
     def _see_again(self, look: Look, rest: _Rest) -> Seen:
-        """Record a look that leaves the group at rest.
-
-        What a group shows that stands still is the same but for the time, which is
-        caught up with when it matters.
-        """
+        """Record a look that leaves the group at rest."""
         now_ms, same = look.taken_at_ms, look.group is rest.group
         apart_ms, self._taken_at_ms = now_ms - self._taken_at_ms, now_ms
-        if (
-            same
-            and rest.still
-            and not look.shown
-            and apart_ms >= STEADY_MS
-            and now_ms == look.standing.at_ms
-        ):
-            self._slept = look.standing.later(self._slept)
-            return Seen(self.sight, rests=True, still=True)
-        self._wake()
         sight, table = self.sight, look.group.queues
         assert sight is not None and self._whole is not None  # noqa: S101, PT018 - at rest
         rest.group = look.group
@@ -397,10 +397,8 @@ class GroupWatch:
             self._left_at_rest = None
         self._whole = Whole(now_ms, (), status)
         self.sight = sight
-        rest.still = (
-            same and not waits and apart_ms >= STEADY_MS and self._history.rests
-        )
-        return Seen(sight, rests=True)
+        still = same and not waits and apart_ms >= STEADY_MS and self._history.rests
+        return Seen(sight, rests=True, still=still)
 
     def _note(self, at_ms: int, group: GroupSnapshot) -> None:
         """Take the offsets of a group at rest at one time."""
@@ -410,18 +408,23 @@ class GroupWatch:
         self._memory.see_again(at_ms, group)
         self._last_values.see_again(group.queues, at_ms)
 
-    def _wake(self) -> None:
-        """Catch up with the looks at which nothing moved."""
-        if not self._slept:
+    def _slept(self) -> Sequence[int]:
+        """Return the times of the looks that were noted, but not here."""
+        return self._looks.since(self._looks_noted) if self._looks else ()
+
+    def _catch_up(self) -> None:
+        """Note the looks at which nothing moved."""
+        slept = self._slept()
+        if self._looks is None or not slept:
             return
-        sight, whole, slept = self.sight, self._whole, self._slept
+        sight, whole = self.sight, self._whole
         assert sight is not None and whole is not None  # noqa: S101, PT018 - at rest
         for at_ms in slept:
             self._note(at_ms, sight.group)
+        self._taken_at_ms, self._looks_noted = slept[-1], self._looks.count
         self.ages.fill(sight.group.queues, slept[-1])
         self.sight = replace(sight, taken_at_ms=slept[-1])
         self._whole = replace(whole, at_ms=slept[-1])
-        self._slept = ()
 
     def _trend(self, look: Look) -> QueueTrend | None:
         return self._trends.document(look.taken_at_ms) if look.shown else None

@@ -72,6 +72,7 @@ from .overview_document import (
 from .presence import Presence, Standing
 from .records import GroupHandover
 from .samples import SampleColumns
+from .sleepers import Asleep, Sleepers
 from .topics_document import TopicBook
 from .trend import LagTrend
 
@@ -132,6 +133,7 @@ class Lead:
         self._rows: dict[str, OverviewRow] = {}
         self._has_unlisted = False
         """Whether a group got its first members since the list was made."""
+        self._sleepers = Sleepers()
         self._trends: dict[str, LagTrend] = {}
         self._clients = ClientRows()
         self._unmet: set[str] = set()
@@ -234,11 +236,17 @@ class Lead:
     ) -> list[str]:
         """Look at some groups of a snapshot and publish what is new.
 
-        Returns the groups whose epoch turned. `asked` says that members were asked.
+        Returns the groups whose epoch turned. `asked` says that members were asked; if
+        they were not, `names` are all groups.
         """
         standing = self._presence.take(snapshot)
         changed: list[str] = []
-        listed = list(names)
+        if asked:
+            self._sleepers.wake(names)
+            listed = list(names)
+        else:
+            self._look_at_sleepers(snapshot, standing, watched)
+            listed = [name for name in names if name not in self._sleepers]
         for start in range(0, len(listed), GROUPS_AT_ONCE):
             part = listed[start : start + GROUPS_AT_ONCE]
             changed += await self._apply_part(
@@ -270,6 +278,24 @@ class Lead:
             _checked(await self._publisher.groups(updates))
             return changed
 
+    def _look_at_sleepers(
+        self, snapshot: ClusterSnapshot, standing: Standing, watched: Collection[str]
+    ) -> None:
+        """Look at the groups in which nothing moves; what shows anything else wakes."""
+        wanted = {*watched, *self.wanted_strategies, *self.scraped, *self._holdings}
+        if len(self.groups) <= DOCUMENTS_FOR_ALL:
+            wanted.update(self._sleepers)
+        self._sleepers.look(snapshot, standing, wanted)
+        at_ms = snapshot.taken_at_ms
+        if self.alerts.is_idle and not self._sleepers.turned:
+            return
+        for name, each in self._sleepers.items():
+            sight = self.groups[name].sight
+            assert sight is not None  # noqa: S101 - it was seen before it slept
+            last, trend = self._rows[name], self._trends[name]
+            row = self._rows[name] = still_row(last, trend, at_ms)
+            self.alerts.look(sight, row, each.dead_letters, at_ms)
+
     def _look_at(
         self,
         sweep: Sweep,
@@ -292,8 +318,6 @@ class Lead:
         at_ms = sweep.snapshot.taken_at_ms
         if not seen.rests or last is None or anew:
             row = overview_row(seen.sight, trend)
-        elif seen.still:
-            row = still_row(last, trend, at_ms)
         else:
             row = rested_row(last, seen.sight, trend)
         self.alerts.look(seen.sight, row, dead_letters, at_ms)
@@ -304,6 +328,9 @@ class Lead:
         self._rows[name] = row
         if not seen.rests:
             self._clients.take(seen.sight)
+        elif seen.still and not shown:
+            watch = self.groups[name]
+            self._sleepers.add(name, Asleep(watch, group, dead_letters), watch.brokers)
         return update
 
     def _failed(
@@ -338,6 +365,7 @@ class Lead:
             if name not in snapshot.groups and watch.taken_at_ms < snapshot.taken_at_ms
         ]
         # If a group comes back, its epoch numbers continue.
+        self._sleepers.wake(gone)
         self._books.add({name: self.groups.pop(name).book for name in gone})
         self._clients.keep(self.groups)
         for name in gone:
@@ -468,10 +496,17 @@ class Lead:
         swept_ms = snapshot.taken_at_ms
         memories: dict[str, Any] = {}
         for at, (name, watch) in enumerate(list(self.groups.items())):
+            asleep = self._sleepers.get(name)
+            if asleep is not None and asleep.left is not None:
+                memories[name] = asleep.left
+                continue
             try:
                 memories[name] = watch.left(swept_ms)
             except Exception as error:
                 self.faults.note(name, error)
+            else:
+                if asleep is not None:
+                    asleep.left = memories[name]
             if at % GROUPS_AT_ONCE == 0:
                 await asyncio.sleep(0)
         now_ms, run, floor = self._now_ms(), self.run, self._numbering.highest
@@ -529,7 +564,10 @@ class Lead:
         between. A group about which the sweep concluded nothing has none.
         """
         samples = SampleColumns()
+        quiet = self._sleepers.quiet(snapshot.taken_at_ms)
         for name in snapshot.groups:
+            if name in quiet:
+                continue
             watch = self.groups[name]
             sight = watch.sight
             if sight is None or watch.seen_at_ms < snapshot.taken_at_ms:
@@ -538,6 +576,9 @@ class Lead:
                 self._add_samples(samples, watch, sight)
             except Exception as error:
                 self.faults.note(name, error)
+            asleep = self._sleepers.get(name)
+            if asleep is not None:
+                asleep.quiet_ms = watch.sampler.quiet_ms
         return samples
 
     @staticmethod

@@ -15,7 +15,7 @@ clients give up its queues within 50 s (routes every 30 s, rebalance every 20 s)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -30,9 +30,6 @@ from rmqcore.model.snapshot import WITHDRAWN_MS, BrokerSnapshot, ClusterSnapshot
 HELD_MS: Final = WITHDRAWN_MS
 TOLERATED_MS: Final = 3_000
 """Silence that is not reported yet: a busy broker may fail to answer a single look."""
-
-MOST_LOOKS: Final = 127
-"""Looks of a group at rest that are kept: with 9 s between them, those of 19 min."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +85,6 @@ class Standing:
     brokers: Sequence[BrokerState] = ()
     nameservers: Sequence[NameServerState] = ()
     at_ms: int = 0
-    _looks: dict[tuple[int, ...], tuple[int, ...]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @cached_property
     def calm(self) -> bool:
@@ -102,13 +96,6 @@ class Standing:
     def whole(self) -> frozenset[str]:
         """The names of the brokers of which nothing is missing."""
         return frozenset(broker.name for broker in self.brokers if broker.whole)
-
-    def later(self, looks: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the times of earlier looks and of this one; equal ones are shared."""
-        found = self._looks.get(looks)
-        if found is None:
-            found = self._looks[looks] = (*looks[-MOST_LOOKS:], self.at_ms)
-        return found
 
     def agreed(self) -> bool:
         """Return whether every name server answered and lists every broker."""

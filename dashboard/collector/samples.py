@@ -59,7 +59,7 @@ class Sampler:
     do claims never overlap.
     """
 
-    __slots__ = ("_alike", "_epoch", "_last", "_quiet", "_taken_ms", "span_epoch")
+    __slots__ = ("_alike", "_epoch", "_last", "_quiet", "span_epoch", "taken_ms")
 
     def __init__(self) -> None:
         self._alike: tuple[QueueTable, int] | None = None
@@ -68,10 +68,20 @@ class Sampler:
         self._last: dict[QueueKey, _Last] = {}
         self._quiet: tuple[QueueTable, int] | None = None
         """A table none of whose queues is busy, and when the first was sampled."""
-        self._taken_ms: int | None = None
+        self.taken_ms: int | None = None
+        """When samples were last taken, even if none were due."""
         self._epoch: int | None = None
         self.span_epoch: int | None = None
         """The epoch of the time claimed by the samples taken last."""
+
+    @property
+    def quiet_ms(self) -> int | None:
+        """When the first queue was last sampled; None if any of them is busy.
+
+        Until another table is taken, or another epoch, no sample is due before
+        `QUIET_MS` after that.
+        """
+        return None if self._quiet is None else self._quiet[1]
 
     def take(
         self, table: QueueTable, now_ms: int, epoch: int | None = None
@@ -85,8 +95,8 @@ class Sampler:
         self.span_epoch = epoch if self._epoch is None else self._epoch
         turned, self._epoch = self.span_epoch != epoch, epoch
         # Assume that the next sweep takes as long to come as this one did.
-        apart_ms = 0 if self._taken_ms is None else now_ms - self._taken_ms
-        next_ms, self._taken_ms = now_ms + apart_ms + SLACK_MS, now_ms
+        apart_ms = 0 if self.taken_ms is None else now_ms - self.taken_ms
+        next_ms, self.taken_ms = now_ms + apart_ms + SLACK_MS, now_ms
         if (
             self._quiet is not None
             and self._quiet[0] is table

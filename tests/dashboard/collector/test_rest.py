@@ -22,6 +22,7 @@ from dashboard.collector.overview_document import (
 )
 from dashboard.collector.presence import Presence
 from dashboard.collector.samples import SampleColumns
+from dashboard.collector.sleepers import Asleep, Sleepers
 from dashboard.collector.trend import LagTrend
 from dashboard.live.documents import OverviewRow
 from dashboard.live.numbering import Stamp
@@ -31,7 +32,10 @@ from rmqcore.model.snapshot import (
     GroupKind,
     GroupSnapshot,
     QueueTable,
+    TopicKind,
+    TopicSnapshot,
 )
+from rmqcore.model.topic import dead_letter_topic
 
 from .sights import NOW, broker, group, keys, member, table
 
@@ -171,6 +175,23 @@ class World:
         )
 
 
+def snapshot_of(look: Look) -> ClusterSnapshot:
+    """The sweep that a look is of."""
+    letters = Reason.NO_ANSWER if look.dead_letters is None else look.dead_letters
+    topic = TopicSnapshot(
+        dead_letter_topic("g"),
+        TopicKind.DEAD_LETTER,
+        keys(1, dead_letter_topic("g")),
+        Column.of([0]),
+        Column.of([letters]),
+        {},
+    )
+    brokers = tuple(each.snapshot for each in look.standing.brokers)
+    return ClusterSnapshot(
+        look.taken_at_ms, brokers, {topic.name: topic}, {"g": look.group}
+    )
+
+
 def inherited(watch: GroupWatch, at_ms: int) -> Inherited:
     """What the next leader takes over after a sweep."""
     packed = encode_memory("r", 1, at_ms, at_ms, {"g": watch.left(at_ms)})
@@ -185,21 +206,46 @@ class Reader:
         self.watch = watch
         self.trend = LagTrend()
         self.row: OverviewRow | None = None
+        self.sleepers = Sleepers()
+
+    def see(self, look: Look) -> Seen:
+        """Look at the group, by itself only where it does not sleep."""
+        if look.asked:
+            self.sleepers.wake(["g"])
+        else:
+            wanted = {"g"} if look.shown or look.hosted or look.wish else set()
+            self.sleepers.look(snapshot_of(look), look.standing, wanted)
+        if "g" in self.sleepers:
+            return Seen(self.watch.sight, rests=True, still=True)
+        seen = self.watch.see(look)
+        if seen.still and not look.shown:
+            asleep = Asleep(self.watch, look.group, look.dead_letters)
+            self.sleepers.add("g", asleep, self.watch.brokers)
+        return seen
 
     def read(self, look: Look) -> tuple[Seen, list[Any]]:
-        seen, watch = self.watch.see(look), self.watch
+        slept = "g" in self.sleepers
+        seen, watch = self.see(look), self.watch
         sight = seen.sight
         told: list[Any] = [seen.turn, seen.handovers]
         if sight is not None:
             if not seen.rests or self.row is None:
                 self.row = overview_row(sight, self.trend)
-            elif seen.still:
+            elif slept and "g" in self.sleepers:
                 self.row = still_row(self.row, self.trend, look.taken_at_ms)
             else:
                 self.row = rested_row(self.row, sight, self.trend)
             samples = SampleColumns()
             number = sight.epoch["number"] if sight.epoch else None
-            chosen = watch.sampler.take(sight.group.queues, watch.seen_at_ms, number)
+            quiet = self.sleepers.quiet(look.taken_at_ms)
+            chosen = (
+                []
+                if "g" in quiet
+                else watch.sampler.take(sight.group.queues, watch.seen_at_ms, number)
+            )
+            asleep = self.sleepers.get("g")
+            if asleep is not None:
+                asleep.quiet_ms = watch.sampler.quiet_ms
             samples.add(
                 *("g", sight.group.queues, chosen),
                 epoch=number,
@@ -297,6 +343,7 @@ def test_looks_at_which_nothing_moves_are_caught_up_with() -> None:
     world, reader = at_rest()
     stills = [reader.read(world.look(10_000, shown=False))[0].still for _ in range(8)]
     assert stills == [True] * 8
+    assert "g" in reader.sleepers
     left = inherited(reader.watch, world.at_ms).memory
     assert left["whole"]["at"] == left["findings"]["online"] == world.at_ms
     assert reader.watch.book.current is not None
