@@ -21,6 +21,8 @@ ten seconds takes a tenth of it of one core. The stages are told by processor ti
 - kept: samples chosen, sent to the lake, epochs to the database
 - left: what the next leader continues from, encoded and sent to the cache
 
+The collector looks for garbage between sweeps; that is told by itself.
+
 `--profile LINES` profiles one sweep. Memory is this process's, resident, before the
 first sweep, at the end and at its peak.
 """
@@ -189,6 +191,7 @@ def collectors(
 async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> None:
     """Sweep and print what it took."""
     from dashboard.collector.lease import Renewals
+    from dashboard.collector.service import GARBAGE_SWEEPS
     from dashboard.live.state import make_async_client
 
     stand_in = StandIn(**shape_of(options))
@@ -229,6 +232,12 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
                 f"sweeps {figures.sweeps}, failed {figures.failed}, "
                 f"refused {figures.refused}, faults {figures.faults}"
             )
+        began = time.process_time()
+        found = gc.collect()
+        print(
+            f"garbage: {found:,} objects since the last time, looked for every "
+            f"{GARBAGE_SWEEPS} sweeps: cpu {time.process_time() - began:.2f} s"
+        )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         now = resident_bytes()
         print(

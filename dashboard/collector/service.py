@@ -60,10 +60,15 @@ logger = logging.getLogger(__name__)
 
 LOOK_FOR_CLUSTERS_SECONDS: Final = 2.0
 LOOK_FOR_LATE_SECONDS: Final = 0.25
-GARBAGE_AFTER: Final = (50_000, 10, 10)
-"""Thresholds of Python's cyclic garbage collector. With the defaults, a sweep of 2,300
-groups makes it traverse everything that the collector holds, once or more, for up to
-0.7 s during which no thread runs; there are hardly any cycles to find."""
+GARBAGE_AFTER: Final = (1_000_000, 10, 10)
+"""Thresholds of Python's cyclic garbage collector. With the defaults, a sweep makes it
+traverse hundreds of thousands of new objects that take the place of others, and often
+everything that the collector holds. No thread runs in the meantime, and there are
+hardly any cycles to find."""
+GARBAGE_SWEEPS: Final = 30
+"""After so many sweeps of all, the cycles that there are are looked for."""
+BETWEEN_SWEEPS_S: Final = COLLECTOR_PERIOD_S[SWEEP_ALL] / 2
+"""How long after the beginning of a sweep they are."""
 START_SECONDS: Final = 30.0
 
 
@@ -105,6 +110,7 @@ class CollectorService:
         self._division: Division | None = None
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
         self._timing = Timing()
+        self._sweeps = 0
         self._renewals: Renewals | None = None
         self._deliverer = Deliverer()
         self._alerting: frozenset[str] | None = None
@@ -251,6 +257,9 @@ class CollectorService:
         for each in self._collected.values():
             each.spawn(each.collector.sweep_all(late))
         self._spawn(self._publish_metrics())
+        self._sweeps += 1
+        if self._sweeps % GARBAGE_SWEEPS == 0:
+            asyncio.get_running_loop().call_later(BETWEEN_SWEEPS_S, gc.collect)
 
     async def _run_late_slots(self) -> None:
         while True:

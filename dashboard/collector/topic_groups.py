@@ -6,7 +6,7 @@ taken in bulk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -21,45 +21,94 @@ WORST_FIRST = ("crit", "warn", "unk", "ok")
 
 
 class TopicGroups:
-    """The groups of each topic; a group's entries are kept while it shows the same."""
+    """The groups of each topic; what is the same as at the last sweep is kept."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Entries] = {}
+        self._by_topic: dict[str, dict[str, TopicGroup]] = {}
+        self._sorted: dict[str, list[TopicGroup]] = {}
+
+    @property
+    def names(self) -> KeysView[str]:
+        """The groups of the last sweep of which a row and a sight are known."""
+        return self._known.keys()
+
+    @property
+    def waiting(self) -> list[str]:
+        """Those of them for which messages wait, or may wait."""
+        return [name for name, each in self._known.items() if each.waits]
 
     def take(
         self, watches: Mapping[str, GroupWatch], rows: Mapping[str, OverviewRow]
-    ) -> dict[str, list[TopicGroup]]:
-        """Return the groups of each topic, the worst first."""
+    ) -> Mapping[str, list[TopicGroup]]:
+        """Return the groups of each topic, the worst first.
+
+        A list is the same object for as long as nothing in it changes.
+        """
         before, self._known = self._known, {}
-        found: dict[str, list[TopicGroup]] = {}
         for name, watch in watches.items():
             row, sight = rows.get(name), watch.sight
             if row is None or sight is None:
                 continue
-            group, known = sight.group, before.get(name)
-            if known is None or known.row is not row or known.group is not group:
-                known = _Entries(
-                    row,
-                    group,
-                    [
-                        (topic, _entry(group, row, topic, part))
-                        for topic, part in _parts(group.queues)
-                    ],
-                )
+            known = before.get(name)
+            if known is None or known.row is not row or known.group is not sight.group:
+                known = self._take(known, row, sight.group)
             self._known[name] = known
-            for topic, entry in known.by_topic:
-                found.setdefault(topic, []).append(entry)
-        for groups in found.values():
-            groups.sort(key=_badness)
-        return found
+        for name in before.keys() - self._known.keys():
+            self._drop(name, before[name])
+        for topic in self._by_topic.keys() - self._sorted.keys():
+            entries = self._by_topic[topic].values()
+            self._sorted[topic] = sorted(entries, key=_badness)
+        return self._sorted
+
+    def _take(
+        self, known: _Entries | None, row: OverviewRow, group: GroupSnapshot
+    ) -> _Entries:
+        """Take a group's entries by topic, made anew only where they may differ."""
+        if (
+            known is not None
+            and known.group is group
+            and _leads_to_same(known.row, row)
+        ):
+            return known._replace(row=row)
+        name, lag = group.name, group.queues.lag
+        by_topic = {
+            topic: _entry(group, row, topic, part)
+            for topic, part in _parts(group.queues)
+        }
+        if known is not None:
+            self._drop(name, known)
+        for topic, entry in by_topic.items():
+            self._by_topic.setdefault(topic, {})[name] = entry
+            self._sorted.pop(topic, None)
+        waits = not lag.complete or any(lag.values)
+        return _Entries(row, group, tuple(by_topic), waits)
+
+    def _drop(self, name: str, known: _Entries) -> None:
+        for topic in known.topics:
+            del self._by_topic[topic][name]
+            self._sorted.pop(topic, None)
+            if not self._by_topic[topic]:
+                del self._by_topic[topic]
 
 
 class _Entries(NamedTuple):
-    """A group's entries by topic, and what they were made of."""
+    """What a group's entries were made of, and the topics that they are of."""
 
     row: OverviewRow
     group: GroupSnapshot
-    by_topic: list[tuple[str, TopicGroup]]
+    topics: tuple[str, ...]
+    waits: bool
+
+
+def _leads_to_same(before: OverviewRow, row: OverviewRow) -> bool:
+    """Tell whether two rows of the same group lead to the same entries."""
+    return (
+        before["kind"] == row["kind"]
+        and before["members"] == row["members"]
+        and before["lag_partial"] == row["lag_partial"]
+        and before["status"] == row["status"]
+    )
 
 
 def _badness(each: TopicGroup) -> tuple[int, int, str]:

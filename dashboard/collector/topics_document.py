@@ -72,11 +72,9 @@ class TopicBook:
     ) -> Topics:
         """Return the document of one sweep of all groups."""
         groups = self._groups.take(watches, rows)
-        unread = unread_by_place(watches, rows)
-        judged = all(
-            name in rows and name in watches and watches[name].sight is not None
-            for name in snapshot.groups
-        )
+        waiting = {name: watches[name] for name in self._groups.waiting}
+        unread = unread_by_place(waiting, rows)
+        judged = snapshot.groups.keys() <= self._groups.names
         shown = {
             name: self._row(topic, groups.get(name, []), snapshot, judged=judged)
             for name, topic in snapshot.topics.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from dashboard.alerting.records import write_news
 from dashboard.clock.ticks import COLLECTOR_PERIOD_S, SWEEP_ALL, Tick
+from dashboard.collector import service as service_module
 from dashboard.collector.collected import Collected
 from dashboard.collector.service import CollectorService, Wanted
 from dashboard.gateway.clusters import sync_clusters
@@ -227,3 +229,24 @@ def test_two_divide_the_clusters_and_each_takes_over_all(
                         live_state().client.pexpire(lease_key(each), 100)
                 wait_for_shares(two, c2=4)
             wait_for_shares(one, two, c1=2, c2=2)
+
+
+def test_cycles_are_collected_between_sweeps(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, valkey: Valkey
+) -> None:
+    monkeypatch.setattr(service_module, "GARBAGE_SWEEPS", 2)
+    monkeypatch.setattr(service_module, "BETWEEN_SWEEPS_S", 0)
+
+    class Knot:
+        def __init__(self) -> None:
+            self.own = self
+
+    gone = weakref.ref(Knot())
+
+    async def look() -> Knot | None:
+        return gone()
+
+    with running(settings) as service:
+        service._thread.call_soon(service._sweep_all, 0, 0)
+        service._thread.call_soon(service._sweep_all, 0, 0)
+        async_to_sync(until_seen)(look, lambda knot: knot is None)
