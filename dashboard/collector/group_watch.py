@@ -93,14 +93,16 @@ class Look:
 class Seen:
     """The result of one look; `sight` is None when the group must be asked first.
 
-    `rests` when at most offsets, rates and ages are new. `still` when nothing but the
-    time will be new until something moves (see `GroupWatch.sleep`).
+    `rests` when at most offsets, rates and ages are new, `fades` when the rates alone
+    are. `still` when nothing but the time will be new until something moves (see
+    `GroupWatch.sleep`).
     """
 
     sight: Sight | None
     turn: EpochTurn | None = None
     handovers: tuple[Handover, ...] = ()
     rests: bool = False
+    fades: bool = False
     still: bool = False
 
 
@@ -374,9 +376,9 @@ class GroupWatch:
         assert sight is not None and self._whole is not None  # noqa: S101, PT018 - at rest
         rest.group = look.group
         self._note(now_ms, look.group)
-        waits = any(table.lag.values)
+        fades = same and not any(table.lag.values)
         group = sight.group
-        if waits or not same:
+        if not fades:
             group = self._last = self._with_ages(look).group
         sight = replace(
             sight,
@@ -390,15 +392,15 @@ class GroupWatch:
             totals=None,
         )
         status = self._whole.status
-        if waits or not same:
+        if not fades:
             sight = replace(sight, totals=group_totals(sight))
             status = sight_status(sight, group_totals(sight))
         if status != self._whole.status:
             self._left_at_rest = None
         self._whole = Whole(now_ms, (), status)
         self.sight = sight
-        still = same and not waits and apart_ms >= STEADY_MS and self._history.rests
-        return Seen(sight, rests=True, still=still)
+        still = fades and apart_ms >= STEADY_MS and self._history.rests
+        return Seen(sight, rests=True, fades=fades, still=still)
 
     def _note(self, at_ms: int, group: GroupSnapshot) -> None:
         """Take the offsets of a group at rest at one time."""

@@ -63,6 +63,7 @@ from .inheritance import (
 from .keeping import Keeper
 from .names_document import NameBook
 from .overview_document import (
+    faded_row,
     overview_document,
     overview_row,
     rested_row,
@@ -318,6 +319,8 @@ class Lead:
         at_ms = sweep.snapshot.taken_at_ms
         if not seen.rests or last is None or anew:
             row = overview_row(seen.sight, trend)
+        elif seen.fades:
+            row = faded_row(last, seen.sight, trend)
         else:
             row = rested_row(last, seen.sight, trend)
         self.alerts.look(seen.sight, row, dead_letters, at_ms)

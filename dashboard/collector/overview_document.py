@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final, cast
 
 from dashboard.live.documents import (
     Level,
@@ -26,6 +26,7 @@ from .group_document import (
     group_totals,
     known_sum,
     orderly,
+    rate_is_partial,
     rounded,
     sight_status,
 )
@@ -98,6 +99,24 @@ def rested_row(last: OverviewRow, sight: Sight, trend: LagTrend) -> OverviewRow:
         "status": sight_status(sight, totals),
         "lag_trend": trend.points(),
     }
+
+
+def faded_row(last: OverviewRow, sight: Sight, trend: LagTrend) -> OverviewRow:
+    """Return the row of a group at rest in which nothing waits and nothing moved.
+
+    Its rates alone can differ; mostly it is the last one.
+    """
+    trend.add(sight.taken_at_ms, last["lag"])
+    rates = sight.rates
+    news: dict[str, Any] = {
+        "rate_in": rounded(rates.rate_in),
+        "rate_out": rounded(rates.rate_out),
+        "rate_partial": rate_is_partial(rates),
+        "lag_trend": trend.points(),
+    }
+    if all(last.get(name) == value for name, value in news.items()):
+        return last
+    return cast("OverviewRow", {**last, **news})
 
 
 def still_row(last: OverviewRow, trend: LagTrend, at_ms: int) -> OverviewRow:

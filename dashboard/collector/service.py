@@ -65,7 +65,7 @@ GARBAGE_AFTER: Final = (1_000_000, 10, 10)
 traverse hundreds of thousands of new objects that take the place of others, and often
 everything that the collector holds. No thread runs in the meantime, and there are
 hardly any cycles to find."""
-GARBAGE_SWEEPS: Final = 30
+GARBAGE_SWEEPS: Final = 60
 """After so many sweeps of all, the cycles that there are are looked for."""
 BETWEEN_SWEEPS_S: Final = COLLECTOR_PERIOD_S[SWEEP_ALL] / 2
 """How long after the beginning of a sweep they are."""

@@ -33,5 +33,6 @@ def answer_error(
     try:
         raise_for_code(answer, request_code=request_code, address=address)
     except ResponseError as error:
-        return error
+        # With its traceback it would keep this frame, and all that called it, alive.
+        return error.with_traceback(None)
     return None

@@ -16,6 +16,7 @@ from dashboard.collector.group_document import Sight, group_document
 from dashboard.collector.group_watch import GroupWatch, Look, Seen
 from dashboard.collector.inheritance import Inheritance, Inherited, encode_memory
 from dashboard.collector.overview_document import (
+    faded_row,
     overview_row,
     rested_row,
     still_row,
@@ -233,6 +234,8 @@ class Reader:
                 self.row = overview_row(sight, self.trend)
             elif slept and "g" in self.sleepers:
                 self.row = still_row(self.row, self.trend, look.taken_at_ms)
+            elif seen.fades:
+                self.row = faded_row(self.row, sight, self.trend)
             else:
                 self.row = rested_row(self.row, sight, self.trend)
             samples = SampleColumns()
