@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -66,7 +66,7 @@ class Ages:
             self._known.clear()
             self._asked.clear()
             if table.lag.complete:
-                return replace(table, lag_ms=_zeros(len(table)))
+                return table.with_ages(_zeros(len(table)))
         known = self._known
         self._known = {key: known[key] for key in table.keys if key in known}
         if len(self._asked) > len(table):
@@ -75,7 +75,7 @@ class Ages:
         if table.lag_ms.known_rows:
             ages = zip(table.keys, table.lag_ms, strict=True)
             self.tell(table, {key: age for key, age in ages if age is not None}, at_ms)
-        return replace(table, lag_ms=Column.of(self._rows(table, at_ms)))
+        return table.with_ages(Column.of(self._rows(table, at_ms)))
 
     def due(self, table: QueueTable, at_ms: int) -> dict[tuple[str, str], int]:
         """Return the topics and brokers to ask, with when they were last asked or 0."""

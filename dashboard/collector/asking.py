@@ -9,8 +9,8 @@ those not asked for the longest time.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from heapq import nsmallest
+from typing import Final, NamedTuple
 
 WATCHED_GROUPS: Final = 200
 """More watched groups than this are swept with all others, every 10 s."""
@@ -22,8 +22,7 @@ NEWCOMERS: Final = 20
 the others. A made-up name costs one request a second to each broker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A group that may be asked, with the figures that rank it."""
 
     group: str
@@ -53,8 +52,9 @@ def choose_asked(
     candidates: Iterable[Candidate], limit: int = ASKED_PER_SWEEP
 ) -> frozenset[str]:
     """Return the groups to ask after a sweep of all; never those without members."""
-    ordered = sorted(
+    chosen = nsmallest(
+        limit,
         (each for each in candidates if each.members),
         key=lambda each: (not each.changed, -each.lag, each.asked_at_ms or 0),
     )
-    return frozenset(each.group for each in ordered[:limit])
+    return frozenset(each.group for each in chosen)

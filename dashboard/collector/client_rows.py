@@ -55,6 +55,8 @@ class ClientRows:
         self._parts: dict[str, _Part] = {}
         self._earlier: dict[str, dict[ClientKey, ClientRow]] = {}
         self._changed = True
+        self._ids: frozenset[str] | None = None
+        """The ids of all clients, once asked for; None after a change."""
         self._written_ms = 0
 
     def restore(self, last: ClientsDocument | None) -> None:
@@ -94,13 +96,17 @@ class ClientRows:
             return
         text = encode_to_keep(_group(sight, list(seen.values())))
         self._parts[group.name] = _Part(group.members, owned, state, text)
-        self._changed = True
+        self._change()
 
-    def client_ids(self) -> set[str]:
+    def client_ids(self) -> frozenset[str]:
         """Return the ids of all clients, each once."""
-        return {
-            member.client_id for part in self._parts.values() for member in part.members
-        }
+        if self._ids is None:
+            self._ids = frozenset(
+                member.client_id
+                for part in self._parts.values()
+                for member in part.members
+            )
+        return self._ids
 
     def keep(self, names: Iterable[str]) -> None:
         """Forget the groups that are gone: all but those named."""
@@ -128,7 +134,10 @@ class ClientRows:
 
     def _drop(self, name: str) -> None:
         if self._parts.pop(name, None) is not None:
-            self._changed = True
+            self._change()
+
+    def _change(self) -> None:
+        self._changed, self._ids = True, None
 
 
 def _group(sight: Sight, rows: list[ClientRow]) -> ClientGroup:

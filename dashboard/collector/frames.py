@@ -57,16 +57,22 @@ def encode_frame(snapshot: ClusterSnapshot) -> bytes:
     newest, committed = array("q"), array("q")
     newest_why, committed_why = bytearray(), bytearray()
     spans: dict[str, Span] = {}
+    digests: dict[int, str] = {}
     for name, group in snapshot.groups.items():
-        table = group.queues
-        if not len(table) or not _whole(table):
+        keys, high, done = group.queues.keys, group.queues.max, group.queues.committed
+        rows = len(keys)
+        # Else later rows would shift.
+        if not rows or not rows == len(high.values) == len(done.values):
             continue
-        span = (digest_of(table.keys), len(newest), len(table), sent_back(group))
-        spans[name] = span
-        newest += table.max.values
-        committed += table.committed.values
-        newest_why += table.max.reasons or bytes(len(table))
-        committed_why += table.committed.reasons or bytes(len(table))
+        # Groups of the same topics share their keys, as do snapshots.
+        digest = digests.get(id(keys))
+        if digest is None:
+            digest = digests[id(keys)] = digest_of(keys)
+        spans[name] = (digest, len(newest), rows, sent_back(group))
+        newest += high.values
+        committed += done.values
+        newest_why += high.reasons or bytes(rows)
+        committed_why += done.reasons or bytes(rows)
     head = orjson.dumps(
         {
             "version": VERSION,
@@ -150,11 +156,6 @@ def recent(frames: list[Frame], now_ms: int) -> list[Frame]:
     """Return the frames no older than the rules' memory, oldest first."""
     kept = [frame for frame in frames if 0 <= now_ms - frame.at_ms <= KEPT_MS]
     return sorted(kept, key=lambda frame: frame.at_ms)
-
-
-def _whole(table: QueueTable) -> bool:
-    """Tell whether columns are as long as the table; else later rows would shift."""
-    return len(table.max) == len(table.committed) == len(table)
 
 
 def _lag(newest: Column, committed: Column) -> Column:

@@ -84,6 +84,8 @@ class Sight:
     held_status: Status | None = None
     totals: GroupTotals | None = None
     """The sums, where they have been taken already."""
+    status: Status | None = None
+    """The state, where it has been judged already."""
 
     @property
     def complete(self) -> bool:
@@ -93,6 +95,12 @@ class Sight:
             and "members" not in self.group.unknown
             and all(member.missing_since_ms is None for member in self.group.members)
         )
+
+    def conclude(self) -> None:
+        """Take sums and state for all who ask; they follow from the other facts."""
+        totals = group_totals(self)
+        object.__setattr__(self, "totals", totals)
+        object.__setattr__(self, "status", sight_status(self, totals))
 
 
 def group_document(sight: Sight, stamp: Stamp) -> GroupState:
@@ -169,8 +177,9 @@ def group_totals(sight: Sight) -> GroupTotals:
 
 def sight_status(sight: Sight, totals: GroupTotals) -> Status:
     """Return the state of a group; while it is held, the earlier one."""
-    if sight.held_status is not None:
-        return sight.held_status
+    known = sight.held_status or sight.status
+    if known is not None:
+        return known
     return worst_of(status_of(figures(sight, totals)), sight.findings)
 
 
@@ -208,8 +217,11 @@ def rate_is_partial(rates: Rates) -> bool:
 
 def _skew(sight: Sight) -> float | None:
     """Return the skew of the lag that members read, rounded; None where unknown."""
-    group, read = sight.group, sight.group.read_topics()
+    group = sight.group
     table = group.queues
+    if table.lag.complete and not any(table.lag.values):
+        return None
+    read = group.read_topics()
     rows = [row for row, key in enumerate(table.keys) if read is None or key[0] in read]
     lags = table.lag.values
     found = skew(

@@ -67,6 +67,10 @@ REPORT_STANDS_MS: Final = 15_000
 
 LABELS_TOLD: Final = 3
 
+SLEPT_IN_WINDOW: Final = WINDOW_MS // STEADY_MS + 2
+"""Of the looks that a sleeping group catches up with, rates follow from the last few;
+earlier ones are before the window."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -301,7 +305,7 @@ class GroupWatch:
         self._rest = self._left_at_rest = None
         self._taken_at_ms = look.taken_at_ms
         seen = look
-        look = self._with_ages(look)
+        look = replace(look, group=self._with_ages(look))
         turn = self._observe_epoch(look, needed)
         if turn is not None:
             self._turns.append(turn)
@@ -375,11 +379,11 @@ class GroupWatch:
         sight, table = self.sight, look.group.queues
         assert sight is not None and self._whole is not None  # noqa: S101, PT018 - at rest
         rest.group = look.group
-        self._note(now_ms, look.group)
+        self._note([now_ms], look.group)
         fades = same and not any(table.lag.values)
         group = sight.group
         if not fades:
-            group = self._last = self._with_ages(look).group
+            group = self._last = self._with_ages(look)
         sight = replace(
             sight,
             group=group,
@@ -390,10 +394,11 @@ class GroupWatch:
             trend=self._trend(look),
             taken_at_ms=now_ms,
             totals=None,
+            status=None,
         )
         status = self._whole.status
         if not fades:
-            sight = replace(sight, totals=group_totals(sight))
+            sight.conclude()
             status = sight_status(sight, group_totals(sight))
         if status != self._whole.status:
             self._left_at_rest = None
@@ -402,13 +407,16 @@ class GroupWatch:
         still = fades and apart_ms >= STEADY_MS and self._history.rests
         return Seen(sight, rests=True, fades=fades, still=still)
 
-    def _note(self, at_ms: int, group: GroupSnapshot) -> None:
-        """Take the offsets of a group at rest at one time."""
-        self._book.see_again(at_ms)
-        self._history.add(at_ms, group.queues)
-        self._trends.add(at_ms, group.queues)
-        self._memory.see_again(at_ms, group)
-        self._last_values.see_again(group.queues, at_ms)
+    def _note(self, times_ms: Sequence[int], group: GroupSnapshot) -> None:
+        """Take the offsets of a group at rest at some times, oldest first."""
+        table = group.queues
+        self._book.see_again(times_ms[-1])
+        self._last_values.see_again(table, times_ms[-1])
+        for at_ms in times_ms[-SLEPT_IN_WINDOW:]:
+            self._history.add(at_ms, table)
+        for at_ms in times_ms:
+            self._trends.add(at_ms, table)
+        self._memory.see_again(times_ms, group)
 
     def _slept(self) -> Sequence[int]:
         """Return the times of the looks that were noted, but not here."""
@@ -421,8 +429,7 @@ class GroupWatch:
             return
         sight, whole = self.sight, self._whole
         assert sight is not None and whole is not None  # noqa: S101, PT018 - at rest
-        for at_ms in slept:
-            self._note(at_ms, sight.group)
+        self._note(slept, sight.group)
         self._taken_at_ms, self._looks_noted = slept[-1], self._looks.count
         self.ages.fill(sight.group.queues, slept[-1])
         self.sight = replace(sight, taken_at_ms=slept[-1])
@@ -431,9 +438,9 @@ class GroupWatch:
     def _trend(self, look: Look) -> QueueTrend | None:
         return self._trends.document(look.taken_at_ms) if look.shown else None
 
-    def _with_ages(self, look: Look) -> Look:
+    def _with_ages(self, look: Look) -> GroupSnapshot:
         table = self.ages.fill(look.group.queues, look.taken_at_ms)
-        return replace(look, group=replace(look.group, queues=table))
+        return look.group.with_queues(table)
 
     def take_turns(self) -> list[EpochTurn]:
         """Return the turns of epochs since this was last called."""
@@ -580,7 +587,8 @@ class GroupWatch:
             )
         found = self._find(look, facts, handovers)
         rules = rules_document(self._rules.asked)
-        sight = replace(facts, findings=found, rules=rules, totals=group_totals(facts))
+        sight = replace(facts, findings=found, rules=rules)
+        sight.conclude()
         if sight.complete:
             status = sight_status(sight, group_totals(sight))
             self._whole = Whole(look.taken_at_ms, tuple(found), status)

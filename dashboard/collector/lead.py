@@ -42,7 +42,6 @@ from dashboard.live.publishing import GroupUpdate, Publisher
 from dashboard.live.topic_documents import Topics
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, GroupSnapshot
-from rmqcore.model.topic import dead_letter_topic
 
 from .ages import Question
 from .alert_watch import AlertWatch
@@ -73,7 +72,7 @@ from .overview_document import (
 from .presence import Presence, Standing
 from .records import GroupHandover
 from .samples import SampleColumns
-from .sleepers import Asleep, Sleepers
+from .sleepers import Asleep, Sleepers, dead_letters, no_dead_letters
 from .topics_document import TopicBook
 from .trend import LagTrend
 
@@ -95,11 +94,17 @@ class LeadLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A snapshot, how the cluster stands at it, and whether members were asked."""
+    """A snapshot, how the cluster stands at it, and whether members were asked.
+
+    `dead_letters` tells how many messages ever came to the dead-letter topics, by
+    group, and `no_dead_letters` what holds of groups without such a topic.
+    """
 
     snapshot: ClusterSnapshot
     standing: Standing
     asked: bool
+    dead_letters: Mapping[str, int | None]
+    no_dead_letters: int | None
 
 
 class Lead:
@@ -248,11 +253,16 @@ class Lead:
         else:
             self._look_at_sleepers(snapshot, standing, watched)
             listed = [name for name in names if name not in self._sleepers]
+        sweep = Sweep(
+            snapshot,
+            standing,
+            asked,
+            dead_letters(snapshot),
+            no_dead_letters(snapshot),
+        )
         for start in range(0, len(listed), GROUPS_AT_ONCE):
             part = listed[start : start + GROUPS_AT_ONCE]
-            changed += await self._apply_part(
-                Sweep(snapshot, standing, asked=asked), part, watched
-            )
+            changed += await self._apply_part(sweep, part, watched)
             # Thousands of groups take seconds: let watched ones go in between.
             await asyncio.sleep(0)
         return changed
@@ -305,7 +315,7 @@ class Lead:
         changed: list[str],
     ) -> GroupUpdate | None:
         """Look at one group; return what to publish, if there is a new sight of it."""
-        dead_letters = _dead_letters(sweep.snapshot, name)
+        dead_letters = sweep.dead_letters.get(name, sweep.no_dead_letters)
         shown = self._has_document(name, watched)
         last = self._rows.get(name)
         anew = last is None or last["fault"] is not None
@@ -315,7 +325,9 @@ class Lead:
             changed.append(name)
         if seen.sight is None:
             return None
-        trend = self._trends.setdefault(name, LagTrend())
+        trend = self._trends.get(name)
+        if trend is None:
+            trend = self._trends[name] = LagTrend()
         at_ms = sweep.snapshot.taken_at_ms
         if not seen.rests or last is None or anew:
             row = overview_row(seen.sight, trend)
@@ -695,15 +707,6 @@ class Lead:
         # Without an earlier document the new run id alone makes readers ask for it.
         changes = changes_between(before, document) if before else {}
         return GroupUpdate(document, update_message(document, changes))
-
-
-def _dead_letters(snapshot: ClusterSnapshot, group: str) -> int | None:
-    """Return how many messages ever came to a group's dead-letter topic."""
-    topic = snapshot.topics.get(dead_letter_topic(group))
-    if topic is None:
-        # No broker has such a topic yet, unless one could not be asked.
-        return 0 if snapshot.complete else None
-    return topic.max.total() if topic.max.complete else None
 
 
 def _stamp(document: GroupState) -> Stamp:

@@ -20,6 +20,7 @@ class NameBook:
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
+        self._seen: dict[NameKind, frozenset[str]] = {}
         self._version = ""
         self._written_ms = 0
 
@@ -27,9 +28,14 @@ class NameBook:
         self, names: Mapping[NameKind, Collection[str]], now_ms: int
     ) -> bytes | None:
         """Return the encoded `NamesDocument`; None if the last one still holds."""
+        holds = now_ms - self._written_ms < WRITE_AGAIN_MS
+        seen = {kind: frozenset(each) for kind, each in names.items()}
+        if seen == self._seen and holds:
+            return None
+        self._seen = seen
         listed = {kind: sorted(each)[:MOST_OF_A_KIND] for kind, each in names.items()}
         version = blake2b(orjson.dumps(listed), digest_size=16).hexdigest()
-        if version == self._version and now_ms - self._written_ms < WRITE_AGAIN_MS:
+        if version == self._version and holds:
             return None
         self._version, self._written_ms = version, now_ms
         document: NamesDocument = {

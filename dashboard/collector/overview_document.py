@@ -205,25 +205,23 @@ def _broker(state: BrokerState, now_ms: int) -> OverviewBroker:
 
 
 def _totals(snapshot: ClusterSnapshot, rows: Sequence[OverviewRow]) -> OverviewTotals:
-    levels = Counter(row["status"]["level"] for row in rows)
+    levels = Counter([row["status"]["level"] for row in rows])
     normal = [t for t in snapshot.topics.values() if t.kind is TopicKind.NORMAL]
-    oldest = max(
-        (row for row in rows if row["oldest_ms"] is not None),
-        key=lambda row: row["oldest_ms"] or 0,
-        default=None,
-    )
+    members = [row["members"] for row in rows]
+    lags = [row["lag"] for row in rows if row["lag"] is not None]
+    ages = [row["oldest_ms"] for row in rows]
+    oldest_ms = max((age for age in ages if age is not None), default=None)
+    oldest = None if oldest_ms is None else rows[ages.index(oldest_ms)]
     return {
         "groups": len(rows),
         "by_level": {level: levels[level] for level in WORST_FIRST},
         "topics": len(normal),
-        "members": sum(row["members"] or 0 for row in rows),
-        "members_partial": any(row["members"] is None for row in rows),
+        "members": sum(filter(None, members)),
+        "members_partial": None in members,
         "queues": sum(len(topic.keys) for topic in normal),
-        "lag": sum(row["lag"] or 0 for row in rows)
-        if any(row["lag"] is not None for row in rows)
-        else None,
+        "lag": sum(lags) if lags else None,
         "lag_partial": any(row["lag_partial"] for row in rows),
-        "oldest_ms": oldest["oldest_ms"] if oldest else None,
+        "oldest_ms": oldest_ms,
         "oldest_partial": any(row["oldest_partial"] for row in rows),
         "oldest_group": oldest["group"] if oldest else None,
         "rate_in": _topic_rate(rows),

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import sub
 from typing import Final
 
 from rmqcore.model.columns import Column
@@ -103,8 +104,12 @@ class History:
 def _row_rates(
     before: Column, after: Column, seconds: float
 ) -> tuple[float | None, ...]:
-    if before is after and after.complete:
-        return _standing_still(len(after))
+    if before.complete and after.complete:
+        if before is after:
+            return _standing_still(len(after))
+        came = list(map(sub, after.values, before.values))
+        if came and min(came) >= 0:
+            return tuple([each / seconds for each in came])
     return tuple(
         None if old is None or new is None or new < old else (new - old) / seconds
         for old, new in zip(before, after, strict=True)

@@ -12,14 +12,14 @@ Columns are gathered for the whole sweep, so that they go to the writer in one c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from analytics import contracts as c
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import QueueTable
 
-from .ownership import Ownership
+from .ownership import Ownership, RowOwners
 
 BUSY_MS: Final = 10_000
 QUIET_MS: Final = int(c.MOST_WEIGHT * 1000)
@@ -211,11 +211,13 @@ class SampleColumns:
         `span_epoch` is that of the time claimed, where it is not `epoch`: such samples
         belong to it and name no owner, since the owner may have changed.
         """
+        if not chosen:
+            return
         columns = self.columns
         turned = span_epoch is not None and span_epoch != epoch
         if not turned and len(chosen) == len(table):
             self._add_all(group, table, [weight for _row, weight in chosen], epoch)
-            columns[c.OWNER] += [_owner(ownership, row) for row in range(len(table))]
+            columns[c.OWNER] += _all_owners(ownership, len(table))
             return
         for row, weight in chosen:
             past = turned and weight > 0
@@ -239,9 +241,10 @@ class SampleColumns:
         """Add all rows of a group, without their owners."""
         columns, count = self.columns, len(table)
         columns[c.GROUP] += [group] * count
-        columns[c.TOPIC] += [key[0] for key in table.keys]
-        columns[c.BROKER] += [key[1] for key in table.keys]
-        columns[c.QUEUE_ID] += [key[2] for key in table.keys]
+        topics, brokers, queue_ids = zip(*table.keys, strict=True)
+        columns[c.TOPIC] += topics
+        columns[c.BROKER] += brokers
+        columns[c.QUEUE_ID] += queue_ids
         columns[c.WEIGHT] += weights
         columns[c.MIN] += table.min
         columns[c.MAX] += table.max
@@ -254,7 +257,17 @@ class SampleColumns:
 def _owner(ownership: Ownership | None, row: int) -> str | None:
     if ownership is None or not ownership.divided:
         return None
-    owners = ownership.rows[row]
-    if owners.source != "reported" or len(owners.owners) != 1:
+    return _sole(ownership.rows[row])
+
+
+def _all_owners(ownership: Ownership | None, rows: int) -> Iterable[str | None]:
+    if ownership is None or not ownership.divided:
+        return [None] * rows
+    return map(_sole, ownership.rows[:rows])
+
+
+def _sole(row: RowOwners) -> str | None:
+    """Return the only owner of a queue, if members have reported it."""
+    if row.source != "reported" or len(row.owners) != 1:
         return None
-    return owners.owners[0]
+    return row.owners[0]

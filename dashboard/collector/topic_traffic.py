@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import Final, NamedTuple
 
 from rmqcore.model.columns import Column, QueueKey
@@ -99,7 +100,7 @@ class HourTrend:
 class TopicTraffic:
     """One topic's marks within five minutes, and what follows from them."""
 
-    __slots__ = ("_hot_since", "_marks", "quiet_since", "trend")
+    __slots__ = ("_flows", "_hot_since", "_marks", "quiet_since", "trend")
 
     def __init__(
         self,
@@ -112,10 +113,29 @@ class TopicTraffic:
         self.quiet_since = quiet_since
         self._marks: list[Mark] = [] if before is None else [before]
         self._hot_since: dict[QueueKey, int] = {}
+        self._flows: dict[int, Flow | None] = {}
+        """What came within some times before the newest mark, as far as was asked."""
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether nothing came within the time that is looked at, and all is known.
+
+        Then nothing but the trend can change until something comes.
+        """
+        last = self._marks[-1]
+        return (
+            self.flow(RATE_MS) is not None
+            and last.max.complete
+            and not self._hot_since
+            and all(
+                each.max is last.max and each.keys is last.keys for each in self._marks
+            )
+        )
 
     def add(self, mark: Mark) -> None:
         """Take the offsets of one sweep; times never go back."""
         marks = self._marks
+        self._flows.clear()
         self._note(marks[-1] if marks else None, mark)
         if len(marks) > 1 and marks[-1].at_ms - marks[-2].at_ms < APART_MS:
             marks.pop()
@@ -125,6 +145,11 @@ class TopicTraffic:
 
     def flow(self, within_ms: int) -> Flow | None:
         """Return what came since the oldest comparable mark of that time."""
+        if within_ms not in self._flows:
+            self._flows[within_ms] = self._flow(within_ms)
+        return self._flows[within_ms]
+
+    def _flow(self, within_ms: int) -> Flow | None:
         newest = self._marks[-1]
         for mark in self._marks:
             passed = newest.at_ms - mark.at_ms
@@ -181,8 +206,12 @@ class TopicTraffic:
 
 
 def _came(before: Column, after: Column) -> Sequence[int | None]:
-    if before is after and after.complete:
-        return (0,) * len(after)
+    if before.complete and after.complete:
+        if before is after:
+            return (0,) * len(after)
+        came = list(map(sub, after.values, before.values))
+        if came and min(came) >= 0:
+            return came
     return [
         None if old is None or new is None or new < old else new - old
         for old, new in zip(before, after, strict=True)

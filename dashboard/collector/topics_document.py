@@ -8,6 +8,7 @@ snapshots share, and 30 numbers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from dashboard.live.documents import OverviewRow, Status
@@ -42,6 +43,34 @@ KINDS: Final[Mapping[TopicKind, TopicType]] = {
 
 
 _NOTHING: Final = Unread()
+_NO_GROUPS: Final[list[TopicGroup]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a topic's row is made of, besides its traffic."""
+
+    topic: TopicSnapshot
+    groups: list[TopicGroup]
+    judged: bool
+    system: bool
+
+    def is_same(self, other: _Seen) -> bool:
+        """Tell whether the other leads to the same row while nothing comes."""
+        return (
+            self.topic is other.topic
+            and self.groups is other.groups
+            and self.judged == other.judged
+            and self.system == other.system
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Still:
+    """The row of a topic to which nothing comes; only its trend will be new."""
+
+    seen: _Seen
+    row: TopicRow
 
 
 class TopicBook:
@@ -51,6 +80,7 @@ class TopicBook:
         self._cluster = cluster
         self._traffic: dict[str, TopicTraffic] = {}
         self._groups = TopicGroups()
+        self._still: dict[str, _Still] = {}
         self._shown: dict[str, TopicRow] = {}
         self._shown_ms = 0
 
@@ -76,7 +106,9 @@ class TopicBook:
         unread = unread_by_place(waiting, rows)
         judged = snapshot.groups.keys() <= self._groups.names
         shown = {
-            name: self._row(topic, groups.get(name, []), snapshot, judged=judged)
+            name: self._row(
+                topic, groups.get(name, _NO_GROUPS), snapshot, judged=judged
+            )
             for name, topic in snapshot.topics.items()
         }
         for row in shown.values():
@@ -85,6 +117,7 @@ class TopicBook:
             if name not in shown:
                 shown[name] = _unasked(name, brokers)
         self._traffic = {n: t for n, t in self._traffic.items() if n in shown}
+        self._still = {n: each for n, each in self._still.items() if n in shown}
         self._shown, self._shown_ms = shown, snapshot.taken_at_ms
         return {
             "cluster": self._cluster,
@@ -100,21 +133,39 @@ class TopicBook:
         *,
         judged: bool,
     ) -> TopicRow:
-        """Return a topic's row; `judged` says that all groups have been looked at."""
+        """Return a topic's row; `judged` says that all groups have been looked at.
+
+        It is the last one while nothing comes and its groups show the same.
+        """
         traffic = self._traffic.get(topic.name)
         if traffic is None:
             traffic = self._traffic[topic.name] = self._begin(topic)
         at_ms = snapshot.taken_at_ms
         traffic.add(Mark(at_ms, topic.keys, _arrived(topic)))
+        system = topic.name in snapshot.system_topics
+        seen = _Seen(topic, groups, judged=judged, system=system)
+        still = self._still.pop(topic.name, None)
+        if traffic.stands_still:
+            if still is not None and still.seen.is_same(seen):
+                still.row["trend"] = traffic.trend.points(at_ms)
+                still.row["status"] = topic_status(still.row, complete=True)
+                self._still[topic.name] = still
+                return still.row
+            row = self._new_row(seen, traffic, at_ms)
+            self._still[topic.name] = _Still(seen, row)
+            return row
+        return self._new_row(seen, traffic, at_ms)
+
+    def _new_row(self, seen: _Seen, traffic: TopicTraffic, at_ms: int) -> TopicRow:
+        topic, groups = seen.topic, seen.groups
         flow = traffic.flow(RATE_MS)
         rates = flow.rates() if flow else [None] * len(topic.keys)
         known = [rate for rate in rates if rate is not None]
         writable = len(topic.keys) if topic.is_static else _writable(topic.brokers)
-        system = topic.name in snapshot.system_topics
         ages = [each["oldest_ms"] for each in groups if each["lag"] != 0]
         row: TopicRow = {
             "topic": topic.name,
-            "kind": "system" if system else KINDS[topic.kind],
+            "kind": "system" if seen.system else KINDS[topic.kind],
             "message_type": _type(topic.brokers),
             "status": {"level": "ok", "word": "healthy"},
             "brokers": list(self._brokers(topic, rates)),
@@ -132,7 +183,7 @@ class TopicBook:
             "differs": differences(topic.brokers, static=topic.is_static),
             "groups": groups,
             "group_count": len(groups),
-            "groups_known": judged and topic.max.complete,
+            "groups_known": seen.judged and topic.max.complete,
             "oldest_ms": max((age for age in ages if age is not None), default=None),
             "oldest_partial": any(g["oldest_partial"] for g in groups),
         }

@@ -171,11 +171,16 @@ class GroupMemory:
             and not self._since.lasting(LISTED_TWICE, 0)
         )
 
-    def see_again(self, at_ms: int, group: GroupSnapshot) -> None:
-        """Record a look that shows the same group as the last one, at rest."""
+    def see_again(self, times_ms: Sequence[int], group: GroupSnapshot) -> None:
+        """Record looks that show the same group as the last one, at rest.
+
+        Times are ms since the epoch, oldest first; there is at least one.
+        """
         if group.members:
-            self._online_ms = at_ms
-        self._trail.add(Moment(at_ms, group.queues, sent_back(group)))
+            self._online_ms = times_ms[-1]
+        back = sent_back(group)
+        for at_ms in times_ms:
+            self._trail.add(Moment(at_ms, group.queues, back))
 
     def _dead_letters_of(self, sighting: Sighting) -> Growth:
         """Add up dead letters; those on a newly seen broker do not count as new."""

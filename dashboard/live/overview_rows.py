@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypedDict, cast, overload
 
 import orjson
@@ -36,6 +37,10 @@ TOGETHER: Final = ("kind", "lag_partial", "complete", "status")
 
 STATUS: Final = ("level", "word")
 STRATEGY: Final = ("name", "source")
+
+_plain_cells: Final = itemgetter(*PLAIN)
+_status_cells: Final = itemgetter(*STATUS)
+_strategy_cells: Final = itemgetter(*STRATEGY)
 
 _GROUPS: Final = b',"groups":['
 _END: Final = b"]}"
@@ -100,12 +105,12 @@ class OverviewEncoder:
 def _cells(row: OverviewRow) -> tuple[Any, ...]:
     brokers, versions = row.get("brokers"), row.get("versions")
     return (
-        *(row[name] for name in PLAIN),  # type: ignore[literal-required]
+        *_plain_cells(row),
         row["kind"],
         row["lag_partial"],
         row.get("complete"),
-        tuple(row["status"][name] for name in STATUS),  # type: ignore[literal-required]
-        tuple(row["strategy"][name] for name in STRATEGY),  # type: ignore[literal-required]
+        _status_cells(row["status"]),
+        _strategy_cells(row["strategy"]),
         tuple(row["topics"]),
         None if brokers is None else tuple(brokers),
         None if versions is None else tuple(versions),

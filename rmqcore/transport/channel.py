@@ -293,6 +293,8 @@ class Channel(asyncio.Protocol):
         """End the requests that are due; wait for the next one still open."""
         now = self._loop.time()
         deadlines = self._deadlines
+        if not self._waiting:
+            deadlines.clear()  # of thousands that were answered
         while deadlines and (
             deadlines[0][0] <= now or deadlines[0][1] not in self._waiting
         ):

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import orjson
+import pytest
+
+from dashboard.collector.topic_groups import TopicGroups
 from dashboard.collector.topics_document import GROUPS_LISTED, TopicBook
+from dashboard.live.documents import OverviewRow, Status
 from dashboard.live.topic_documents import TopicRow
 from rmqcore.model import Perm, QueueData
 from rmqcore.model.columns import Column, Reason
@@ -26,6 +32,8 @@ from tests.dashboard.collector.sights import (
 )
 from tests.dashboard.documents import overview_row
 
+HEALTHY: Status = {"level": "ok", "word": "healthy"}
+STALLED: Status = {"level": "crit", "word": "stalled"}
 RW = Perm.READ | Perm.WRITE
 STEP = 10_000
 
@@ -234,3 +242,52 @@ def test_a_logical_queue_whose_leader_is_silent_is_not_known() -> None:
     assert (row["held"], row["rate_in"], queues["reason"]) == (None, None, "no_answer")
     assert (queues["max"], queues["held"]) == ([10_100], [None])
     assert row["status"]["word"] == "half_known"
+
+
+def numbers(chance: Random, most: int) -> list[int | Reason]:
+    """What a broker tells of two queues, at times nothing."""
+    if chance.random() < 0.1:
+        return [Reason.NO_ANSWER] * 2
+    return [chance.randrange(most), most]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_are_kept_are_the_same_as_made_anew(seed: int) -> None:
+    chance, step = Random(seed), 0
+    kept, anew = TopicBook("east"), TopicBook("east")
+    topics = {
+        name: topic([5, 5], [5, 5], name=name, kind=kind)
+        for name, kind in (
+            *(("orders", TopicKind.NORMAL), ("logs", TopicKind.NORMAL)),
+            ("%DLQ%g", TopicKind.DEAD_LETTER),
+        )
+    }
+    watches: dict[str, Any] = {}
+    rows: dict[str, OverviewRow] = {}
+    there: dict[str, GroupSnapshot] = {}
+    for _ in range(150):
+        step += chance.choice((1,) * 9 + (20,))
+        name, reader = chance.choice(list(topics)), chance.choice("gh")
+        match chance.randrange(12):
+            case 0:
+                told = numbers(chance, step * 400), numbers(chance, step * 10)
+                topics[name] = topic(*told, name=name, kind=topics[name].kind)
+            case 1:
+                queues = keys(2, chance.choice(("orders", "logs")))
+                done = [chance.choice((100, 90))] * 2
+                seen = table(queues, committed=done, lag_ms=[step, Reason.NOT_ASKED])
+                there[reader] = group(seen, [member("one")], name=reader)
+            case 2:
+                status = chance.choice((HEALTHY, STALLED))
+                rows[reader] = overview_row(reader, status=status, members=1)
+            case 3:
+                for each in (watches, rows, there):
+                    each.pop(reader, None)
+            case 4:
+                watches = {n: SimpleNamespace(sight=sight(g)) for n, g in there.items()}
+        at = replace(sweep(step, *topics.values()), groups=dict(there))
+        anew._still.clear()
+        anew._groups = TopicGroups()
+        # Dumped, as rows that are kept take in what is new.
+        document = orjson.dumps(kept.take(at, watches, rows))
+        assert document == orjson.dumps(anew.take(at, watches, rows))

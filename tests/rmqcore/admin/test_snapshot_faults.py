@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from rmqcore.admin import Admin
+from rmqcore.admin.failures import answer_error
 from rmqcore.errors import ConnectError, ResponseError
 from rmqcore.model.columns import Reason
 from rmqcore.model.route import BrokerData
 from rmqcore.protocol.codes import RequestCode as Code
+from rmqcore.protocol.codes import ResponseCode
+from rmqcore.protocol.command import RemotingCommand
 from tests.support.ports import free_port
 
 from .lab import Lab, rows
@@ -145,3 +148,11 @@ async def test_a_name_server_that_refuses_is_an_error(lab: Lab) -> None:
     lab.nameserver.faults[Code.GET_BROKER_CLUSTER_INFO] = failed
     with pytest.raises(ResponseError, match="something broke"):
         await lab.take()
+
+
+def test_an_error_that_an_answer_stands_for_keeps_no_frame_alive() -> None:
+    request = RemotingCommand.request(Code.GET_CONSUMER_RUNNING_INFO)
+    answer = request.response(ResponseCode.SYSTEM_ERROR, "something broke")
+    error = answer_error(answer, request_code=request.code, address="broker:10911")
+    assert isinstance(error, ResponseError)
+    assert error.__traceback__ is None
