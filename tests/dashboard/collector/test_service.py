@@ -243,10 +243,10 @@ def test_cycles_are_collected_between_sweeps(
 
     gone = weakref.ref(Knot())
 
-    async def look() -> Knot | None:
-        return gone()
+    async def look() -> bool:
+        return gone() is None
 
     with running(settings) as service:
         service._thread.call_soon(service._sweep_all, 0, 0)
         service._thread.call_soon(service._sweep_all, 0, 0)
-        async_to_sync(until_seen)(look, lambda knot: knot is None)
+        async_to_sync(until_seen)(look, lambda is_gone: is_gone)
