@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from dashboard.live.documents import (
@@ -12,12 +13,14 @@ from dashboard.live.documents import (
     OverviewBroker,
     OverviewRow,
     OverviewTotals,
+    Strategy,
 )
 from dashboard.live.numbering import Stamp
 from rmqcore.model.snapshot import (
     ClusterSnapshot,
     GroupKind,
     GroupSnapshot,
+    StrategySource,
     TopicKind,
 )
 
@@ -51,9 +54,9 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "mode": group.mode,
         "consume_type": group.consume_type,
         "managed": sight.managed,
-        "topics": sorted({topic for topic, _broker, _id in group.queues.keys}),
-        "brokers": sorted({broker for _topic, broker, _id in group.queues.keys}),
-        "versions": sorted({m.version for m in group.members if m.version}),
+        "topics": _listed(frozenset(key[0] for key in group.queues.keys)),
+        "brokers": _listed(frozenset(key[1] for key in group.queues.keys)),
+        "versions": _listed(frozenset(m.version for m in group.members if m.version)),
         "members": totals["members"],
         "queues": totals["queues"],
         "unowned": totals["unowned"],
@@ -66,10 +69,7 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "rate_out": totals["rate_out"],
         "rate_partial": totals.get("rate_partial", False),
         "skew": totals["skew"],
-        "strategy": {
-            "name": group.strategy,
-            "source": group.strategy_source.value if group.strategy_source else None,
-        },
+        "strategy": _strategy(group.strategy, group.strategy_source),
         "orderly": orderly(group),
         "status": sight_status(sight, totals),
         "findings": [
@@ -81,6 +81,18 @@ def overview_row(sight: Sight, trend: LagTrend) -> OverviewRow:
         "as_of": sight.held["as_of"] if sight.held else None,
         "fault": None,
     }
+
+
+@lru_cache(maxsize=4096)
+def _listed(names: frozenset[str]) -> list[str]:
+    """Return names in order; rows with the same names share the list."""
+    return sorted(names)
+
+
+@lru_cache(maxsize=256)
+def _strategy(name: str | None, source: StrategySource | None) -> Strategy:
+    """Return a row's strategy, which rows share."""
+    return {"name": name, "source": source.value if source else None}
 
 
 def rested_row(last: OverviewRow, sight: Sight, trend: LagTrend) -> OverviewRow:

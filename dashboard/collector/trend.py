@@ -8,6 +8,7 @@ and time; 30 numbers for each group.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 POINTS: Final = 30
@@ -38,7 +39,7 @@ class LagTrend:
         self._turn(at_ms // STEP_MS)
         peak = self._peaks[-1]
         if lag is not None and (peak is None or lag > peak):
-            self._peaks = [*self._peaks[:-1], lag]
+            self._peaks = _shared((*self._peaks[:-1], lag))
 
     def points(self) -> list[int | None]:
         """Return the peaks, oldest first; the list stays as it is."""
@@ -48,4 +49,10 @@ class LagTrend:
         passed = POINTS if self._span is None else min(POINTS, span - self._span)
         if passed > 0:
             self._span = span
-            self._peaks = self._peaks[passed:] + [None] * passed
+            self._peaks = _shared((*self._peaks[passed:], *(None,) * passed))
+
+
+@lru_cache(maxsize=1024)
+def _shared(peaks: tuple[int | None, ...]) -> list[int | None]:
+    """Return peaks as a list; groups whose lag was alike share it."""
+    return list(peaks)

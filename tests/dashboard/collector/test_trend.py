@@ -44,3 +44,12 @@ def test_the_number_of_points_never_changes(
     for at, lag in sorted(looks, key=lambda look: look[0]):
         trend.add(START + at, lag)
         assert len(trend.points()) == POINTS
+
+
+def test_groups_whose_lag_was_alike_share_their_points() -> None:
+    one, other = LagTrend(), LagTrend.restored([None, 7], START)
+    for trend in (one, other):
+        trend.add(START, 7)
+        trend.add(START + STEP_MS, 3)
+    assert one.points() is other.points()
+    assert one.points()[-2:] == [7, 3]
