@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from dashboard.wording.markup import escaped, fill
 
 from .tables import Column, TablePage, TableQuery
 from .tags import copy_button, explain
@@ -50,20 +50,20 @@ def table_head(page: TablePage[Any], column: Column[Any]) -> SafeString:
     """Draw a column's heading; a second click on it reverses the order."""
     title = _sorting_link(page.query, column) if column.sorts else column.title
     title = column.head or title
-    return format_html(
+    return fill(
         '<th scope="col" class="{}"{}>{}{}</th>',
         *(_css(column), _order(page.query, column), title),
-        format_html(" {}", explain(column.term)) if column.term else "",
+        fill(" {}", explain(column.term)) if column.term else "",
     )
 
 
 def _sorting_link(query: TableQuery, column: Column[Any]) -> SafeString:
     first = f"-{column.key}" if column.falls else column.key
     if query.sort.removeprefix("-") != column.key:
-        return format_html('<a href="{}">{}</a>', query.url(sort=first), column.title)
+        return fill('<a href="{}">{}</a>', query.url(sort=first), column.title)
     falling = query.sort.startswith("-")
     turned = column.key if falling else f"-{column.key}"
-    return format_html(
+    return fill(
         '<a href="{}">{} {}</a>',
         *(query.url(sort=turned), column.title, "▾" if falling else "▴"),
     )
@@ -73,7 +73,7 @@ def _order(query: TableQuery, column: Column[Any]) -> SafeString | str:
     if not column.sorts or query.sort.removeprefix("-") != column.key:
         return ""
     falling = query.sort.startswith("-")
-    return format_html(' aria-sort="{}"', "descending" if falling else "ascending")
+    return fill(' aria-sort="{}"', "descending" if falling else "ascending")
 
 
 @register.simple_tag
@@ -103,10 +103,10 @@ class _CellFrame:
         head = column.title if told else ""
         return cls(
             column,
-            format_html('<td class="{}', _css(column)),
-            format_html(
+            fill('<td class="{}', _css(column)),
+            fill(
                 '"{}{}>',
-                format_html(' data-head="{}"', head) if head else "",
+                fill(' data-head="{}"', head) if head else "",
                 mark_safe(" data-flash") if column.flash else "",
             ),
         )
@@ -114,10 +114,7 @@ class _CellFrame:
     def cell(self, row: Any) -> str:
         """Draw a cell; its text is escaped unless the column returned markup."""
         column = self.column
-        drawn = column.draw(row)
-        if not hasattr(drawn, "__html__"):
-            # As `conditional_escape` does, but plainly: a page has hundreds of cells.
-            drawn = escape(str(drawn))
+        drawn = escaped(column.draw(row))
         at_least = "≥ " if column.partial and column.at_least(row) else ""
         copied = column.copies(row) if column.copies else ""
         if not copied:
@@ -128,7 +125,7 @@ class _CellFrame:
 
 def _row(page: TablePage[Any], frames: Sequence[_CellFrame], row: Any) -> str:
     table = page.table
-    start = format_html('<tr data-key="{}" class="{}">', table.key(row), table.css(row))
+    start = fill('<tr data-key="{}" class="{}">', table.key(row), table.css(row))
     return f"{start}{''.join([frame.cell(row) for frame in frames])}</tr>\n"
 
 

@@ -15,7 +15,6 @@ from django import template
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.templatetags.static import static
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -23,6 +22,7 @@ from django.utils.translation import gettext as _
 from dashboard.models import Alert
 from dashboard.wording import numbers
 from dashboard.wording.links import contact_link
+from dashboard.wording.markup import fill
 from dashboard.wording.terms import TERMS
 from dashboard.wording.words import word
 
@@ -44,7 +44,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 @lru_cache(maxsize=1024, typed=True)  # what is safe is not escaped
 def _icon(name: str, extra: str, _static_url: str) -> SafeString:
     """Draw a symbol, once: a page has some thirty of them, most pages the same."""
-    return format_html(
+    return fill(
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"/></svg>',
         *(extra, static("img/icons.svg"), name),
     )
@@ -96,7 +96,7 @@ def _copying(attribute: str, value: str, name: str) -> SafeString:
 
 
 def _button(attribute: str, value: str, label: str, drawn: SafeString) -> SafeString:
-    return format_html(
+    return fill(
         '<button class="copy" type="button" {}="{}" aria-label="{}" '
         'title="{}">{}</button>',
         *(attribute, value, label, label, drawn),
@@ -114,7 +114,7 @@ def contact(text: str) -> str:
     address = contact_link(text)
     if not address:
         return text
-    return format_html('<a href="{}" rel="noopener noreferrer">{}</a>', address, text)
+    return fill('<a href="{}" rel="noopener noreferrer">{}</a>', address, text)
 
 
 @register.simple_tag
@@ -124,7 +124,7 @@ def explain(key: str) -> SafeString:
     `key` is one of `dashboard.wording.terms`. `static/js/frame/terms.js` places the
     box, and can draw the same button.
     """
-    return format_html(
+    return fill(
         '<button class="explain" type="button" popovertarget="term-{}" '
         'aria-label="{}">{}</button>',
         key,
@@ -143,7 +143,7 @@ def terms() -> list[tuple[str, str, str]]:
 def unknown(reason: str | None = None) -> SafeString:
     """Write the dash that stands for an unknown value, with its reason."""
     text = word("unknown", reason) or _("Not known")
-    return format_html(
+    return fill(
         '<span class="unknown" tabindex="0" title="{}">—'
         '<span class="unseen"> {}</span></span>',
         text,
@@ -155,9 +155,7 @@ def unknown(reason: str | None = None) -> SafeString:
 def as_of(milliseconds: float) -> SafeString:
     """Write the mark of a value that is not fresh: "as of" and its time."""
     text = word("ui", "as_of", time=numbers.clock(milliseconds))
-    return format_html(
-        '<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text
-    )
+    return fill('<span class="as-of">{}{}</span>', icon("timers", "icon-small"), text)
 
 
 @register.filter
@@ -285,7 +283,7 @@ def bar(value: float | None, most: float) -> SafeString:
     width = 0.0
     if value and most > 0:
         width = max(1.0, min(44.0, value / most * 44))
-    return format_html(
+    return fill(
         '<svg class="track" width="44" height="8" aria-hidden="true">'
         '<rect class="track-ground" width="44" height="8" rx="2"/>'
         '<rect class="track-value" width="{}" height="8" rx="2"/></svg>',

@@ -13,7 +13,6 @@ from functools import cache, lru_cache, partial
 from typing import Final
 
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,6 +23,7 @@ from dashboard.findings.tags import finding_title
 from dashboard.frame import tags
 from dashboard.frame.tables import Chip, Column, Facet, Table
 from dashboard.live.documents import OverviewRow
+from dashboard.wording.markup import fill
 from dashboard.wording.words import word
 
 from .tags import trend
@@ -193,9 +193,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
 @lru_cache(maxsize=_LINKS_KEPT)
 def _link(cluster: str, group: str) -> SafeString:
     address = reverse("group", args=[cluster, group])
-    return format_html(
-        '<a href="{}" title="{}" data-open>{}</a>', address, group, group
-    )
+    return fill('<a href="{}" title="{}" data-open>{}</a>', address, group, group)
 
 
 def _teams(owners: Owners) -> Facet[OverviewRow]:
@@ -217,7 +215,7 @@ def _who_answers(
     def team(found: Owner | None) -> str:
         if found is None:
             return ""
-        return format_html(
+        return fill(
             '<a href="{}" title="{}">{}</a>',
             *(reverse("team", args=[found.key]), found.team, found.team),
         )
@@ -350,9 +348,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
 
 def _state(level: str, name: str) -> SafeString:
     icon = tags.icon(tags.state_icon(level, name))
-    return format_html(
-        '<span class="state {}">{}{}</span>', level, icon, word("status", name)
-    )
+    return fill('<span class="state {}">{}{}</span>', level, icon, word("status", name))
 
 
 def _with_age(drawn: SafeString, row: OverviewRow) -> SafeString:
@@ -364,10 +360,10 @@ def _topics(row: OverviewRow) -> SafeString:
     topics = row["topics"]
     text = ", ".join(topics)
     if len(topics) > _TOPICS_NAMED:
-        return format_html(
+        return fill(
             '<span title="{}">{}</span>', text, _("%(n)s topics") % {"n": len(topics)}
         )
-    return format_html('<span title="{}">{}</span>', text, text)
+    return fill('<span title="{}">{}</span>', text, text)
 
 
 def what(cluster: str, row: OverviewRow) -> str:
@@ -375,7 +371,7 @@ def what(cluster: str, row: OverviewRow) -> str:
     findings = row["findings"]
     if findings and findings[0]["level"] != "info":
         worst = findings[0]
-        return format_html(
+        return fill(
             '<a href="{}#findings"><span class="badge{}">{}</span> {}</a>',
             reverse("group", args=[cluster, row["group"]]),
             " badge-crit" if worst["level"] == "crit" else "",
@@ -442,10 +438,10 @@ def _why_no_skew(row: OverviewRow) -> str:
 
 def _strategy(row: OverviewRow) -> str:
     if row["kind"] == "broadcasting":
-        return format_html('<span class="dim">{}</span>', _("all queues to all"))
+        return fill('<span class="dim">{}</span>', _("all queues to all"))
     name, source = row["strategy"]["name"], row["strategy"]["source"]
     if not name:
         return tags.unknown("not_asked")
     if source == "assumed":
-        return format_html('{} <span class="dim">{}</span>', name, _("assumed"))
+        return fill('{} <span class="dim">{}</span>', name, _("assumed"))
     return name
