@@ -18,11 +18,20 @@ from functools import lru_cache
 from typing import Final
 
 from dashboard.models import GroupNote, Ownership, User
+from dashboard.models.compiled import Compiled
 from dashboard.wording.patterns import compiled
 
 MOST_REMEMBERED: Final = 50_000
 """Groups for which an `Owners` remembers the answer."""
 
+_OWNERSHIPS: Final = Compiled(
+    lambda: Ownership.objects.filter(cluster__in=["", "of them"]).values_list(
+        *("cluster", "groups", "team_id", "team__name", "team__contact", "team__note")
+    )
+)
+_TEAMS: Final = Compiled(
+    lambda: User(pk=0).teams.order_by().values_list("pk", flat=True)
+)
 _WILD: Final = re.compile("[*?]")
 
 
@@ -115,7 +124,7 @@ def owners(cluster: str) -> Owners:
 
 def teams_of(user: User) -> frozenset[int]:
     """Return the keys of the teams that a user is in, by one query."""
-    return frozenset(user.teams.order_by().values_list("pk", flat=True))
+    return frozenset(key for (key,) in _TEAMS.rows(user.pk))
 
 
 def note_on(cluster: str, group: str) -> str:
@@ -125,16 +134,10 @@ def note_on(cluster: str, group: str) -> str:
 
 
 def _read(cluster: str) -> tuple[Owned, ...]:
-    rows = Ownership.objects.filter(cluster__in=["", cluster])
     return tuple(
-        Owned(each.cluster, each.groups, _owner(each))
-        for each in rows.select_related("team")
+        Owned(where, groups, Owner(*team))
+        for where, groups, *team in _OWNERSHIPS.rows("", cluster)
     )
-
-
-def _owner(row: Ownership) -> Owner:
-    team = row.team
-    return Owner(team.pk, team.name, team.contact, team.note)
 
 
 @lru_cache(maxsize=64)

@@ -20,6 +20,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from dashboard.models import Alert
+from dashboard.models.compiled import Compiled
 from dashboard.wording import numbers
 from dashboard.wording.links import contact_link
 from dashboard.wording.markup import fill
@@ -31,6 +32,9 @@ from . import modules
 register = template.Library()
 
 LETTERS = "ABCDEFGHIJKL"
+_OPEN_ALERTS = Compiled(
+    lambda: Alert.objects.open().filter(cluster="").order_by().values_list("pk")
+)
 LONGEST_KEPT = 255
 """Buttons that copy a longer text are drawn anew each time."""
 
@@ -274,7 +278,7 @@ def lookup(values: Mapping[str, Any], key: str) -> Any:
 @register.simple_tag
 def open_alerts(cluster: str) -> int:
     """Count the open alerts of a cluster; none for an empty name."""
-    return Alert.objects.open().filter(cluster=cluster).count() if cluster else 0
+    return _OPEN_ALERTS.count(cluster) if cluster else 0
 
 
 @register.simple_tag

@@ -10,11 +10,20 @@ from urllib.parse import parse_qsl, urlencode
 from django.urls import Resolver404, resolve
 
 from dashboard.models import SavedView, User
+from dashboard.models.compiled import Compiled
 
 SAME_TABLE: Final[Mapping[str, str]] = {"cluster": "groups"}
 """Pages that show the table of another page."""
 NOT_KEPT: Final = frozenset({"page", "format"})
 MOST_PARAMETERS: Final = 100
+# Every list asks for them, so only for what the menu shows.
+_SEEN: Final = Compiled(
+    lambda: (
+        SavedView.objects.seen_by(User(pk=0))
+        .filter(table="")
+        .values_list("name", "query", "shared", "owner__username", "owner_id")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +58,12 @@ def canonical(query: str) -> str:
 
 def offered(user: User, path: str, query: str) -> Sequence[Offered]:
     """Return the views of the table at `path`, one's own first."""
-    views = SavedView.objects.seen_by(user).filter(table=table_at(path))
     try:
         now = canonical(query)
     except ValueError:
         now = "?"
-    # Every list asks for them, so only for what the menu shows.
-    rows = views.values_list("name", "query", "shared", "owner__username", "owner_id")
     found = [
-        Offered(name, f"?{kept}", shared, owner, key == user.pk, kept == now)
-        for name, kept, shared, owner, key in rows
+        Offered(name, f"?{kept}", bool(shared), owner, key == user.pk, kept == now)
+        for name, kept, shared, owner, key in _SEEN.rows(user.pk, table_at(path))
     ]
     return sorted(found, key=lambda each: not each.mine)
