@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,9 +142,26 @@ def beside_filters(query: TableQuery) -> list[tuple[str, str]]:
 
 
 @register.filter
-def has_column(page: TablePage[Any], column: Column[Any]) -> bool:
+def facet_choices(page: TablePage[Any]) -> tuple[tuple[Hashable, ...], ...]:
+    """Return key, title, values, the one picked, and whether they are listed.
+
+    None of them is markup, and all are in the reader's language.
+    """
+    return tuple(
+        (each.facet.key, each.facet.title, tuple(each.values), each.picked, each.listed)
+        for each in page.facets
+    )
+
+
+@register.filter
+def column_choices(page: TablePage[Any]) -> tuple[tuple[str, str, bool], ...]:
+    """Return key, title and whether it is shown, for columns that may be hidden."""
     # They are the table's own: to compare all that two columns say would be wasted.
-    return any(each is column for each in page.columns)
+    return tuple(
+        (column.key, column.title, any(each is column for each in page.columns))
+        for column in page.table.columns
+        if not column.fixed
+    )
 
 
 @register.simple_tag
