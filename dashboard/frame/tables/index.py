@@ -4,19 +4,26 @@ Rows are told apart by their places. Everything is worked out when it is first n
 and remembered, so that an index that is kept for as long as the rows stay the same
 answers further readers without looking at each row again. Such an index is only for
 readers whose tables say the same of a row: the same language, time zone and owners.
+
+Which rows a reader picks is a number, `Marks`, with a byte for each row, the first row
+in the lowest: 1 if it is picked. Ten thousand rows are intersected and counted in some
+microseconds; a set of as many places takes half a megabyte, made anew at each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from dashboard.live.fields import Fields, WholeRows
 
 from .table import Chip, Facet, Row, Table, natural
 
 Value = TypeVar("Value")
+
+Marks: TypeAlias = int
+"""Some of the rows, as described above; `bit_count` counts them."""
 
 MOST_DRAWN: Final = 2000
 """Rows whose markup is kept, 2 kB each."""
@@ -37,7 +44,7 @@ class Index(Generic[Row]):
         self.rows = rows
         self.fields = fields
         self._whole = WholeRows(rows)
-        self.everywhere = frozenset(range(len(rows)))
+        self.everywhere = _marks([True] * len(rows))
         self.table = table
         self._known: dict[tuple[str, Hashable], Any] = {}
         self._drawn: dict[tuple[int, str], str] = {}
@@ -46,42 +53,47 @@ class Index(Generic[Row]):
         """Return an index of the same rows for what only one reader asks for."""
         return Index(self.table, self.rows, self.fields)
 
-    def with_text(self, text: str) -> frozenset[int]:
-        """Return the places of rows with a text in them, whatever its case."""
+    def with_text(self, text: str) -> Marks:
+        """Return the rows with a text in them, whatever its case."""
         wanted = text.casefold()
         if not wanted:
             return self.everywhere
         folded = self._kept("texts", "", self._folded)
-        found = frozenset(at for at, words in enumerate(folded) if wanted in words)
-        if _BETWEEN in wanted:
-            texts = self.table.texts
-            found = frozenset(
-                at
-                for at in found
-                if any(wanted in each.casefold() for each in texts(self.rows[at]))
-            )
-        return found
+        if _BETWEEN not in wanted:
+            return _marks(wanted in words for words in folded)
+        texts = self.table.texts
+        return _marks(
+            wanted in words and any(wanted in each.casefold() for each in texts(row))
+            for words, row in zip(folded, self.rows, strict=True)
+        )
 
-    def of_chip(self, chip: Chip[Row]) -> frozenset[int]:
-        """Return the places of a chip's rows."""
+    def of_chip(self, chip: Chip[Row]) -> Marks:
+        """Return a chip's rows."""
 
-        def find() -> frozenset[int]:
-            return frozenset(self._of(chip.reads).where(chip.test, chip.reads))
+        def find() -> Marks:
+            return self.at(self._of(chip.reads).where(chip.test, chip.reads))
 
         return self._kept("chip", (chip.key, chip.readers), find)
 
-    def of_facet(self, facet: Facet[Row]) -> Mapping[str, set[int]]:
+    def of_facet(self, facet: Facet[Row]) -> Mapping[str, Sequence[int]]:
         """Return each value of a facet, with the places of the rows that have it."""
 
-        def find() -> dict[str, set[int]]:
-            places: dict[str, set[int]] = {}
+        def find() -> dict[str, list[int]]:
+            places: dict[str, list[int]] = {}
             found = self._of(facet.reads).each(facet.values, facet.reads)
             for at, values in enumerate(found):
                 for value in values:
-                    places.setdefault(value, set()).add(at)
+                    places.setdefault(value, []).append(at)
             return places
 
         return self._kept("facet", facet.key, find)
+
+    def at(self, places: Iterable[int]) -> Marks:
+        """Return the rows at some places."""
+        flags = bytearray(len(self.rows))
+        for each in places:
+            flags[each] = True
+        return _marks(flags)
 
     def values_of(self, facet: Facet[Row]) -> frozenset[str]:
         """Return the values of a facet."""
@@ -95,6 +107,14 @@ class Index(Generic[Row]):
     def order(self, sort: str) -> Sequence[int]:
         """Return the places of all rows in the order that `sort` asks for."""
         return self._kept("order", sort, lambda: self._sorted(sort))
+
+    def in_order(self, marks: Marks, sort: str) -> Sequence[int]:
+        """Return the places of some rows in the order that `sort` asks for."""
+        order = self.order(sort)
+        if marks == self.everywhere:
+            return order
+        flags = marks.to_bytes(len(self.rows), "little")
+        return [at for at in order if flags[at]]
 
     def drawn(self, at: int, columns: str, draw: Callable[[Row], str]) -> str:
         """Return the markup of a row with some columns, as `draw` makes it."""
@@ -134,3 +154,7 @@ class Index(Generic[Row]):
             return self._known[what, key]  # type: ignore[no-any-return]
         except KeyError:
             return self._known.setdefault((what, key), find())  # type: ignore[no-any-return]
+
+
+def _marks(flags: Iterable[bool | int]) -> Marks:
+    return int.from_bytes(bytes(flags), "little")

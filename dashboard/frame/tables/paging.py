@@ -6,11 +6,12 @@ page are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, Generic
 
-from .index import Index
+from .index import Index, Marks
 from .query import TableQuery
 from .table import Chip, Column, Facet, Row, Setting, Table, natural
 
@@ -117,30 +118,21 @@ def page_of(
     for facet in table.facets:
         if picked := query.facets.get(facet.key):
             matching = _picked(index, facet, matching, picked)
-    only = [
-        Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.only)
-        for chip in table.only
-    ]
+    only = _counted(index, table.only, matching, query.only)
     for each in only:
         if each.on:
             matching &= index.of_chip(each.chip)
-    hidden = [
-        Counted(chip, len(index.of_chip(chip) & matching), chip.key in query.unhidden)
-        for chip in table.hidden
-    ]
+    hidden = _counted(index, table.hidden, matching, query.unhidden)
     listed = matching
     for each in hidden:
         if not each.on and each.count:
-            listed -= index.of_chip(each.chip)
-    segments = [
-        Counted(chip, len(index.of_chip(chip) & listed), chip.key == query.segment)
-        for chip in table.segments
-    ]
+            listed &= ~index.of_chip(each.chip)
+    segments = _counted(index, table.segments, listed, [query.segment])
     wanted = listed
     for each in segments:
         if each.on:
             wanted = listed & index.of_chip(each.chip)
-    in_order = _in_order(index, wanted, query.sort)
+    in_order = index.in_order(wanted, query.sort)
     pages = max(1, -(-len(in_order) // table.page_rows))
     number = min(query.page, pages)
     start = (number - 1) * table.page_rows
@@ -161,30 +153,30 @@ def page_of(
             if (choice := _choice(index, facet, query)).values or not choice.listed
         ],
         settings=[_offered(each, index.rows, query) for each in table.settings],
-        counted=len(listed),
+        counted=listed.bit_count(),
         total=len(index.rows),
         pages=pages,
         first=start + 1 if places else 0,
     )
 
 
-def _in_order(index: Index[Row], places: frozenset[int], sort: str) -> Sequence[int]:
-    order = index.order(sort)
-    if len(places) == len(order):
-        return order
-    return [at for at in order if at in places]
+def _counted(
+    index: Index[Row], chips: Sequence[Chip[Row]], marks: Marks, on: Collection[str]
+) -> list[Counted[Row]]:
+    return [
+        Counted(chip, (index.of_chip(chip) & marks).bit_count(), chip.key in on)
+        for chip in chips
+    ]
 
 
-def _picked(
-    index: Index[Row], facet: Facet[Row], places: frozenset[int], value: str
-) -> frozenset[int]:
+def _picked(index: Index[Row], facet: Facet[Row], marks: Marks, value: str) -> Marks:
     """Return the rows with a value; if no row at all has it, those with a part."""
     found = (index.anew() if facet.typed else index).of_facet(facet)
     if value in found:
-        return places & found[value]
+        return marks & index.at(found[value])
     part = value.casefold()
     parts = (found[each] for each in found if part in each.casefold())
-    return places.intersection(set().union(*parts))
+    return marks & index.at(chain.from_iterable(parts))
 
 
 def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:
