@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import gc
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import django
 from asgiref.sync import sync_to_async
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+_SLOTS: Final = 17_000
+"""Of 8 bytes, so that CPython takes a piece of 256 kB, of which 120 kB are left."""
+
 
 class PageHandler(ASGIHandler):
     """Django's handler with middleware and views as plain calls of each other."""
@@ -35,7 +42,7 @@ class PageHandler(ASGIHandler):
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer; after the first to a signed-in user, import late URLs."""
-        response = super().get_response(request)
+        response = with_room(super().get_response, request)
         if not self._has_readers and _is_signed_in(request):
             self._has_readers = True
             threading.Thread(target=_import_late_urls, daemon=True).start()
@@ -44,6 +51,23 @@ class PageHandler(ASGIHandler):
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer to a request, made in the thread of this request."""
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+
+
+def with_room(
+    function: Callable[P, Result], *args: P.args, **named: P.kwargs
+) -> Result:
+    """Call a function so that the frames of all that it calls lie in one piece.
+
+    CPython keeps frames in pieces of 16 kB, and gives each one back to the system as
+    soon as it is left. Templates call each other deeply. A loop whose calls begin a new
+    piece, such as that over the cells of a table, waits for memory at each of them:
+    15 ms for fifty rows.
+    """
+    return function(*args, **named)
+
+
+# The frame itself claims more than it uses, and pages that nobody touches cost nothing.
+with_room.__code__ = with_room.__code__.replace(co_stacksize=_SLOTS)
 
 
 def page_application() -> PageHandler:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver, path
 
-from dashboard.config.handler import PageHandler
+from dashboard.config.handler import PageHandler, with_room
 
 ROOT = Path(__file__).parents[3]
 IN_THREADS: list[int] = []
@@ -183,3 +184,25 @@ def test_rest_is_imported_when_it_is_asked_for_or_about_to_be(
         third,
         "/api/v1/clusters/x/groups/y%252Fz",
     ]
+
+
+def nothing() -> None:
+    """Have a frame, and leave it."""
+
+
+def pages_taken(depth: int) -> int:
+    """Return how many pages of memory a thousand calls take, that deep in calls."""
+    if depth:
+        return pages_taken(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(1000):
+        nothing()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def test_no_loop_of_a_page_waits_for_memory_at_each_call() -> None:
+    assert with_room(lambda *given, **named: (given, named), 1, a=2) == ((1,), {"a": 2})
+    # Without room there are depths at which each call takes a page.
+    assert max(with_room(pages_taken, depth) for depth in range(300)) < 500
+    with pytest.raises(ZeroDivisionError):
+        with_room(lambda: 1 / 0)
