@@ -3,13 +3,13 @@
 An overview of 10,000 groups is 7 MB of JSON, of which a list shows fifty rows. The
 leader also stores, by column, the fields by which lists are filtered and sorted. They
 have a key of their own, written in the same step, and say where in the document each
-row begins. A reader parses these columns, and of the document the rows that it shows.
+row begins. A reader parses the columns that it needs, and the rows that it shows.
 Without columns that belong to it, an overview is parsed as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypedDict, cast, overload
@@ -49,15 +49,15 @@ _END: Final = b"]}"
 class OverviewColumns(TypedDict):
     """Fields of the rows of one overview, and where its rows begin.
 
-    `size` is the document's in bytes. Row `at` is from `starts[at]` to one byte before
-    `starts[at + 1]`.
+    `length` is the document's in bytes. Row `at` is from `starts[at]` to one byte
+    before `starts[at + 1]`. Each column is a text of JSON, since few of them are read.
     """
 
     run: str
     seq: int
-    size: int
+    length: int
     starts: list[int]
-    columns: dict[str, Column]
+    columns: dict[str, str]
 
 
 class _Encoded(NamedTuple):
@@ -89,9 +89,12 @@ class OverviewEncoder:
         columns = OverviewColumns(
             run=document["run"],
             seq=document["seq"],
-            size=len(text),
+            length=len(text),
             starts=list(accumulate(sizes, initial=len(begin))),
-            columns=_columns([each.cells for each in rows]),
+            columns={
+                name: orjson.dumps(column).decode()
+                for name, column in _columns([each.cells for each in rows]).items()
+            },
         )
         return text, orjson.dumps(columns)
 
@@ -132,11 +135,32 @@ def _columns(cells: Sequence[tuple[Any, ...]]) -> dict[str, Column]:
     return columns
 
 
+class _StoredColumns(Mapping[str, Column]):
+    """Columns by the name of their field, each parsed when it is first asked for."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._parsed: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        column = self._parsed.get(name)
+        if column is None:
+            column = self._parsed[name] = orjson.loads(self._texts[name])
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
 class OverviewRows(Sequence[OverviewRow]):
     """The rows of an encoded overview, each parsed when it is first asked for."""
 
     def __init__(self, text: bytes, stored: OverviewColumns) -> None:
-        self.fields = Fields(stored["columns"], OPTIONAL, TOGETHER)
+        columns = _StoredColumns(stored["columns"])
+        self.fields = Fields(columns, OPTIONAL, TOGETHER)
         self._text = text
         self._starts = stored["starts"]
         self._rows: dict[int, OverviewRow] = {}
@@ -176,7 +200,7 @@ def open_overview(text: bytes | None, columns: bytes | None) -> Overview | None:
     None if there is none, or if there are other bytes: the next sweep writes again.
     """
     stored = cast("OverviewColumns | None", read_object(columns))
-    if text is None or stored is None or stored.get("size") != len(text):
+    if text is None or stored is None or stored.get("length") != len(text):
         return cast("Overview | None", read_object(text))
     head = text[: stored["starts"][0] - len(_GROUPS)] + b"}"
     document = cast("Overview | None", read_object(head))

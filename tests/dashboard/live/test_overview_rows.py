@@ -115,3 +115,25 @@ def test_only_new_rows_are_encoded_again(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [value for value in dumped if "lag_trend" in value] == [changed]
     assert opened(text, columns)["groups"][1] == changed
     assert list(opened(text, columns)["groups"]) == document["groups"]
+
+
+def test_columns_are_parsed_once_and_only_when_they_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _document, text, columns = stored(ROWS)
+    parsed: list[Any] = []
+    loads = orjson.loads
+
+    def noting(given: Any) -> Any:
+        parsed.append(loads(given))
+        return parsed[-1]
+
+    monkeypatch.setattr("dashboard.live.overview_rows.orjson.loads", noting)
+    fields = fields_of(opened(text, columns)["groups"])
+    assert fields is not None
+    parsed.clear()
+    for _ in range(2):
+        assert fields.each(lambda row: row["lag"], ("lag",)) == [
+            row["lag"] for row in ROWS
+        ]
+    assert parsed == [[row["lag"] for row in ROWS]]
