@@ -177,6 +177,7 @@ def test_what_nothing_is_known_of_is_no_zero() -> None:
     assert found.text == "lag_unknown"
     assert "lag" not in found.values
     assert "waiting_messages" not in dict(found.evidence)
+    assert set(found.at_least) == {"queues", "expected_owner"}
 
 
 def test_broadcasting_tells_no_offset_that_no_broker_has() -> None:
