@@ -66,9 +66,9 @@ traverse hundreds of thousands of new objects that take the place of others, and
 everything that the collector holds. No thread runs in the meantime, and there are
 hardly any cycles to find."""
 GARBAGE_SWEEPS: Final = 60
-"""After so many sweeps of all, the cycles that there are are looked for."""
+"""How many sweeps of all pass until cycles are looked for."""
 BETWEEN_SWEEPS_S: Final = COLLECTOR_PERIOD_S[SWEEP_ALL] / 2
-"""How long after the beginning of a sweep they are."""
+"""How long after the beginning of a sweep they are looked for."""
 START_SECONDS: Final = 30.0
 
 
@@ -148,7 +148,7 @@ class CollectorService:
     async def _open(self) -> None:
         self._client = make_async_client(settings.ROCKETSCOPE_REDIS_URL)
         self._division = Division(self._client, self._name, lambda: self._collected)
-        await self._look_for_clusters()
+        await self._take_clusters(await self._database.run(_clusters))
         self._spawn(self._follow_clusters())
         self._spawn(self._run_late_slots())
 

@@ -9,6 +9,7 @@ its document is wanted.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -19,6 +20,8 @@ from rmqcore.model.topic import DLQ_PREFIX
 from .presence import Standing
 from .samples import QUIET_MS, SLACK_MS, Sampler
 from .trend import STEP_MS as TREND_STEP_MS
+
+logger = logging.getLogger(__name__)
 
 STEADY_MS: Final = 9_000
 """Looks at least so far apart count alike for whatever remembers them: none of them
@@ -152,7 +155,11 @@ class Sleepers:
                 continue
             if asleep.quiet_ms is not None:
                 asleep.watch.sampler.taken_ms = self._sampled_ms
-            asleep.watch.wake()
+            try:
+                asleep.watch.wake()
+            except Exception:
+                # Its next look meets this again, and is shown as a fault of this group.
+                logger.exception("group=%s did not catch up with its looks", name)
 
     def quiet(self, at_ms: int) -> set[str]:
         """Return those of which no samples are due at a sweep; samples are taken now.

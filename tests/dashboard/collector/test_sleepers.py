@@ -15,8 +15,8 @@ import redis.asyncio
 
 from dashboard.collector import cluster_collector, lead
 from dashboard.collector.asking import choose_asked
-from dashboard.collector.samples import SampleColumns
-from dashboard.collector.sleepers import MOST_LOOKS, Looks, Sleepers
+from dashboard.collector.samples import SampleColumns, Sampler
+from dashboard.collector.sleepers import MOST_LOOKS, Asleep, Looks, Sleepers
 from dashboard.live.names import memory_key
 from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster
@@ -216,6 +216,34 @@ async def test_sleep_changes_nothing_that_anyone_sees(
     for one, other in zip(quick, thorough, strict=True):
         assert one == other
     assert memory_key("east") in quick[-1][2]
+
+
+class Sleeping:
+    """The memory of a group that may be at fault."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.sampler = Sampler()
+        self.is_awake = False
+        self._error = error
+
+    def sleep(self, looks: Looks) -> None:
+        """Sleep."""
+
+    def wake(self) -> None:
+        """Wake, or fail to."""
+        if self._error is not None:
+            raise self._error
+        self.is_awake = True
+
+
+def test_a_group_that_cannot_catch_up_does_not_keep_the_others_from_it() -> None:
+    broken, well = Sleeping(RuntimeError("broken")), Sleeping()
+    sleepers, group = Sleepers(), World(high=90_000).made()
+    for name, watch in (("broken", broken), ("well", well)):
+        sleepers.add(name, Asleep(watch, group, 0), frozenset())
+    sleepers.wake(["broken", "well"])
+    assert well.is_awake
+    assert list(sleepers) == []
 
 
 def test_looks_beyond_the_limit_are_left_out_from_the_oldest_on() -> None:
