@@ -13,7 +13,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.jars import missing_tool
 
-pytest_plugins = ("tests.support.failures", "tests.support.sharing")
+pytest_plugins = (
+    "tests.support.failures",
+    "tests.support.hanging",
+    "tests.support.sharing",
+)
 
 # A busy machine makes single examples slow; only the test's own limit counts.
 settings.register_profile(

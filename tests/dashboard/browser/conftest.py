@@ -152,9 +152,11 @@ async def address(
     """The address of our pages."""
     port = server.servers[0].sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}"
-    # Answers that nobody waits for any more still use the test's database.
-    while asked := tuple(server.server_state.tasks):
-        await asyncio.wait(asked)
+    # Answers that nobody waits for any more still use the test's database. A page that
+    # was left open has a socket, and asks on: without a bound that would take for ever.
+    async with asyncio.timeout(PATIENCE_MS / 1000):
+        while asked := tuple(server.server_state.tasks):
+            await asyncio.wait(asked)
     # What a page that was closed while it asked has left open is found here, where
     # the test's own filter knows of it, and not when all tests are over.
     gc.collect()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
-from playwright.async_api import Browser, BrowserContext, Error, Page
+from playwright.async_api import Browser, BrowserContext, Error, Page, TimeoutError
 
 from dashboard.accounts import directory
 from dashboard.accounts.half_signed_in import COOKIE, ask_for_code
@@ -23,6 +25,9 @@ from tests.support.browser import PATIENCE_MS
 from .stocked import GROUP, PLACE, Stocked
 
 AT_ONCE: Final = 2
+SETTLED_MS: Final = 20_000
+"""How long a page may take until it asks for nothing more."""
+
 WIDE: Final = {"width": 1440, "height": 900}
 PHONE: Final = {"width": 390, "height": 844}
 NO_PAGES: Final = {"healthz", "readyz", "metrics", "catalogue"}
@@ -92,12 +97,17 @@ class Looking:
     session: str
     script: str
 
-    async def context(self) -> BrowserContext:
-        """Return a context whose pages have axe-core."""
+    @asynccontextmanager
+    async def context(self) -> AsyncIterator[BrowserContext]:
+        """Give a context whose pages have axe-core, and close it, whatever happens.
+
+        A page that stays open keeps its socket, and the server waits for that.
+        """
         context = await self.browser.new_context(reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE_MS)
-        await context.add_init_script(self.script)
-        return context
+        async with context:
+            context.set_default_timeout(PATIENCE_MS)
+            await context.add_init_script(self.script)
+            yield context
 
 
 @pytest.fixture
@@ -132,25 +142,24 @@ async def test_no_page_of_signing_in_breaks_one(
     settings.ROCKETSCOPE_LDAP = Directory(("ldap://127.0.0.1:9",), *DIRECTORY)
     settings.ROCKETSCOPE_SIGN_IN_GROUPS = (GroupRight("staff", "viewer"),)
     half = await sync_to_async(half_signed_in)()
-    context = await looking.context()
-    page = await context.new_page()
-    found: dict[str, list[str]] = {}
-    for path, status in REFUSALS.items():
-        found[path] = await faults_of(page, looking.origin + path, status)
-    await page.goto(f"{looking.origin}/sign-in/")
-    for name in ("username", "password"):
-        await page.fill(f'input[name="{name}"]', "nobody")
-    await page.keyboard.press("Enter")
-    await page.get_by_role("alert").wait_for()
-    found["a wrong password"] = await faults_shown(page)
-    await context.add_cookies([{**half, "url": f"{looking.origin}/sign-in/code/"}])
-    found["a code"] = await faults_of(page, f"{looking.origin}/sign-in/code/")
-    assert await page.locator('input[name="code"]').is_visible()
-    await page.fill('input[name="code"]', "1")
-    await page.keyboard.press("Enter")
-    await page.locator(".field-error").wait_for()
-    found["a wrong code"] = await faults_shown(page)
-    await context.close()
+    async with looking.context() as context:
+        page = await context.new_page()
+        found: dict[str, list[str]] = {}
+        for path, status in REFUSALS.items():
+            found[path] = await faults_of(page, looking.origin + path, status)
+        await page.goto(f"{looking.origin}/sign-in/")
+        for name in ("username", "password"):
+            await page.fill(f'input[name="{name}"]', "nobody")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("alert").wait_for()
+        found["a wrong password"] = await faults_shown(page)
+        await context.add_cookies([{**half, "url": f"{looking.origin}/sign-in/code/"}])
+        found["a code"] = await faults_of(page, f"{looking.origin}/sign-in/code/")
+        assert await page.locator('input[name="code"]').is_visible()
+        await page.fill('input[name="code"]', "1")
+        await page.keyboard.press("Enter")
+        await page.locator(".field-error").wait_for()
+        found["a wrong code"] = await faults_shown(page)
     lines = [f"{name}: {line}" for name, each in found.items() for line in each]
     assert not lines, "\n".join(lines)
 
@@ -214,18 +223,23 @@ async def faults(
 
     async def look() -> None:
         # Pages of one context may share a process, and then wait for each other.
-        context = await looking.context()
-        if signed_in:
-            cookie = {"name": "rocketscope_session", "value": looking.session}
-            await context.add_cookies([{**cookie, "url": looking.origin}])
-        page = await context.new_page()
-        while waiting:
-            each = waiting.pop()
-            if lines := await faults_of(page, looking.origin + each.path):
-                found[f"{each.name} {each.path}"] = lines
-        await context.close()
+        async with looking.context() as context:
+            if signed_in:
+                cookie = {"name": "rocketscope_session", "value": looking.session}
+                await context.add_cookies([{**cookie, "url": looking.origin}])
+            page = await context.new_page()
+            while waiting:
+                each = waiting.pop()
+                try:
+                    lines = await faults_of(page, looking.origin + each.path)
+                except Error as error:
+                    lines = [error.message]
+                if lines:
+                    found[f"{each.name} {each.path}"] = lines
 
-    await asyncio.gather(*(look() for _ in range(AT_ONCE)))
+    async with asyncio.TaskGroup() as looks:
+        for _ in range(AT_ONCE):
+            looks.create_task(look())
     return found
 
 
@@ -249,7 +263,9 @@ async def faults_of(page: Page, address: str, status: int = 200) -> list[str]:
 
 async def faults_shown(page: Page) -> list[str]:
     """Return what is wrong with what a page shows, in each theme and width."""
-    await page.wait_for_load_state("networkidle")
+    # A live tail asks each second: where answers take half of that, it is never quiet.
+    with suppress(TimeoutError):
+        await page.wait_for_load_state("networkidle", timeout=SETTLED_MS)
     found = [f"light: {each}" for each in await axe.violations(page)]
     await page.emulate_media(color_scheme="dark")
     found += [f"dark: {each}" for each in await axe.violations(page, axe.OF_COLOUR)]
