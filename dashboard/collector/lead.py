@@ -300,12 +300,22 @@ class Lead:
         at_ms = snapshot.taken_at_ms
         if self.alerts.is_idle and not self._sleepers.turned:
             return
+        failed: list[str] = []
         for name, each in self._sleepers.items():
-            sight = self.groups[name].sight
-            assert sight is not None  # noqa: S101 - it was seen before it slept
-            last, trend = self._rows[name], self._trends[name]
-            row = self._rows[name] = still_row(last, trend, at_ms)
-            self.alerts.look(sight, row, each.dead_letters, at_ms)
+            try:
+                self._look_at_sleeper(name, each, at_ms)
+            except Exception:
+                # Its own look follows, and shows what is at fault there.
+                logger.exception("group=%s could not be looked at asleep", name)
+                failed.append(name)
+        self._sleepers.wake(failed)
+
+    def _look_at_sleeper(self, name: str, asleep: Asleep, at_ms: int) -> None:
+        sight = self.groups[name].sight
+        assert sight is not None  # noqa: S101 - it was seen before it slept
+        last, trend = self._rows[name], self._trends[name]
+        row = self._rows[name] = still_row(last, trend, at_ms)
+        self.alerts.look(sight, row, asleep.dead_letters, at_ms)
 
     def _look_at(
         self,

@@ -15,6 +15,7 @@ from rmqcore.admin import END_OF_QUEUE, Admin
 from rmqcore.admin.moving import SERVER_SIDE_RESET, ask_each
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageModel, MessageQueue
+from rmqcore.offsets import FirstCommits
 
 from .asking import ask
 from .settings import ClusterSettings
@@ -162,7 +163,8 @@ def move_offsets(
     async def work(admin: Admin) -> Mapping[str, str]:
         told = {m.broker: m.address for m in moves if m.way == "told"}
         single = [m for m in moves if m.way != "told"]
-        done = await ask_each(single, lambda m: _one(admin, group, topic, m))
+        first = FirstCommits()
+        done = await ask_each(single, lambda m: _one(admin, group, topic, m, first))
         answers = await ask_each(
             told, lambda name: admin.reset_on_broker(group, topic, at_ms, told[name])
         )
@@ -224,10 +226,14 @@ async def _times(
     }
 
 
-async def _one(admin: Admin, group: str, topic: str, move: Move) -> None:
+async def _one(
+    admin: Admin, group: str, topic: str, move: Move, first: FirstCommits
+) -> None:
     queue = MessageQueue(topic, move.broker, move.queue_id)
     act = admin.reset_queue if move.way == "kept" else admin.commit_offset
-    await act(group, queue, move.offset, move.address)
+    await first.take_turn(
+        move.address, lambda _: act(group, queue, move.offset, move.address)
+    )
 
 
 async def _told(work: Awaitable[T]) -> T | RmqError:

@@ -4,6 +4,7 @@ The store of clustering members asks brokers, so it is in `client`.
 """
 
 from .file_format import decode_offsets, encode_offsets
+from .first_commits import FirstCommits
 from .local_file import (
     FoundIn,
     LocalFileOffsetStore,
@@ -13,6 +14,7 @@ from .local_file import (
 from .store import OffsetStore, ReadOffsetType
 
 __all__ = [
+    "FirstCommits",
     "FoundIn",
     "LocalFileOffsetStore",
     "LocalOffsets",

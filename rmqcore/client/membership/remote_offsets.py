@@ -10,7 +10,7 @@ from rmqcore.client.instance.client_instance import ClientInstance
 from rmqcore.errors import RmqError
 from rmqcore.model import MessageQueue
 from rmqcore.model.mapping import is_logical
-from rmqcore.offsets import OffsetStore
+from rmqcore.offsets import FirstCommits, OffsetStore
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ class RemoteOffsetStore(OffsetStore):
         super().__init__()
         self._instance = instance
         self._group = group
+        self._first = FirstCommits()
 
     async def load(self) -> None:
         """Do nothing: offsets are read queue by queue, when a queue is taken."""
@@ -45,13 +46,15 @@ class RemoteOffsetStore(OffsetStore):
         )
 
     async def _send(self, queue: MessageQueue, offset: int, *, oneway: bool) -> None:
-        calls = self._instance.calls
-        await self._instance.at_master(
-            queue,
-            lambda address: calls.update_offset(
-                address, self._group, queue, offset, oneway=oneway
-            ),
-        )
+        async def commit(address: str) -> None:
+            await self._first.take_turn(
+                (address, queue.topic),
+                lambda is_first: self._instance.calls.update_offset(
+                    address, self._group, queue, offset, oneway=oneway and not is_first
+                ),
+            )
+
+        await self._instance.at_master(queue, commit)
 
     async def _try(self, queue: MessageQueue, offset: int) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
@@ -17,7 +18,7 @@ from dashboard.collector import cluster_collector, lead
 from dashboard.collector.asking import choose_asked
 from dashboard.collector.samples import SampleColumns, Sampler
 from dashboard.collector.sleepers import MOST_LOOKS, Asleep, Looks, Sleepers
-from dashboard.live.names import memory_key
+from dashboard.live.names import memory_key, overview_key
 from dashboard.live.state import live_state, make_async_client
 from dashboard.models import Cluster
 from rmqcore.model.columns import Column
@@ -30,6 +31,7 @@ from rmqcore.model.snapshot import (
 from rmqcore.model.topic import dead_letter_topic
 from tests.support.collectors import BrokersOfASource, make_collector
 from tests.support.valkey import Valkey
+from tests.support.waiting import PATIENCE_SECONDS
 
 from .sights import NOW, broker, keys
 from .sights import cluster as cluster_of
@@ -216,6 +218,47 @@ async def test_sleep_changes_nothing_that_anyone_sees(
     for one, other in zip(quick, thorough, strict=True):
         assert one == other
     assert memory_key("east") in quick[-1][2]
+
+
+async def test_a_sleeping_group_at_fault_is_looked_at_by_itself(
+    client: redis.asyncio.Redis,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    row = await Cluster.objects.acreate(name="east")
+    source = Script(0)
+    collector = make_collector(row, source, client, tmp_path, clock=source.now_ms)
+
+    async def sweep() -> list[str]:
+        source.at_ms += 10_000
+        for each in source.worlds.values():
+            each.happen("nothing")
+        await collector.sweep_all()
+        await collector.at_rest()
+        assert collector._lead is not None
+        return sorted(collector._lead._sleepers)
+
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while "g3" not in await sweep():
+            pass
+    still_row = lead.still_row
+
+    def broken(last: Any, *about: Any) -> Any:
+        if last["group"] == "g3":
+            raise RuntimeError("broken")
+        return still_row(last, *about)
+
+    monkeypatch.setattr(lead, "still_row", broken)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while "g3" in await sweep():
+            pass
+    assert "group=g3 could not be looked at asleep" in caplog.text
+    assert collector.figures.failed == collector.figures.faults == 0
+    shown = await stored(client)
+    rows = {each["group"]: each for each in shown[overview_key("east")]["groups"]}
+    assert sorted(rows) == sorted(source.worlds)
+    await collector.close()
 
 
 class Sleeping:
