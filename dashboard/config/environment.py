@@ -24,6 +24,8 @@ from analytics.switches import read_switch
 
 _LONGEST_SECRET = 4096
 _MOST_WAL_BYTES = 64 * 1024 * 1024
+CONNECTION_SECONDS = 60
+"""How long a thread keeps its connection to the database for the next request."""
 _POSTGRESQL_PARTS = ("host", "hostaddr", "port", "user", "password", "dbname")
 _POSTGRESQL_CHOICES = {
     "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
@@ -171,6 +173,7 @@ def database(key: str, *, sqlite_path: Path) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": _host(parts),
         "PORT": str(_port(key, value) or ""),
+        "CONN_MAX_AGE": CONNECTION_SECONDS,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
@@ -252,6 +255,7 @@ def _sqlite(path: Path) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),
+        "CONN_MAX_AGE": CONNECTION_SECONDS,
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 10,  # seconds a writer waits for another

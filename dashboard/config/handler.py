@@ -3,25 +3,32 @@
 Django's own handler goes back to the event loop between the middleware and the view,
 for views that are coroutines. Our views and middleware are all functions, so that these
 steps would only cost time: a third of that of a list whose rows have been made before.
+
+It also begins a thread for each request, and another one to end it. Here requests get
+threads that others had before, with the connection to the database that these opened.
 """
 
 from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import django
-from asgiref.sync import sync_to_async
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
+from django.db import connections
 from django.urls import get_resolver
 
 from .addresses import LateURLs
 
 if TYPE_CHECKING:
+    from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
@@ -32,6 +39,48 @@ _SLOTS: Final = 17_000
 """Of 8 bytes, so that CPython takes a piece of 256 kB, of which 120 kB are left."""
 
 
+KEPT_THREADS: Final = 8
+"""How many threads wait for a request when there is none. There is no limit to how many
+are at work: some requests wait for brokers."""
+
+
+class Threads:
+    """Lends a thread to each request. Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._free: list[ThreadPoolExecutor] = []
+
+    def __len__(self) -> int:
+        """Return how many threads wait for a request."""
+        return len(self._free)
+
+    @contextmanager
+    def lent(self) -> Iterator[ThreadPoolExecutor]:
+        """Lend an executor of one thread, the one that came back last if there is one.
+
+        All that it was given has to be done at the end.
+        """
+        executor = self._free.pop() if self._free else ThreadPoolExecutor(1, "request")
+        try:
+            yield executor
+        finally:
+            if len(self._free) < KEPT_THREADS:
+                self._free.append(executor)
+            else:
+                end(executor)
+
+    def end(self) -> None:
+        """End the threads that wait, and close their connections."""
+        while self._free:
+            end(self._free.pop())
+
+
+def end(executor: ThreadPoolExecutor) -> None:
+    """End a thread after what it was given, and do not wait for it."""
+    executor.submit(connections.close_all)
+    executor.shutdown(wait=False)
+
+
 class PageHandler(ASGIHandler):
     """Django's handler with middleware and views as plain calls of each other."""
 
@@ -39,6 +88,15 @@ class PageHandler(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware()
         self._has_readers = False
+        self.threads = Threads()
+
+    async def __call__(
+        self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        """Answer a request in a thread that was lent to it."""
+        with self.threads.lent() as executor:
+            async with ThreadSensitiveContext(executor=executor):
+                await self.handle(scope, receive, send)
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer; after the first to a signed-in user, import late URLs."""

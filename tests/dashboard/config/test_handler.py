@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,17 +18,22 @@ from asgiref.sync import iscoroutinefunction
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver, path
 
-from dashboard.config.handler import PageHandler, with_room
+from dashboard.config.handler import KEPT_THREADS, PageHandler, with_room
+from tests.support.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 IN_THREADS: list[int] = []
+MEET: Callable[[], object] = threading.get_ident
+"""What the page does."""
 
 
 def page(request: HttpRequest) -> HttpResponse:
     IN_THREADS.append(threading.get_ident())
+    MEET()
     if request.GET.get("is") == "missing":
         raise Http404
     if request.GET.get("is") == "broken":
@@ -83,6 +90,59 @@ async def test_middleware_and_view_run_in_one_thread_beside_the_loop() -> None:
     assert len(IN_THREADS) == 3
     assert len(set(IN_THREADS)) == 1
     assert threading.get_ident() not in IN_THREADS
+
+
+@pytest.mark.usefixtures("small_site")
+async def test_requests_after_each_other_have_one_thread() -> None:
+    handler = PageHandler()
+    for _ in range(3):
+        await answer(handler)
+    assert len(set(IN_THREADS)) == 1
+    handler.threads.end()
+
+
+@pytest.mark.usefixtures("small_site")
+async def test_requests_at_once_wait_for_no_thread_and_few_threads_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = KEPT_THREADS + 3
+    together = threading.Barrier(many, timeout=PATIENCE_SECONDS)
+    monkeypatch.setattr(f"{__name__}.MEET", together.wait)
+    handler = PageHandler()
+    await asyncio.gather(*(answer(handler) for _ in range(many)))
+    assert len(set(IN_THREADS)) == many
+    assert len(handler.threads) == KEPT_THREADS
+    monkeypatch.undo()
+    await answer(handler)
+    assert len(set(IN_THREADS)) == many
+    handler.threads.end()
+    assert len(handler.threads) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("small_site")
+async def test_a_thread_keeps_its_connection_and_closes_it_at_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+
+    def ask() -> None:
+        connection.ensure_connection()
+        seen.append(connection.connection)
+
+    monkeypatch.setattr(f"{__name__}.MEET", ask)
+    handler = PageHandler()
+    for _ in range(2):
+        await answer(handler)
+    first, second = seen
+    assert first is second
+    assert first.execute("SELECT 1").fetchone() == (1,)
+    with handler.threads.lent() as executor:
+        """It comes back."""
+    handler.threads.end()
+    executor.shutdown()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        first.execute("SELECT 1")
 
 
 @pytest.mark.usefixtures("small_site")

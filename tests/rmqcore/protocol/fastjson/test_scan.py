@@ -113,7 +113,9 @@ def test_the_number_of_members_is_bounded() -> None:
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
-    "text", ['"' + r"\a" * 2_000_000, '"' + "a\\\\" * 1_000_000, "1" * 4_000_000]
+    "text",
+    ['"' + r"\a" * 2_000_000, '"' + "a\\\\" * 1_000_000, "1" * 4_000_000],
+    ids=["escaped", "backslashes", "digits"],
 )
 def test_no_text_makes_the_scanner_go_back(text: str) -> None:
     with pytest.raises(BodyError):
