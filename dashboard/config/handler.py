@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -28,7 +28,6 @@ from django.urls import get_resolver
 from .addresses import LateURLs
 
 if TYPE_CHECKING:
-    from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
@@ -91,7 +90,10 @@ class PageHandler(ASGIHandler):
         self.threads = Threads()
 
     async def __call__(
-        self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+        self,
+        scope: dict[str, Any],
+        receive: Callable[[], Awaitable[Mapping[str, Any]]],
+        send: Callable[[Mapping[str, Any]], Awaitable[None]],
     ) -> None:
         """Answer a request in a thread that was lent to it."""
         with self.threads.lent() as executor:
