@@ -4,8 +4,8 @@ Django's own handler goes back to the event loop between the middleware and the 
 for views that are coroutines. Our views and middleware are all functions, so that these
 steps would only cost time: a third of that of a list whose rows have been made before.
 
-It also begins a thread for each request, and another one to end it. Here requests get
-threads that others had before, with the connection to the database that these opened.
+It also starts a thread for each request, and another one that waits for its end. Here
+requests reuse threads, and with each thread its connection to the database.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ Result = TypeVar("Result")
 _SLOTS: Final = 17_000
 """Of 8 bytes, so that CPython takes a piece of 256 kB, of which 120 kB are left."""
 
-
 KEPT_THREADS: Final = 8
-"""How many threads wait for a request when there is none. There is no limit to how many
+"""How many threads are kept while there is no request. There is no limit to how many
 are at work: some requests wait for brokers."""
 
 
@@ -49,15 +48,11 @@ class Threads:
     def __init__(self) -> None:
         self._free: list[ThreadPoolExecutor] = []
 
-    def __len__(self) -> int:
-        """Return how many threads wait for a request."""
-        return len(self._free)
-
     @contextmanager
     def lent(self) -> Iterator[ThreadPoolExecutor]:
-        """Lend an executor of one thread, the one that came back last if there is one.
+        """Lend an executor of one thread: the one that came back last, if there is one.
 
-        All that it was given has to be done at the end.
+        When the block ends, everything that it was given has to be done.
         """
         executor = self._free.pop() if self._free else ThreadPoolExecutor(1, "request")
         try:
@@ -66,18 +61,8 @@ class Threads:
             if len(self._free) < KEPT_THREADS:
                 self._free.append(executor)
             else:
-                end(executor)
-
-    def end(self) -> None:
-        """End the threads that wait, and close their connections."""
-        while self._free:
-            end(self._free.pop())
-
-
-def end(executor: ThreadPoolExecutor) -> None:
-    """End a thread after what it was given, and do not wait for it."""
-    executor.submit(connections.close_all)
-    executor.shutdown(wait=False)
+                executor.submit(connections.close_all)
+                executor.shutdown(wait=False)
 
 
 class PageHandler(ASGIHandler):
@@ -87,7 +72,7 @@ class PageHandler(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware()
         self._has_readers = False
-        self.threads = Threads()
+        self._threads = Threads()
 
     async def __call__(
         self,
@@ -95,10 +80,10 @@ class PageHandler(ASGIHandler):
         receive: Callable[[], Awaitable[Mapping[str, Any]]],
         send: Callable[[Mapping[str, Any]], Awaitable[None]],
     ) -> None:
-        """Answer a request in a thread that was lent to it."""
-        with self.threads.lent() as executor:
+        """Answer a request in a thread that is lent to it."""
+        with self._threads.lent() as executor:
             async with ThreadSensitiveContext(executor=executor):
-                await self.handle(scope, receive, send)
+                await super().__call__(scope, receive, send)
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Return the answer; after the first to a signed-in user, import late URLs."""

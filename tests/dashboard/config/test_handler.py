@@ -23,7 +23,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver, path
 
 from dashboard.config.handler import KEPT_THREADS, PageHandler, with_room
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOT = Path(__file__).parents[3]
 IN_THREADS: list[int] = []
@@ -98,51 +98,44 @@ async def test_requests_after_each_other_have_one_thread() -> None:
     for _ in range(3):
         await answer(handler)
     assert len(set(IN_THREADS)) == 1
-    handler.threads.end()
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("small_site")
 async def test_requests_at_once_wait_for_no_thread_and_few_threads_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     many = KEPT_THREADS + 3
     together = threading.Barrier(many, timeout=PATIENCE_SECONDS)
-    monkeypatch.setattr(f"{__name__}.MEET", together.wait)
-    handler = PageHandler()
-    await asyncio.gather(*(answer(handler) for _ in range(many)))
-    assert len(set(IN_THREADS)) == many
-    assert len(handler.threads) == KEPT_THREADS
-    monkeypatch.undo()
-    await answer(handler)
-    assert len(set(IN_THREADS)) == many
-    handler.threads.end()
-    assert len(handler.threads) == 0
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("small_site")
-async def test_a_thread_keeps_its_connection_and_closes_it_at_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[Any] = []
+    opened: list[Any] = []
 
     def ask() -> None:
         connection.ensure_connection()
-        seen.append(connection.connection)
+        opened.append(connection.connection)
 
-    monkeypatch.setattr(f"{__name__}.MEET", ask)
+    def meet_and_ask() -> None:
+        together.wait()
+        ask()
+
+    monkeypatch.setattr(f"{__name__}.MEET", meet_and_ask)
     handler = PageHandler()
-    for _ in range(2):
-        await answer(handler)
-    first, second = seen
-    assert first is second
-    assert first.execute("SELECT 1").fetchone() == (1,)
-    with handler.threads.lent() as executor:
-        """It comes back."""
-    handler.threads.end()
-    executor.shutdown()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        first.execute("SELECT 1")
+    await asyncio.gather(*(answer(handler) for _ in range(many)))
+    assert len(set(IN_THREADS)) == len(set(map(id, opened))) == many
+    await until(lambda: sum(map(is_closed, opened)) == many - KEPT_THREADS)
+    monkeypatch.setattr(f"{__name__}.MEET", ask)
+    await answer(handler)
+    assert len(set(IN_THREADS)) == many
+    again = opened.pop()
+    assert again in opened
+    assert not is_closed(again)
+
+
+def is_closed(opened: sqlite3.Connection) -> bool:
+    try:
+        opened.execute("SELECT 1")
+    except sqlite3.ProgrammingError as error:
+        return "closed" in str(error)
+    return False
 
 
 @pytest.mark.usefixtures("small_site")
