@@ -305,7 +305,7 @@ class Lead:
             try:
                 self._look_at_sleeper(name, each, at_ms)
             except Exception:
-                # Its own look follows, and shows what is at fault there.
+                # It wakes, and its own look follows, which shows a fault that it meets.
                 logger.exception("group=%s could not be looked at asleep", name)
                 failed.append(name)
         self._sleepers.wake(failed)
