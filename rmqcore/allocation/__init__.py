@@ -23,6 +23,7 @@ from .scores import (
     max_over_mean,
     member_loads,
     scores,
+    share_loads,
     skew,
     variation,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "reported_strategy",
     "required_options",
     "scores",
+    "share_loads",
     "skew",
     "variation",
     "worst_drain_time",

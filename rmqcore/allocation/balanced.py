@@ -128,8 +128,7 @@ def _places_in(
     several: list[int] = []
     for client_id, share in plan.by_client.items():
         member = index.get(client_id, NOWHERE)
-        for queue in share:
-            item = positions.get(queue)
+        for item in map(positions.get, share):
             if item is None:
                 continue
             if member == NOWHERE or places[item] not in (NOWHERE, member):

@@ -139,9 +139,10 @@ def _plan(
     taken: set[MessageQueue] = set()
     for share in shares.values():
         taken.update(share)
+    left = () if taken.issuperset(queues) else (q for q in queues if q not in taken)
     return Plan(
         strategy.name,
         MappingProxyType(by_client),
-        tuple(queue for queue in queues if queue not in taken),
+        tuple(left),
         shared_ids(members),
     )

@@ -6,7 +6,8 @@ Without any loads there is no score: None, never 0.
 
 Loads of members come from queues, and say how even the division is only when the load
 and the owner of every queue are known: when half of the queues have no known owner, the
-rest may look perfectly even. That rule is applied in `member_loads` only.
+rest may look perfectly even. That rule is applied in `member_loads`, and in
+`share_loads` for a division by members, only.
 
 The scale of each score, for n members: `max_over_mean` from 1 to n, `variation` from 0
 to sqrt(n - 1), `gini` from 0 to 1 - 1/n.
@@ -14,9 +15,10 @@ to sqrt(n - 1), `gini` from 0 to 1 - 1/n.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
+from typing import cast
 
 from rmqcore.errors import ArgumentError
 
@@ -60,6 +62,31 @@ def member_loads(
             loads[holder] = loads.get(holder, 0.0) + value
     others = list(loads.values())[listed:]
     return [loads[client_id] for client_id in ids] + others
+
+
+def share_loads(
+    values: Sequence[float | None],
+    shares: Mapping[str, Sequence[int]],
+    members: Iterable[str],
+) -> list[float] | None:
+    """Return the load of each member; None where a value or an owner is not known.
+
+    As `member_loads`, for what each member has: positions in `values`. A queue in no
+    share has no known owner; one that a share has twice counts once in it.
+    """
+    held: set[int] = set().union(*shares.values())
+    if None in values or len(held) < len(values):
+        return None
+    known = cast("Sequence[float]", values)
+    once = sum(map(len, shares.values())) == len(held)
+    loads = {
+        client_id: fsum(map(known.__getitem__, share if once else set(share)))
+        for client_id, share in shares.items()
+    }
+    ids = list(members)
+    listed = set(ids)
+    others = [each for each in loads if shares[each] and each not in listed]
+    return [loads.get(client_id, 0.0) for client_id in [*ids, *others]]
 
 
 def skew(

@@ -73,7 +73,7 @@ class MessageQueue:
         )
 
 
-_plain_key = attrgetter("topic", "broker_name", "queue_id")
+_queue_id = attrgetter("queue_id")
 
 
 def utf16_key(text: str) -> bytes:
@@ -86,6 +86,11 @@ def queue_sort_key(queue: MessageQueue) -> tuple[bytes, bytes, int]:
     return (utf16_key(queue.topic), utf16_key(queue.broker_name), queue.queue_id)
 
 
+def _utf16_keys(names: tuple[str, str]) -> tuple[bytes, bytes]:
+    topic, broker_name = names
+    return utf16_key(topic), utf16_key(broker_name)
+
+
 def _only_below_surrogates(texts: Iterable[str]) -> bool:
     """Tell whether code-point order and UTF-16 order agree for these strings."""
     return all(
@@ -95,12 +100,21 @@ def _only_below_surrogates(texts: Iterable[str]) -> bool:
 
 def sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
     """Return the queues by topic, broker name and queue id, as Java sorts them."""
-    listed = list(queues)
-    names = {queue.topic for queue in listed}
-    names.update(queue.broker_name for queue in listed)
-    if _only_below_surrogates(names):
-        return sorted(listed, key=_plain_key)
-    return sorted(listed, key=queue_sort_key)
+    # A key for each queue would be an object for each; those of a large group make
+    # Python look for garbage in the middle of sorting.
+    together: dict[tuple[str, str], list[MessageQueue]] = {}
+    for queue in queues:
+        names = (queue.topic, queue.broker_name)
+        if names in together:
+            together[names].append(queue)
+        else:
+            together[names] = [queue]
+    plain = _only_below_surrogates({name for names in together for name in names})
+    in_order: list[MessageQueue] = []
+    for names in sorted(together, key=None if plain else _utf16_keys):
+        together[names].sort(key=_queue_id)
+        in_order += together[names]
+    return in_order
 
 
 def sorted_client_ids(client_ids: Iterable[str]) -> list[str]:

@@ -167,7 +167,17 @@ def _edited_rates(
                 rate = _share(expected[topic], sizes[topic])
         elif rate is not None:
             rate *= scenario.rate_factor
-        edited.append(replace(state, rate_in=rate))
+        # Several times as fast as `replace`.
+        edited.append(
+            QueueState(
+                queue=state.queue,
+                owners=state.owners,
+                lag=state.lag,
+                rate_in=rate,
+                rate_out=state.rate_out,
+                heard=state.heard,
+            )
+        )
     return edited
 
 

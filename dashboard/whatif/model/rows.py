@@ -21,8 +21,8 @@ from rmqcore.allocation import (
     Plan,
     Scores,
     member_drain_time,
-    member_loads,
     scores,
+    share_loads,
     worst_drain_time,
 )
 
@@ -140,9 +140,8 @@ def figures_of(
     are not known, so any member may have more.
     """
     # A CONFIG list may name queues that the topic does not have.
-    position = columns.positions.get
     held = {
-        client_id: [at for queue in share if (at := position(queue)) is not None]
+        client_id: [at for at in map(columns.positions.get, share) if at is not None]
         for client_id, share in plan.by_client.items()
     }
     shares = tuple(
@@ -169,9 +168,9 @@ def figures_of(
         unheard=columns.unheard,
         unknown=unknown,
         idle=None if unknown else plan.idle,
-        by_queues=_evenness([1.0] * len(owners), owners, processes) or NOT_KNOWN,
-        by_load=_evenness(columns.scored, owners, processes) or NOT_KNOWN,
-        by_lag=_evenness(columns.lags, owners, processes),
+        by_queues=_evenness([1.0] * len(owners), held, processes) or NOT_KNOWN,
+        by_load=_evenness(columns.scored, held, processes) or NOT_KNOWN,
+        by_lag=_evenness(columns.lags, held, processes),
         worst_drain_s=worst_drain_time([*drains, *([None] if unknown else [])]),
         remainder=_remainder(held, columns),
     )
@@ -184,11 +183,12 @@ def _changes(
     present = columns.present
     changed = [
         at
-        for at, before in enumerate(present)
+        for at, (before, now) in enumerate(zip(present, owners, strict=True))
         if before is not None
-        and before != owners[at]
+        and before != now
         and at not in columns.unheard
-        and set(before) != set(owners[at])
+        # The order of several owners means nothing.
+        and (len(before) <= 1 >= len(now) or set(before) != set(now))
     ]
     return (
         tuple(at for at in changed if present[at] and owners[at]),
@@ -199,15 +199,17 @@ def _changes(
 
 def _evenness(
     values: Sequence[float | None],
-    owners: Sequence[Sequence[str]],
+    held: Mapping[str, Sequence[int]],
     processes: Sequence[str],
 ) -> Scores | None:
-    loads = member_loads(values, owners, processes)
+    loads = share_loads(values, held, processes)
     return None if loads is None else scores(loads)
 
 
 def _twice(owners: Sequence[Sequence[str]], shared_ids: Sequence[str]) -> int:
     shared = set(shared_ids)
+    if not shared:
+        return len([count for count in map(len, owners) if count > 1])
     return sum(len(holders) > 1 or not shared.isdisjoint(holders) for holders in owners)
 
 
@@ -279,12 +281,16 @@ def _owners(held: Mapping[str, Sequence[int]], count: int) -> list[tuple[str, ..
 def _remainder(held: Mapping[str, Sequence[int]], columns: QueueColumns) -> Remainder:
     if not held:
         return Remainder(0, 0)
-    sizes = Counter(columns.topics)
+    topics = columns.topics
+    sizes = Counter(topics)
     floors = {topic: size // len(held) for topic, size in sizes.items()}
     odd = sum(size % len(held) for size in sizes.values())
     worst = 0
     for positions in held.values():
-        counts = Counter([columns.topics[at] for at in positions])
+        counts: dict[str, int] = {}
+        for at in positions:
+            topic = topics[at]
+            counts[topic] = counts.get(topic, 0) + 1
         over = [count - floors[topic] for topic, count in counts.items()]
         worst = max(worst, sum([each for each in over if each > 0]))
     return Remainder(worst, ceil(odd / len(held)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from math import isfinite
+from sys import float_info
 from typing import Any, Final
 
 from rmqcore.errors import ArgumentError
@@ -21,6 +21,7 @@ from rmqcore.model import MessageQueue, sorted_queues
 KEEPS_UP_S: Final = 10.0
 NOT_READ: Final = "not_read"
 """Why a queue has no owner: no member reads its topic."""
+_NUMBERS: Final = (int, float)
 ANSWERING: Final = frozenset({"answered", "slave"})
 
 
@@ -153,11 +154,11 @@ def _queue_state(row: Mapping[str, Any]) -> QueueState:
     queue_id = _field(row, "queue_id", "queues")
     if isinstance(queue_id, bool) or not isinstance(queue_id, int):
         raise ArgumentError(f"queue_id must be a whole number, got {queue_id!r}")
-    # Two processes of one client id that report a queue are one owner by name.
-    owners = tuple(dict.fromkeys(row.get("owners") or ()))
     last = row.get("last") or {}
-    if not owners:
-        owners = tuple(dict.fromkeys(last.get("owners") or ()))
+    owners = tuple(row.get("owners") or last.get("owners") or ())
+    if len(owners) > 1:
+        # Two processes of one client id that report a queue are one owner by name.
+        owners = tuple(dict.fromkeys(owners))
     why = (row.get("unknown") or {}).get("owners")
     return QueueState(
         MessageQueue(
@@ -175,9 +176,11 @@ def _queue_state(row: Mapping[str, Any]) -> QueueState:
 
 def _lag(row: Mapping[str, Any]) -> object:
     """Return a queue's lag; 0 for an empty queue that was never committed."""
-    lag, low, high = (row.get(name) for name in ("lag", "min", "max"))
-    if lag is None and low is not None and high is not None and high <= low:
-        return 0
+    lag = row.get("lag")
+    if lag is None:
+        low, high = row.get("min"), row.get("max")
+        if low is not None and high is not None and high <= low:
+            return 0
     return lag
 
 
@@ -191,10 +194,10 @@ def number_or_none(what: str, value: object) -> float | None:
     """Return a finite, non-negative number, or None; refuse anything else."""
     if value is None:
         return None
-    usable = isinstance(value, int | float) and not isinstance(value, bool)
-    if not usable or not isfinite(value) or value < 0:  # type: ignore[arg-type, operator]
-        raise ArgumentError(f"{what} must be finite and not negative, got {value!r}")
-    return float(value)  # type: ignore[arg-type]
+    usable = isinstance(value, _NUMBERS) and not isinstance(value, bool)
+    if usable and 0 <= value <= float_info.max:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise ArgumentError(f"{what} must be finite and not negative, got {value!r}")
 
 
 def _highest_rate(

@@ -15,6 +15,7 @@ from rmqcore.allocation import (
     max_over_mean,
     member_loads,
     scores,
+    share_loads,
     skew,
     variation,
 )
@@ -101,6 +102,28 @@ def test_loads_of_members_are_known_when_all_queues_are(
     expected: list[float] | None,
 ) -> None:
     assert member_loads(values, owners, members) == expected
+    assert sorted_or_none(
+        share_loads(values, shares_of(owners, members), members)
+    ) == sorted_or_none(expected)
+
+
+def shares_of(owners: list[str], members: str) -> dict[str, list[int]]:
+    """Return the positions that each member has; a letter is an owner's client id."""
+    shares: dict[str, list[int]] = {each: [] for each in members}
+    for at, holders in enumerate(owners):
+        for holder in holders:
+            shares.setdefault(holder, []).append(at)
+    return shares
+
+
+def sorted_or_none(loads: list[float] | None) -> list[float] | None:
+    """Return the loads without regard to which member has which."""
+    return None if loads is None else sorted(loads)
+
+
+def test_loads_of_shares_are_in_the_order_of_members() -> None:
+    shares = {"b": [1], "a": [0, 2], "z": []}
+    assert share_loads([5, 3, 1], shares, ["a", "c", "b", "a"]) == [6, 0, 3, 6]
 
 
 @pytest.mark.parametrize(
