@@ -56,6 +56,10 @@ LOOK_AGAIN_SECONDS: Final = 0.4
 ALL: Final = "all"
 WATCHED: Final = "watched"
 
+EARLY_REST_SECONDS: Final = 0.5
+EARLY_REST: Final = 4
+"""How long no further early sweep begins: seconds, and times the last sweep."""
+
 COALESCE_SECONDS: Final = 0.02
 """How long notices are gathered: those of a group's members lead to one look."""
 
@@ -166,7 +170,8 @@ class ClusterCollector:
         self._notice = asyncio.Event()
         self._keeping: asyncio.Future[None] | None = None
         self._early: asyncio.Task[None] | None = None
-        """The sweep of all that ran before its tick; at most one between two ticks."""
+        """The last sweep of all since a tick that ran before the next one."""
+        self._next_early: asyncio.TimerHandle | None = None
 
     async def sweep_all(self, late: Lateness | None = None) -> None:
         """Look at every group, write the overview, and ask some members.
@@ -176,7 +181,8 @@ class ClusterCollector:
         if self._early is not None and not self._early.done():
             return  # that sweep does the work of this tick
         self._early = None
-        await self._once(ALL, lambda: self._sweep_all(late))
+        self._forget_next_early()
+        await self._sweep_and_follow_up(late)
 
     async def sweep_watched(self) -> None:
         """Look at the watched groups and ask their members."""
@@ -218,6 +224,7 @@ class ClusterCollector:
     async def close(self) -> None:
         """Give the lead up and write what is left."""
         await self._broker_watch.close()
+        self._forget_next_early()
         if self._early is not None:
             await end_tasks(self._early)
         with suppress(redis.RedisError, OSError):
@@ -384,11 +391,40 @@ class ClusterCollector:
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)
-        # Otherwise the list would show a broker's silence up to ten seconds too long.
-        if lead.list_is_behind and self._early is None and ALL not in self._running:
-            self._early = asyncio.create_task(
-                self._once(ALL, lambda: self._sweep_all(None))
-            )
+        self._sweep_early()
+
+    def _sweep_early(self) -> None:
+        """Sweep all before the next tick if the list lacks what looks have found.
+
+        Otherwise it would lack a new group, or show a broker as silent, for up to ten
+        seconds. A broker is worth one such sweep between two ticks, since sweeps may
+        not reach it. New groups are listed by each, and often come one after another;
+        so further ones follow, after a rest that leaves most of the time to others.
+        """
+        lead = self._lead
+        if lead is None or not lead.list_is_behind or ALL in self._running:
+            return
+        if self._early is None:
+            self._early = asyncio.create_task(self._sweep_and_follow_up(None))
+        elif lead.has_unlisted and self._next_early is None:
+            rest_s = max(EARLY_REST_SECONDS, EARLY_REST * self.figures.sweep_ms / 1000)
+            loop = asyncio.get_running_loop()
+            self._next_early = loop.call_later(rest_s, self._sweep_early_again)
+
+    def _sweep_early_again(self) -> None:
+        self._early = self._next_early = None
+        self._sweep_early()
+
+    async def _sweep_and_follow_up(self, late: Lateness | None) -> None:
+        earlier = self.figures.sweeps
+        await self._once(ALL, lambda: self._sweep_all(late))
+        if self.figures.sweeps != earlier:  # a sweep that failed waits for its tick
+            self._sweep_early()
+
+    def _forget_next_early(self) -> None:
+        if self._next_early is not None:
+            self._next_early.cancel()
+            self._next_early = None
 
     async def _ask_some(
         self,

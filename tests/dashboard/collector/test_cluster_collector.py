@@ -15,7 +15,7 @@ from django.db import OperationalError
 
 from dashboard import models
 from dashboard.clock.moments import as_ms
-from dashboard.collector import keeping
+from dashboard.collector import cluster_collector, keeping
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.holdings import VOUCHED_MS
 from dashboard.live.documents import GroupState
@@ -54,6 +54,7 @@ class Seen(BrokersOfASource):
         super().__init__()
         self.groups_now = groups
         self.fails: Exception | None = None
+        self.sweeps_fail: Exception | None = None
         self.asked: list[frozenset[str]] = []
         self.brokers_now: list[BrokerSnapshot] | None = None
         self.brokers_of_all: list[BrokerSnapshot] | None = None
@@ -64,6 +65,8 @@ class Seen(BrokersOfASource):
         self.reached.set()
         if self.gate is not None:
             await self.gate.wait()
+        if self.sweeps_fail is not None:
+            raise self.sweeps_fail
         groups = [without_reports(each) for each in self.groups_now]
         return self._taken(groups, self.brokers_of_all)
 
@@ -517,6 +520,48 @@ async def test_a_watched_group_that_is_new_is_shown_and_listed_at_once(
     await collector.at_rest()
     assert collector.figures.sweeps == 2
     await eventually(models.Epoch.objects.filter(group="new").acount, 1)
+
+
+async def test_groups_that_come_one_after_another_are_listed_before_the_tick(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def listed() -> set[str]:
+        overview = live_state().overview("east")
+        assert overview is not None
+        return {row["group"] for row in overview["groups"] if row["members"]}
+
+    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.01)
+    source = Seen()
+    collector = make(source)
+    await collector.sweep_all()
+    names: set[str] = set()
+    for name in ("first", "second", "third"):
+        live_state().watch("east", name, time.time())
+        names.add(name)
+        source.groups_now = (*source.groups_now, divided("c1", name=name))
+        await collector.sweep_watched()
+        await eventually(listed, names)
+    assert collector.figures.skipped == 0
+
+
+async def test_an_early_sweep_that_fails_is_not_repeated_before_the_tick(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.0)
+    source = Seen(divided("c1", name="a"))
+    collector = make(source)
+    await collector.sweep_all()
+    live_state().watch("east", "new", time.time())
+    source.groups_now = (*source.groups_now, divided("c1", name="new"))
+    source.sweeps_fail = ConnectError("nobody listens")
+    await collector.sweep_watched()
+    await collector.at_rest()
+    await asyncio.sleep(0.05)
+    assert collector.figures.failed == 1
+    source.sweeps_fail = None
+    await collector.sweep_all()
+    assert collector.figures.failed == 1
+    assert collector.figures.sweeps == 2
 
 
 async def test_a_group_met_after_a_sweep_began_is_not_gone(make: Make) -> None:
