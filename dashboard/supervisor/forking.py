@@ -86,6 +86,9 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "",
         (
+            "billiard.pool",
+            "celery.app.control",
+            "celery.app.log",
             "celery.apps.beat",
             "celery.apps.worker",
             "celery.backends.redis",
@@ -93,9 +96,13 @@ STAGES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "celery.bin.celery",
             "celery.bin.worker",
             "celery.concurrency.solo",
+            "celery.contrib.django.task",
+            "celery.events.receiver",
             "celery.fixups.django",
+            "celery.worker.autoscale",
             "celery.worker.components",
             "celery.worker.consumer",
+            "celery.worker.consumer.delayed_delivery",
             "celery.worker.control",
             "celery.worker.strategy",
             "kombu.transport.redis",
