@@ -94,16 +94,18 @@ def copy_from(element: str, name: str) -> SafeString:
 
 
 def _copying(attribute: str, value: str, name: str) -> SafeString:
-    label = word("ui", "copy_name", name=name)
     draw = _kept_button if len(value) <= LONGEST_KEPT else _button
-    return draw(attribute, value, label, icon("copy", "icon-small"))
+    return draw(attribute, value, name, settings.STATIC_URL, get_language())
 
 
-def _button(attribute: str, value: str, label: str, drawn: SafeString) -> SafeString:
+def _button(
+    attribute: str, value: str, name: str, _static_url: str, _language: str
+) -> SafeString:
+    label = word("ui", "copy_name", name=name)
     return fill(
         '<button class="copy" type="button" {}="{}" aria-label="{}" '
         'title="{}">{}</button>',
-        *(attribute, value, label, label, drawn),
+        *(attribute, value, label, label, icon("copy", "icon-small")),
     )
 
 

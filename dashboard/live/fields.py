@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, TypeAlias, TypedDict, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -60,9 +61,14 @@ class Fields:
     def each(
         self, function: Callable[[Any], Result], reads: Sequence[str]
     ) -> list[Result]:
-        """Return what a function makes of each row, in their order."""
+        """Return what a function makes of each row, in their order.
+
+        An `itemgetter` of the only field that it reads gives the column.
+        """
         codes = self._codes(reads)
         if codes is None:
+            if len(reads) == 1 and isinstance(function, itemgetter):
+                return list(_values(self._columns[reads[0]]))
             return list(map(function, self._rows(reads)))
         keys = list(zip(*codes, strict=True))
         made = {key: function(self._row(reads, key)) for key in dict.fromkeys(keys)}
@@ -92,8 +98,13 @@ class Fields:
 
     def where(self, test: Callable[[Any], bool], reads: Sequence[str]) -> list[int]:
         """Return the places of the rows that pass a test, in no order."""
-        if self._codes(reads) is None:
+        codes = self._codes(reads)
+        if codes is None:
             return [at for at, row in enumerate(self._rows(reads)) if test(row)]
+        if len(codes) == 1 and reads[0] not in self._together:
+            # One of thousands of topics is asked for once.
+            passes = self.different(test, reads)
+            return [at for at, code in enumerate(codes[0]) if passes[code]]
         combinations = self._combinations(reads).items()
         passing = (at for key, at in combinations if test(self._row(reads, key)))
         return list(chain.from_iterable(passing))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache, partial
+from operator import itemgetter
 from typing import Final
 
 from django.urls import reverse
@@ -164,7 +165,7 @@ def _what_it_is(cluster: str) -> Sequence[Column[OverviewRow]]:
         Column(
             "group",
             _("Group"),
-            lambda row: row["group"],
+            itemgetter("group"),
             lambda row: _link(cluster, row["group"]),
             css="cut strong",
             fixed=True,
@@ -252,7 +253,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
         Column(
             "lag",
             _("Lag"),
-            lambda row: row["lag"],
+            itemgetter("lag"),
             _lag,
             css="num strong",
             falls=True,
@@ -264,7 +265,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
         Column(
             "oldest",
             _("Oldest"),
-            lambda row: row["oldest_ms"],
+            itemgetter("oldest_ms"),
             lambda row: tags.duration(row["oldest_ms"]),
             css="num",
             falls=True,
@@ -282,7 +283,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
         Column(
             "in",
             _("In/s"),
-            lambda row: row["rate_in"],
+            itemgetter("rate_in"),
             lambda row: tags.rate(row["rate_in"]),
             css="num",
             falls=True,
@@ -292,7 +293,7 @@ def _what_waits() -> Sequence[Column[OverviewRow]]:
         Column(
             "out",
             _("Out/s"),
-            lambda row: row["rate_out"],
+            itemgetter("rate_out"),
             lambda row: tags.rate(row["rate_out"]),
             css="num",
             falls=True,
@@ -307,7 +308,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
         Column(
             "members",
             _("Members"),
-            lambda row: row["members"],
+            itemgetter("members"),
             lambda row: tags.count(row["members"]),
             css="num",
             falls=True,
@@ -318,7 +319,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
         Column(
             "queues",
             _("Queues"),
-            lambda row: row["queues"],
+            itemgetter("queues"),
             lambda row: tags.count(row["queues"]),
             css="num",
             falls=True,
@@ -327,7 +328,7 @@ def _how_it_is_divided() -> Sequence[Column[OverviewRow]]:
         Column(
             "skew",
             _("Skew"),
-            lambda row: row["skew"],
+            itemgetter("skew"),
             _skew,
             css="num",
             falls=True,

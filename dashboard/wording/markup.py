@@ -23,6 +23,8 @@ def escaped(value: object) -> str:
 
     What is markup already, which a value tells by `__html__`, stays as it is.
     """
+    if type(value) is SafeString:  # as most values are
+        return value
     if isinstance(value, Promise):
         value = str(value)
     if hasattr(value, "__html__"):

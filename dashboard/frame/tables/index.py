@@ -12,7 +12,7 @@ microseconds; a set of as many places takes half a megabyte, made anew at each s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
@@ -75,18 +75,14 @@ class Index(Generic[Row]):
 
         return self._kept("chip", (chip.key, chip.readers), find)
 
-    def of_facet(self, facet: Facet[Row]) -> Mapping[str, Sequence[int]]:
-        """Return each value of a facet, with the places of the rows that have it."""
+    def with_values(self, facet: Facet[Row], wanted: Collection[str]) -> Marks:
+        """Return the rows that have one of these values of a facet, or several."""
+        some = frozenset(wanted)
 
-        def find() -> dict[str, list[int]]:
-            places: dict[str, list[int]] = {}
-            found = self._of(facet.reads).each(facet.values, facet.reads)
-            for at, values in enumerate(found):
-                for value in values:
-                    places.setdefault(value, []).append(at)
-            return places
+        def has(row: Row) -> bool:
+            return not some.isdisjoint(facet.values(row))
 
-        return self._kept("facet", facet.key, find)
+        return self.at(self._of(facet.reads).where(has, facet.reads))
 
     def at(self, places: Iterable[int]) -> Marks:
         """Return the rows at some places."""
@@ -140,10 +136,14 @@ class Index(Generic[Row]):
             return self._of(reads).sorted_by(self.table.rank, reads)
         values = self._of(column.reads).each(column.value, column.reads)
         places = self.order("")
-        known = [at for at in places if values[at] is not None]
-        keys = [natural(each) if isinstance(each, str) else each for each in values]
-        known.sort(key=keys.__getitem__, reverse=sort.startswith("-"))
-        return known + [at for at in places if values[at] is None]
+        unknown = [at for at in places if values[at] is None] if None in values else []
+        known = (
+            [at for at in places if values[at] is not None] if unknown else [*places]
+        )
+        if known and isinstance(values[known[0]], str):
+            values = [None if each is None else natural(each) for each in values]
+        known.sort(key=values.__getitem__, reverse=sort.startswith("-"))
+        return known + unknown
 
     def _of(self, reads: Sequence[str]) -> Fields | WholeRows:
         """Return the columns if they have all that a function reads, else the rows."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final, Generic
 
 from .index import Index, Marks
@@ -171,12 +170,12 @@ def _counted(
 
 def _picked(index: Index[Row], facet: Facet[Row], marks: Marks, value: str) -> Marks:
     """Return the rows with a value; if no row at all has it, those with a part."""
-    found = (index.anew() if facet.typed else index).of_facet(facet)
-    if value in found:
-        return marks & index.at(found[value])
-    part = value.casefold()
-    parts = (found[each] for each in found if part in each.casefold())
-    return marks & index.at(chain.from_iterable(parts))
+    found = index.with_values(facet, [value])
+    if not found:
+        asked = index.anew() if facet.typed else index
+        part, values = value.casefold(), asked.values_of(facet)
+        found = index.with_values(facet, [v for v in values if part in v.casefold()])
+    return marks & found
 
 
 def _columns(table: Table[Row], query: TableQuery) -> list[Column[Row]]:

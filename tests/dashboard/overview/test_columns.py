@@ -74,8 +74,16 @@ def test_rows_and_columns_say_the_same(found: list[Any], text: str) -> None:
     for chip in (*made.segments, *made.hidden, *made.only):
         assert of_columns.of_chip(chip) == of_rows.of_chip(chip), chip.key
     for facet in made.facets:
-        assert of_columns.values_of(facet) == of_rows.values_of(facet), facet.key
-        assert of_columns.of_facet(facet) == of_rows.of_facet(facet), facet.key
+        values = of_rows.values_of(facet)
+        assert of_columns.values_of(facet) == values, facet.key
+        for wanted in (*([each] for each in values), values, ["none has it"]):
+            picked = of_columns.with_values(facet, wanted)
+            assert picked == of_rows.with_values(facet, wanted), (facet.key, wanted)
+            assert picked == of_rows.at(
+                at
+                for at, row in enumerate(found)
+                if set(wanted) & set(facet.values(row))
+            ), (facet.key, wanted)
     for column in made.columns:
         for sort in (column.key, f"-{column.key}") if column.sorts else ():
             assert of_columns.order(sort) == of_rows.order(sort), sort
