@@ -412,8 +412,10 @@ class ClusterCollector:
             self._next_early = loop.call_later(rest_s, self._sweep_early_again)
 
     def _sweep_early_again(self) -> None:
-        self._early = self._next_early = None
-        self._sweep_early()
+        self._next_early = None
+        if self._lead is not None and self._lead.has_unlisted:
+            self._early = None
+            self._sweep_early()
 
     async def _sweep_and_follow_up(self, late: Lateness | None) -> None:
         earlier = self.figures.sweeps
