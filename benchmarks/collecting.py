@@ -21,7 +21,7 @@ ten seconds takes a tenth of it of one core. The stages are told by processor ti
 - kept: samples chosen, sent to the lake, epochs to the database
 - left: what the next leader continues from, encoded and sent to the cache
 
-The collector looks for garbage between sweeps; that is told by itself.
+The collector searches for garbage between sweeps; that is told by itself.
 
 `--profile LINES` profiles one sweep. Memory is this process's, resident, before the
 first sweep, at the end and at its peak.
@@ -32,7 +32,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import cProfile
-import gc
 import os
 import pstats
 import resource
@@ -191,7 +190,6 @@ def collectors(
 async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> None:
     """Sweep and print what it took."""
     from dashboard.collector.lease import Renewals
-    from dashboard.collector.service import GARBAGE_SWEEPS
     from dashboard.live.state import make_async_client
 
     stand_in = StandIn(**shape_of(options))
@@ -232,12 +230,6 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
                 f"sweeps {figures.sweeps}, failed {figures.failed}, "
                 f"refused {figures.refused}, faults {figures.faults}"
             )
-        began = time.process_time()
-        found = gc.collect()
-        print(
-            f"garbage: {found:,} objects since the last time, looked for every "
-            f"{GARBAGE_SWEEPS} sweeps: cpu {time.process_time() - began:.2f} s"
-        )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         now = resident_bytes()
         print(
@@ -249,6 +241,7 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
         of_core = Goal(f"collecting {groups:,} groups each 10 s, of a core", 10, "%")
         print(of_core.line(moving[1] * 100_000 / STEP_MS))
         print(Goal(f"collector of {groups:,} groups, memory", 300, "MB").line(now / MB))
+        await search_garbage(once, options.sweeps)
     finally:
         renewals.stop()
         for collector, connection in made:
@@ -256,6 +249,23 @@ async def measure(options: argparse.Namespace, valkey: Valkey, lake: str) -> Non
             await connection.close()
         await client.aclose()
         stand_in.end()
+
+
+async def search_garbage(once: Callable[[int], Awaitable[Sweep]], sweeps: int) -> None:
+    """Print what it takes to search for garbage, at first and some sweeps later."""
+    from dashboard.collector.garbage import GarbageSearch
+    from dashboard.collector.service import GARBAGE_SWEEPS
+
+    garbage, took = GarbageSearch(), []
+    for _ in range(2):
+        began = time.process_time()
+        garbage.search(frozenset())
+        took.append(time.process_time() - began)
+        await repeated(once, PART, sweeps)
+    print(
+        f"garbage is searched for every {GARBAGE_SWEEPS} sweeps: cpu {took[0]:.2f} s "
+        f"for everything, {took[1]:.2f} s {sweeps} sweeps later"
+    )
 
 
 def resident_bytes() -> int:
@@ -332,9 +342,9 @@ def prepare() -> None:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     django.setup()
     call_command("migrate", verbosity=0)
-    from dashboard.collector.service import GARBAGE_AFTER
+    from dashboard.collector.garbage import GarbageSearch
 
-    gc.set_threshold(*GARBAGE_AFTER)
+    GarbageSearch().begin()
 
 
 if __name__ == "__main__":

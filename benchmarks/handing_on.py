@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 import tempfile
 import time
@@ -30,8 +29,8 @@ django.setup()
 from dashboard.collector import lead as leading  # noqa: E402
 from dashboard.collector.cluster_collector import ClusterCollector  # noqa: E402
 from dashboard.collector.frames import encode_frame  # noqa: E402
+from dashboard.collector.garbage import GarbageSearch  # noqa: E402
 from dashboard.collector.lease import Renewals  # noqa: E402
-from dashboard.collector.service import GARBAGE_AFTER  # noqa: E402
 from dashboard.gateway.broker_runtime import Told  # noqa: E402
 from dashboard.live.names import memory_key, moments_key  # noqa: E402
 from dashboard.live.state import make_async_client  # noqa: E402
@@ -279,7 +278,7 @@ def main() -> None:
     parser.add_argument("--queues", type=int, default=16)
     parser.add_argument("--sweeps", type=int, default=6)
     options = parser.parse_args()
-    gc.set_threshold(*GARBAGE_AFTER)
+    GarbageSearch().begin()
     with tempfile.TemporaryDirectory() as folder:
         valkey = Valkey(Path(folder))
         valkey.start()

@@ -12,7 +12,6 @@ does anything at all.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -50,6 +49,7 @@ from .cluster_collector import ClusterCollector
 from .collected import Collected
 from .division import Division
 from .epochs import WantedStrategy
+from .garbage import GarbageSearch
 from .keeping import Keeper
 from .lateness import lateness
 from .lease import LOOP_DEAD_SECONDS, Lease, Renewals
@@ -60,15 +60,10 @@ logger = logging.getLogger(__name__)
 
 LOOK_FOR_CLUSTERS_SECONDS: Final = 2.0
 LOOK_FOR_LATE_SECONDS: Final = 0.25
-GARBAGE_AFTER: Final = (1_000_000, 10, 10)
-"""Thresholds of Python's cyclic garbage collector. With the defaults, a sweep makes it
-traverse hundreds of thousands of new objects that take the place of others, and often
-everything that the collector holds. No thread runs in the meantime, and there are
-hardly any cycles to find."""
 GARBAGE_SWEEPS: Final = 60
-"""How many sweeps of all pass until cycles are looked for."""
+"""How many sweeps of all pass until garbage is searched for."""
 BETWEEN_SWEEPS_S: Final = COLLECTOR_PERIOD_S[SWEEP_ALL] / 2
-"""How long after the beginning of a sweep they are looked for."""
+"""How long after the beginning of a sweep it is searched for."""
 START_SECONDS: Final = 30.0
 
 
@@ -111,6 +106,7 @@ class CollectorService:
         self._loop_watch = LoopWatch(LOOK_FOR_LATE_SECONDS)
         self._timing = Timing()
         self._sweeps = 0
+        self._garbage = GarbageSearch()
         self._renewals: Renewals | None = None
         self._deliverer = Deliverer()
         self._alerting: frozenset[str] | None = None
@@ -118,7 +114,7 @@ class CollectorService:
 
     def start(self) -> None:
         """Begin to collect; returns when the loop runs."""
-        gc.set_threshold(*GARBAGE_AFTER)
+        self._garbage.begin()
         sync_clusters(settings.ROCKETSCOPE_CLUSTERS)
         self._thread.start()
         self._thread.call(self._open(), START_SECONDS)
@@ -259,7 +255,14 @@ class CollectorService:
         self._spawn(self._publish_metrics())
         self._sweeps += 1
         if self._sweeps % GARBAGE_SWEEPS == 0:
-            asyncio.get_running_loop().call_later(BETWEEN_SWEEPS_S, gc.collect)
+            loop = asyncio.get_running_loop()
+            loop.call_later(BETWEEN_SWEEPS_S, self._search_garbage)
+
+    def _search_garbage(self) -> None:
+        all_figures = [each.collector.figures for each in self._collected.values()]
+        self._garbage.search(
+            {(id(each), each.leads) for each in all_figures if each.leading}
+        )
 
     async def _run_late_slots(self) -> None:
         while True:
