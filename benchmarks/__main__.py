@@ -1,6 +1,6 @@
 """Run the benchmarks that have goals, and print what was reached beside each goal.
 
-    python -m benchmarks                  all of them, about an hour
+    python -m benchmarks                  all of them, half an hour
     python -m benchmarks whatif broker    some of them
     python -m benchmarks --check          exit with 1 where a goal was missed
 
