@@ -171,6 +171,8 @@ class ClusterCollector:
         self._keeping: asyncio.Future[None] | None = None
         self._early: asyncio.Task[None] | None = None
         """The last sweep of all since a tick that ran before the next one."""
+        self._early_for: set[str] = set()
+        """The groups for which there was such a sweep since the tick."""
         self._next_early: asyncio.TimerHandle | None = None
 
     async def sweep_all(self, late: Lateness | None = None) -> None:
@@ -181,6 +183,7 @@ class ClusterCollector:
         if self._early is not None and not self._early.done():
             return  # that sweep does the work of this tick
         self._early = None
+        self._early_for.clear()
         self._forget_next_early()
         await self._sweep_and_follow_up(late)
 
@@ -397,23 +400,25 @@ class ClusterCollector:
         """Sweep all before the next tick if the list lacks what looks have found.
 
         Otherwise it would lack a new group, or show a broker as silent, for up to ten
-        seconds. A broker is worth one such sweep between two ticks, since sweeps may
-        not reach it. New groups are listed by each, and often come one after another;
-        so further ones follow, after a rest that leaves most of the time to others.
+        seconds. Between two ticks, there is one such sweep for brokers, and one for
+        each group, since sweeps may not see what looks have seen. New groups often come
+        one after another; a rest between their sweeps leaves most of the time to others.
         """
         lead = self._lead
         if lead is None or not lead.list_is_behind or ALL in self._running:
             return
+        new = lead.unlisted - self._early_for
         if self._early is None:
+            self._early_for |= new
             self._early = asyncio.create_task(self._sweep_and_follow_up(None))
-        elif lead.has_unlisted and self._next_early is None:
+        elif new and self._next_early is None:
             rest_s = max(EARLY_REST_SECONDS, EARLY_REST * self.figures.sweep_ms / 1000)
             loop = asyncio.get_running_loop()
             self._next_early = loop.call_later(rest_s, self._sweep_early_again)
 
     def _sweep_early_again(self) -> None:
         self._next_early = None
-        if self._lead is not None and self._lead.has_unlisted:
+        if self._lead is not None and self._lead.unlisted - self._early_for:
             self._early = None
             self._sweep_early()
 

@@ -137,8 +137,8 @@ class Lead:
         self._keeper = keeper
         self._now_ms = now_ms
         self._rows: dict[str, OverviewRow] = {}
-        self.has_unlisted = False
-        """Whether a group got its first members since the list was made."""
+        self.unlisted: set[str] = set()
+        """The groups that got their first members since the list was made."""
         self._sleepers = Sleepers()
         self._trends: dict[str, LagTrend] = {}
         self._clients = ClientRows()
@@ -169,7 +169,7 @@ class Lead:
         """
         if self._overview is None:
             return False
-        if self.has_unlisted:
+        if self.unlisted:
             return True
         listed = self._overview
         servers = listed.get("nameservers", [])
@@ -349,7 +349,8 @@ class Lead:
         update = None
         if shown:
             update = self._update(seen.sight, name in watched)
-        self.has_unlisted |= bool(row["members"]) and not (last and last["members"])
+        if row["members"] and not (last and last["members"]):
+            self.unlisted.add(name)
         self._rows[name] = row
         if not seen.rests:
             self._clients.take(seen.sight)
@@ -464,7 +465,7 @@ class Lead:
             if late is not None:
                 document["late"] = late
             self._overview = document
-            self.has_unlisted = False
+            self.unlisted.clear()
             # First, so that a page that the list wakes finds them.
             text = self._clients.document(self.cluster, self._now_ms())
             if text is not None:

@@ -55,6 +55,7 @@ class Seen(BrokersOfASource):
         self.groups_now = groups
         self.fails: Exception | None = None
         self.sweeps_fail: Exception | None = None
+        self.hidden_from_sweeps: set[str] = set()
         self.asked: list[frozenset[str]] = []
         self.brokers_now: list[BrokerSnapshot] | None = None
         self.brokers_of_all: list[BrokerSnapshot] | None = None
@@ -67,7 +68,11 @@ class Seen(BrokersOfASource):
             await self.gate.wait()
         if self.sweeps_fail is not None:
             raise self.sweeps_fail
-        groups = [without_reports(each) for each in self.groups_now]
+        groups = [
+            without_reports(each)
+            for each in self.groups_now
+            if each.name not in self.hidden_from_sweeps
+        ]
         return self._taken(groups, self.brokers_of_all)
 
     async def groups(self, names: Collection[str]) -> ClusterSnapshot:
@@ -542,6 +547,29 @@ async def test_groups_that_come_one_after_another_are_listed_before_the_tick(
         await collector.sweep_watched()
         await eventually(listed, names)
     assert collector.figures.skipped == 0
+
+
+async def test_a_group_that_looks_alone_see_costs_one_sweep_a_tick(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sweeps() -> int:
+        return collector.figures.sweeps
+
+    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_collector, "EARLY_REST", 0)
+    source = Seen(divided("c1", name="a"))
+    source.hidden_from_sweeps = {"new"}
+    collector = make(source)
+    live_state().watch("east", "new", time.time())
+    await collector.sweep_all()
+    source.groups_now = (*source.groups_now, divided("c1", name="new"))
+    await collector.sweep_watched()
+    await eventually(sweeps, 2)
+    for _ in range(5):
+        await collector.at_rest()
+        await collector.sweep_watched()
+        await asyncio.sleep(0.02)
+    assert await sweeps() == 2
 
 
 async def test_an_early_sweep_that_fails_is_not_repeated_before_the_tick(
