@@ -257,11 +257,11 @@ async def search_garbage(once: Callable[[int], Awaitable[Sweep]], sweeps: int) -
     from dashboard.collector.service import GARBAGE_SWEEPS
 
     garbage, took = GarbageSearch(), []
-    for _ in range(2):
+    for before in (0, sweeps):
+        await repeated(once, PART, before)
         began = time.process_time()
         garbage.search(frozenset())
         took.append(time.process_time() - began)
-        await repeated(once, PART, sweeps)
     print(
         f"garbage is searched for every {GARBAGE_SWEEPS} sweeps: cpu {took[0]:.2f} s "
         f"for everything, {took[1]:.2f} s {sweeps} sweeps later"

@@ -402,7 +402,7 @@ class ClusterCollector:
         Otherwise it would lack a new group, or show a broker as silent, for up to ten
         seconds. Between two ticks, there is one such sweep for brokers, and one for
         each group, since sweeps may not see what looks have seen. New groups often come
-        one after another; a rest between their sweeps leaves most of the time to others.
+        one after another; a rest between sweeps leaves most of the time to others.
         """
         lead = self._lead
         if lead is None or not lead.list_is_behind or ALL in self._running:

@@ -6,8 +6,9 @@ Without any loads there is no score: None, never 0.
 
 Loads of members come from queues, and say how even the division is only when the load
 and the owner of every queue are known: when half of the queues have no known owner, the
-rest may look perfectly even. That rule is applied in `member_loads`, and in
-`share_loads` for a division by members, only.
+rest may look perfectly even. That rule is applied in two places only: in `member_loads`
+for a division by queues, which the collector asks for thousands of groups, and in
+`share_loads` for a division by members.
 
 The scale of each score, for n members: `max_over_mean` from 1 to n, `variation` from 0
 to sqrt(n - 1), `gini` from 0 to 1 - 1/n.

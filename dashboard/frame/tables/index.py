@@ -136,10 +136,8 @@ class Index(Generic[Row]):
             return self._of(reads).sorted_by(self.table.rank, reads)
         values = self._of(column.reads).each(column.value, column.reads)
         places = self.order("")
-        unknown = [at for at in places if values[at] is None] if None in values else []
-        known = (
-            [at for at in places if values[at] is not None] if unknown else [*places]
-        )
+        known = [at for at in places if values[at] is not None]
+        unknown = [at for at in places if values[at] is None]
         if known and isinstance(values[known[0]], str):
             values = [None if each is None else natural(each) for each in values]
         known.sort(key=values.__getitem__, reverse=sort.startswith("-"))

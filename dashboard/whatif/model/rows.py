@@ -287,6 +287,7 @@ def _remainder(held: Mapping[str, Sequence[int]], columns: QueueColumns) -> Rema
     odd = sum(size % len(held) for size in sizes.values())
     worst = 0
     for positions in held.values():
+        # A `Counter` takes longer to make than a few queues to count.
         counts: dict[str, int] = {}
         for at in positions:
             topic = topics[at]

@@ -48,7 +48,7 @@ def test_what_is_dropped_is_found_by_the_next_search() -> None:
         assert gone() is None
 
 
-def test_a_short_search_spares_nothing() -> None:
+def test_after_a_short_search_nothing_is_skipped() -> None:
     search, knots = searching(garbage.LONG_S / 2), [Knot()]
     frozen = gc.get_freeze_count()
     search.search(LEADS)
@@ -58,7 +58,7 @@ def test_a_short_search_spares_nothing() -> None:
     assert gone() is None
 
 
-def test_what_outlives_a_long_search_is_spared_until_something_is_given_up() -> None:
+def test_what_survives_a_long_search_is_skipped_until_a_lead_is_given_up() -> None:
     search, knots = searching(garbage.LONG_S * 2), [Knot()]
     search.search(LEADS)
     gone = dropped(knots)
