@@ -84,7 +84,8 @@ QUICK_TESTS: dict[str, list[str]] = {
 }
 # Exists once the tests have been compiled: nothing in it is needed to start them.
 COMPILED = ROOT / "tests" / "docs" / "__pycache__"
-# The tests of the large run that failed; of these, this many are run again.
+# The tests of the large run that failed; of these, this many are run again. All cases
+# of a test count as one: they may share a cluster, whose start fails for all of them.
 FAILED = ROOT / ".pytest_cache" / "failed.txt"
 FEW = 20
 ALL_TESTS: dict[str, list[str]] = {
@@ -140,8 +141,9 @@ def compile_tests() -> None:
 def run_failed_again(code: int) -> int:
     """Run the few tests that failed once more; return 0 if all pass, else `code`."""
     names = FAILED.read_text().splitlines() if FAILED.exists() else []
+    tests = {name.partition("[")[0] for name in names}
     # Other codes of pytest say that something else went wrong than tests.
-    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(names) <= FEW:
+    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(tests) <= FEW:
         return code
     print(f"── {len(names)} failed; they are run again, by themselves", flush=True)
     again = subprocess.call([PYTHON, "-m", "pytest", f"@{FAILED}"], cwd=ROOT)

@@ -35,6 +35,11 @@ _JVM: Final = (
     "-Xshare:auto",
     # The default makes a certificate at start, which takes seconds.
     "-Dtls.server.mode=disabled",
+    # Where a server stands still for some seconds, as on a busy machine, Java would
+    # close the connection. A name server would forget the broker that it is from until
+    # it registers again; a heartbeat under way would register a member nevertheless,
+    # for two minutes (see java_members).
+    "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
     # Written for Java 8, 4.x reaches into these by reflection.
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",

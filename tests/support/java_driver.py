@@ -26,10 +26,6 @@ EAGER: Final = (
     # comes after 20 s, which is long for a test.
     "-Drocketmq.client.rebalance.waitInterval=2000",
     "-Drocketmq.client.rebalance.minInterval=200",
-    # Where a broker stands still for 5 s, as on a busy machine, Java would close the
-    # connection, and a heartbeat under way would register it nevertheless, for two
-    # minutes (see java_members).
-    "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
 )
 _PAST: Final = {
     "start": "started",

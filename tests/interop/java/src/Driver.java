@@ -23,6 +23,7 @@ import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAverage
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByConfig;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByMachineRoom;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
@@ -341,8 +342,25 @@ public final class Driver {
     producer.setUseTLS(options.containsKey("tls"));
     producer.setInstanceName(group);
     producer.start();
+    connect(producer);
     producers.put(group, producer);
     return producer;
+  }
+
+  /**
+   * Return once a name server has answered.
+   *
+   * <p>A send looks for the route of its topic, and if there is none, for that of the topic from
+   * which new ones are made; it waits 3 s for its turn to ask, whatever the timeout for an answer.
+   * On a busy machine the first connection may take longer: the send then fails, or makes the topic
+   * on brokers that should not have it.
+   */
+  private static void connect(DefaultMQProducer producer) {
+    try {
+      producer.fetchPublishMessageQueues("TBW102");
+    } catch (MQClientException noSuchTopic) {
+      // That it is not there is an answer, too.
+    }
   }
 
   // Output
