@@ -2,17 +2,20 @@
 
 A row of an overview has 0.7 kB, of which filters and orders look at little. A function
 that says which fields of a row it reads is called with a row that has these fields and
-no others, and where they are coded, once for each combination of them.
+no others, and where one coded column has them, once for each of its values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from operator import itemgetter
-from typing import Any, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
 Result = TypeVar("Result")
+
+TOGETHER: Final = "together"
+"""The name of the column that holds several fields."""
+_BYTE_VALUES: Final = 256
 
 
 class Coded(TypedDict):
@@ -38,7 +41,7 @@ class Fields:
 
     None in one of `optional`, which are all coded, says that a row lacks the field.
     Fields of few values that are often asked for, each with some others, are named
-    `together`: then the rows are looked through once for all of these questions.
+    `together`: the coded column `TOGETHER` has their values in that order.
     """
 
     def __init__(
@@ -49,14 +52,13 @@ class Fields:
     ) -> None:
         self._columns = columns
         self._optional = optional
-        self._together = tuple(
-            name for name in together if isinstance(columns.get(name), dict)
-        )
-        self._places: dict[tuple[str, ...], dict[tuple[int, ...], list[int]]] = {}
+        self._together = together if TOGETHER in columns else ()
+        self._bytes: dict[str, bytes] = {}
 
     def have(self, reads: Sequence[str]) -> bool:
         """Tell whether a function says what it reads, and all of that is stored."""
-        return bool(reads) and self._columns.keys() >= set(reads)
+        known = self._columns.keys() | set(self._together)
+        return bool(reads) and known >= set(reads)
 
     def each(
         self, function: Callable[[Any], Result], reads: Sequence[str]
@@ -65,117 +67,105 @@ class Fields:
 
         An `itemgetter` of the only field that it reads gives the column.
         """
-        codes = self._codes(reads)
-        if codes is None:
-            if len(reads) == 1 and isinstance(function, itemgetter):
-                return list(_values(self._columns[reads[0]]))
-            return list(map(function, self._rows(reads)))
-        keys = list(zip(*codes, strict=True))
-        made = {key: function(self._row(reads, key)) for key in dict.fromkeys(keys)}
-        return [made[key] for key in keys]
+        name = self._column_with(reads)
+        if name is not None:
+            made = list(self.different(function, reads))
+            return [made[code] for code in self._codes(name)]
+        if len(reads) == 1 and isinstance(function, itemgetter):
+            return list(self._values(reads[0]))
+        return list(map(function, self._rows(reads)))
 
     def different(
         self, function: Callable[[Any], Result], reads: Sequence[str]
-    ) -> list[Result]:
-        """Return what `each` does, once for each combination of coded fields."""
-        if self._codes(reads) is None:
-            return self.each(function, reads)
-        if len(reads) == 1:
-            # As `_row` does; there may be thousands of topics.
-            (name,) = reads
-            values = cast("Coded", self._columns[name])["values"]
-            lacks = name in self._optional
-            return [
-                function({} if lacks and value is None else {name: value})
-                for value in values
-            ]
-        return [function(self._row(reads, key)) for key in self._combinations(reads)]
+    ) -> Iterable[Result]:
+        """Yield what `each` returns, but once for each value of a coded column."""
+        name = self._column_with(reads)
+        rows = self._rows(reads) if name is None else self._different(name, reads)
+        return map(function, rows)
 
     def texts(self, reads: Sequence[str], between: str) -> list[str]:
         """Return the texts of fields of each row, and of lists in them, joined."""
-        columns = [self._texts(self._columns[name], between) for name in reads]
+        columns = [self._texts(name, between) for name in reads]
         return [between.join(each) for each in zip(*columns, strict=True)]
 
-    def where(self, test: Callable[[Any], bool], reads: Sequence[str]) -> list[int]:
-        """Return the places of the rows that pass a test, in no order."""
-        codes = self._codes(reads)
+    def flags(self, test: Callable[[Any], bool], reads: Sequence[str]) -> bytes:
+        """Return a byte for each row: 1 if it passes a test."""
+        passes = bytes(map(bool, self.different(test, reads)))
+        name = self._column_with(reads)
+        if name is None:
+            return passes
+        if len(passes) > _BYTE_VALUES:
+            return bytes([passes[code] for code in self._codes(name)])
+        codes = self._bytes.get(name)
         if codes is None:
-            return [at for at, row in enumerate(self._rows(reads)) if test(row)]
-        if len(codes) == 1 and reads[0] not in self._together:
-            # One of thousands of topics is asked for once.
-            passes = self.different(test, reads)
-            return [at for at, code in enumerate(codes[0]) if passes[code]]
-        combinations = self._combinations(reads).items()
-        passing = (at for key, at in combinations if test(self._row(reads, key)))
-        return list(chain.from_iterable(passing))
+            codes = self._bytes[name] = bytes(self._codes(name))
+        return codes.translate(passes.ljust(_BYTE_VALUES, b"\0"))
 
     def sorted_by(self, rank: Callable[[Any], Any], reads: Sequence[str]) -> list[int]:
         """Return the places of all rows by their rank, equal ones as they stand."""
-        if self._codes(reads) is None:
-            ranks = self.each(rank, reads)
-            return sorted(range(len(ranks)), key=ranks.__getitem__)
-        by_rank: dict[Any, list[int]] = {}
-        for key, places in self._combinations(reads).items():
-            by_rank.setdefault(rank(self._row(reads, key)), []).extend(places)
-        return [at for each in sorted(by_rank) for at in sorted(by_rank[each])]
+        ranks = self.each(rank, reads)
+        return sorted(range(len(ranks)), key=ranks.__getitem__)
 
-    def _codes(self, reads: Sequence[str]) -> list[list[int]] | None:
-        """Return the codes of fields; None if one of these is not coded."""
-        columns = [self._columns[name] for name in reads]
-        codes = [each["codes"] for each in columns if isinstance(each, dict)]
-        return codes if len(codes) == len(columns) else None
+    def _column_with(self, reads: Sequence[str]) -> str | None:
+        """Return the name of a coded column that has all of these fields, if any."""
+        if set(self._together).issuperset(reads):
+            return TOGETHER
+        alone = len(reads) == 1 and isinstance(self._columns[reads[0]], dict)
+        return reads[0] if alone else None
 
-    def _combinations(
-        self, reads: Sequence[str]
-    ) -> Mapping[tuple[int, ...], Sequence[int]]:
-        """Return which rows have each combination of coded fields, in no order."""
-        wanted = tuple(reads)
-        found = self._places.get(wanted)
-        if found is None:
-            if wanted != self._together and set(wanted) <= set(self._together):
-                found = self._merged(wanted)
-            else:
-                found = {}
-                for at, key in enumerate(zip(*(self._codes(reads) or ()), strict=True)):
-                    found.setdefault(key, []).append(at)
-            self._places[wanted] = found
-        return found
+    def _codes(self, name: str) -> list[int]:
+        column = self._columns[name]
+        return column["codes"] if isinstance(column, dict) else []
 
-    def _merged(self, reads: tuple[str, ...]) -> dict[tuple[int, ...], list[int]]:
-        """Return the combinations of some of the fields that are asked for together."""
-        places = [self._together.index(name) for name in reads]
-        found: dict[tuple[int, ...], list[int]] = {}
-        for codes, rows in self._combinations(self._together).items():
-            found.setdefault(tuple(codes[at] for at in places), []).extend(rows)
-        return found
+    def _different(self, name: str, reads: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Return a row with some of its fields for each value of a coded column."""
+        column = self._columns[name]
+        values = column["values"] if isinstance(column, dict) else []
+        if name != TOGETHER:
+            return self._made_of(name, values)
+        places = [self._together.index(each) for each in reads]
+        return self._made(reads, ([value[at] for at in places] for value in values))
 
     def _rows(self, reads: Sequence[str]) -> Iterator[dict[str, Any]]:
-        whole = [_values(self._columns[name]) for name in reads]
         if len(reads) == 1:
-            (name,) = reads
-            return ({name: value} for value in whole[0])
+            return self._made_of(reads[0], self._values(reads[0]))
+        return self._made(reads, zip(*map(self._values, reads), strict=True))
+
+    def _made_of(self, field: str, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+        lacks = field in self._optional
+        return ({} if lacks and value is None else {field: value} for value in values)
+
+    def _made(
+        self, reads: Sequence[str], rows: Iterator[Sequence[Any]]
+    ) -> Iterator[dict[str, Any]]:
         return (
-            dict(zip(reads, values, strict=True)) for values in zip(*whole, strict=True)
+            {
+                name: value
+                for name, value in zip(reads, row, strict=True)
+                if value is not None or name not in self._optional
+            }
+            for row in rows
         )
 
-    @staticmethod
-    def _texts(column: Column, between: str) -> list[str]:
+    def _values(self, field: str) -> Sequence[Any]:
+        """Return the values of a field, a row each."""
+        if field in self._together:
+            return self.each(lambda row: row.get(field), (field,))
+        column = self._columns[field]
         if not isinstance(column, dict):
             return column
         values = column["values"]
+        return [values[code] for code in column["codes"]]
+
+    def _texts(self, field: str, between: str) -> list[str]:
+        column = self._columns[field]
+        if not isinstance(column, dict):
+            return column
         texts = [
             each if isinstance(each, str) else between.join(each or ())
-            for each in values
+            for each in column["values"]
         ]
         return [texts[code] for code in column["codes"]]
-
-    def _row(self, reads: Sequence[str], codes: Sequence[int]) -> dict[str, Any]:
-        row = {}
-        for name, code in zip(reads, codes, strict=True):
-            value = cast("Coded", self._columns[name])["values"][code]
-            if value is not None or name not in self._optional:
-                row[name] = value
-        return row
 
 
 class WholeRows:
@@ -195,17 +185,10 @@ class WholeRows:
 
     different = each
 
-    def where(self, test: Callable[[Any], bool], _reads: Sequence[str]) -> list[int]:
-        """Return the places of the rows that pass a test."""
-        return [at for at, row in enumerate(self._all) if test(row)]
+    def flags(self, test: Callable[[Any], bool], _reads: Sequence[str]) -> bytes:
+        """Return a byte for each row: 1 if it passes a test."""
+        return bytes(bool(test(row)) for row in self._all)
 
     def sorted_by(self, rank: Callable[[Any], Any], _reads: Sequence[str]) -> list[int]:
         """Return the places of all rows by their rank, equal ones as they stand."""
         return sorted(range(len(self._all)), key=lambda at: rank(self._all[at]))
-
-
-def _values(column: Column) -> Iterable[Any]:
-    if not isinstance(column, dict):
-        return column
-    values = column["values"]
-    return (values[code] for code in column["codes"])

@@ -10,7 +10,7 @@ Without columns that belong to it, an overview is parsed as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypedDict, cast, overload
 
@@ -19,21 +19,18 @@ import orjson
 from .decoding import read_object
 from .documents import Overview, OverviewRow
 from .encoding import encode_to_keep
-from .fields import Coded, Column, Fields, WholeRows, coded
+from .fields import TOGETHER, Coded, Column, Fields, WholeRows, coded
 
 PLAIN: Final = (
     *("group", "members", "queues", "lag", "oldest_ms", "rate_in", "rate_out", "skew"),
 )
 """Fields of a row that are stored as they are."""
-CODED: Final = (
-    *("kind", "lag_partial", "complete", "status", "strategy"),
-    *("topics", "brokers", "versions"),
-)
+CODED: Final = ("strategy", "topics", "brokers", "versions")
 """Fields of which many rows have the same value."""
 OPTIONAL: Final = frozenset({"complete", "brokers", "versions"})
 """Fields that a row of an older version may not have."""
-TOGETHER: Final = ("kind", "lag_partial", "complete", "status")
-"""Fields by which every list is counted and put in order."""
+JOINED: Final = ("kind", "lag_partial", "complete", "status")
+"""Fields by which every list is counted and put in order, stored as one column."""
 
 STATUS: Final = ("level", "word")
 STRATEGY: Final = ("name", "source")
@@ -42,22 +39,25 @@ _plain_cells: Final = itemgetter(*PLAIN)
 _status_cells: Final = itemgetter(*STATUS)
 _strategy_cells: Final = itemgetter(*STRATEGY)
 
+STARTS: Final = "starts"
 _GROUPS: Final = b',"groups":['
 _END: Final = b"]}"
 
 
 class OverviewColumns(TypedDict):
-    """Fields of the rows of one overview, and where its rows begin.
+    """What stands before the columns of one overview, on a line of its own.
 
-    `length` is the document's in bytes. Row `at` is from `starts[at]` to one byte
-    before `starts[at + 1]`. Each column is a text of JSON, since few of them are read.
+    `length` is the document's in bytes, `size` that of all columns. Each column is a
+    text of JSON, since few of them are read: `columns` has where in what follows it
+    begins and ends. The column `STARTS` has where rows begin: row `at` is from
+    `starts[at]` to one byte before `starts[at + 1]`.
     """
 
     run: str
     seq: int
     length: int
-    starts: list[int]
-    columns: dict[str, str]
+    size: int
+    columns: dict[str, tuple[int, int]]
 
 
 class _Encoded(NamedTuple):
@@ -86,17 +86,18 @@ class OverviewEncoder:
         begin = orjson.dumps(head)[:-1] + _GROUPS
         text = b"".join((begin, b",".join(each.text for each in rows), _END))
         sizes = (len(each.text) + 1 for each in rows)
-        columns = OverviewColumns(
+        columns = _columns([each.cells for each in rows])
+        columns[STARTS] = list(accumulate(sizes, initial=len(begin)))
+        texts = list(map(orjson.dumps, columns.values()))
+        ends = list(accumulate(map(len, texts), initial=0))
+        before = OverviewColumns(
             run=document["run"],
             seq=document["seq"],
             length=len(text),
-            starts=list(accumulate(sizes, initial=len(begin))),
-            columns={
-                name: orjson.dumps(column).decode()
-                for name, column in _columns([each.cells for each in rows]).items()
-            },
+            size=ends[-1],
+            columns=dict(zip(columns, pairwise(ends), strict=True)),
         )
-        return text, orjson.dumps(columns)
+        return text, b"".join((orjson.dumps(before), b"\n", *texts))
 
     def _encoded(self, row: OverviewRow) -> _Encoded:
         kept = self._kept.get(row["group"])
@@ -109,10 +110,12 @@ def _cells(row: OverviewRow) -> tuple[Any, ...]:
     brokers, versions = row.get("brokers"), row.get("versions")
     return (
         *_plain_cells(row),
-        row["kind"],
-        row["lag_partial"],
-        row.get("complete"),
-        _status_cells(row["status"]),
+        (
+            row["kind"],
+            row["lag_partial"],
+            row.get("complete"),
+            _status_cells(row["status"]),
+        ),
         _strategy_cells(row["strategy"]),
         tuple(row["topics"]),
         None if brokers is None else tuple(brokers),
@@ -121,50 +124,60 @@ def _cells(row: OverviewRow) -> tuple[Any, ...]:
 
 
 def _columns(cells: Sequence[tuple[Any, ...]]) -> dict[str, Column]:
-    names = (*PLAIN, *CODED)
+    names = (*PLAIN, TOGETHER, *CODED)
     values = zip(*cells, strict=True) if cells else ((),) * len(names)
     columns: dict[str, Column] = {
         name: list(column) if name in PLAIN else coded(column)
         for name, column in zip(names, values, strict=True)
     }
-    for name, parts in ("status", STATUS), ("strategy", STRATEGY):
-        column = cast("Coded", columns[name])
-        column["values"] = [
-            dict(zip(parts, value, strict=True)) for value in column["values"]
-        ]
+    joined = cast("Coded", columns[TOGETHER])
+    joined["values"] = [
+        (*others, dict(zip(STATUS, status, strict=True)))
+        for *others, status in joined["values"]
+    ]
+    strategies = cast("Coded", columns["strategy"])
+    strategies["values"] = [
+        dict(zip(STRATEGY, value, strict=True)) for value in strategies["values"]
+    ]
     return columns
 
 
 class _StoredColumns(Mapping[str, Column]):
-    """Columns by the name of their field, each parsed when it is first asked for."""
+    """Columns by their name, each parsed when it is first asked for."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: memoryview, places: Mapping[str, Sequence[int]]) -> None:
         self._texts = texts
+        self._places = places
         self._parsed: dict[str, Column] = {}
 
     def __getitem__(self, name: str) -> Column:
         column = self._parsed.get(name)
         if column is None:
-            column = self._parsed[name] = orjson.loads(self._texts[name])
+            begin, end = self._places[name]
+            column = self._parsed[name] = orjson.loads(self._texts[begin:end])
         return column
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._places)
 
 
 class OverviewRows(Sequence[OverviewRow]):
     """The rows of an encoded overview, each parsed when it is first asked for."""
 
-    def __init__(self, text: bytes, stored: OverviewColumns) -> None:
-        columns = _StoredColumns(stored["columns"])
-        self.fields = Fields(columns, OPTIONAL, TOGETHER)
+    def __init__(self, text: bytes, columns: Mapping[str, Column]) -> None:
+        self.fields = Fields(columns, OPTIONAL, JOINED)
         self._text = text
-        self._starts = stored["starts"]
+        self._starts = cast("list[int]", columns[STARTS])
         self._rows: dict[int, OverviewRow] = {}
         self._all: list[OverviewRow] | None = None
+
+    @property
+    def begin(self) -> int:
+        """Where in the document the first row begins, or would."""
+        return self._starts[0]
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -199,15 +212,31 @@ def open_overview(text: bytes | None, columns: bytes | None) -> Overview | None:
 
     None if there is none, or if there are other bytes: the next sweep writes again.
     """
-    stored = cast("OverviewColumns | None", read_object(columns))
-    if text is None or stored is None or stored.get("length") != len(text):
+    before, begin = _before_columns(columns)
+    if not text or not columns or before is None or before["length"] != len(text):
         return cast("Overview | None", read_object(text))
-    head = text[: stored["starts"][0] - len(_GROUPS)] + b"}"
+    stored = _StoredColumns(memoryview(columns)[begin:], before["columns"])
+    rows = OverviewRows(text, stored)
+    head = text[: rows.begin - len(_GROUPS)] + b"}"
     document = cast("Overview | None", read_object(head))
-    if document is None or _stamp(document) != _stamp(stored):
+    if document is None or _stamp(document) != _stamp(before):
         return cast("Overview | None", read_object(text))
-    document["groups"] = cast("list[OverviewRow]", OverviewRows(text, stored))
+    document["groups"] = cast("list[OverviewRow]", rows)
     return document
+
+
+def _before_columns(columns: bytes | None) -> tuple[OverviewColumns | None, int]:
+    """Return what stands before the columns, and where these begin.
+
+    None if there are other bytes, such as the columns of another version.
+    """
+    if not columns:
+        return None, 0
+    begin = columns.find(b"\n") + 1
+    before = cast("OverviewColumns | None", read_object(columns[:begin]))
+    if before is None or before.get("size") != len(columns) - begin:
+        return None, 0
+    return before, begin
 
 
 def fields_of(rows: Sequence[OverviewRow]) -> Fields | None:
@@ -221,7 +250,7 @@ def count(
     reads: Sequence[str],
 ) -> int:
     """Count the rows that pass a test; it reads no fields but `reads`."""
-    return len(_columns_of(rows).where(test, reads))
+    return _columns_of(rows).flags(test, reads).count(1)
 
 
 def groups_of(rows: Sequence[OverviewRow]) -> list[str]:

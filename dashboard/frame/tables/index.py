@@ -71,7 +71,7 @@ class Index(Generic[Row]):
         """Return a chip's rows."""
 
         def find() -> Marks:
-            return self.at(self._of(chip.reads).where(chip.test, chip.reads))
+            return _marks(self._of(chip.reads).flags(chip.test, chip.reads))
 
         return self._kept("chip", (chip.key, chip.readers), find)
 
@@ -82,14 +82,7 @@ class Index(Generic[Row]):
         def has(row: Row) -> bool:
             return not some.isdisjoint(facet.values(row))
 
-        return self.at(self._of(facet.reads).where(has, facet.reads))
-
-    def at(self, places: Iterable[int]) -> Marks:
-        """Return the rows at some places."""
-        flags = bytearray(len(self.rows))
-        for each in places:
-            flags[each] = True
-        return _marks(flags)
+        return _marks(self._of(facet.reads).flags(has, facet.reads))
 
     def values_of(self, facet: Facet[Row]) -> frozenset[str]:
         """Return the values of a facet."""
@@ -99,6 +92,19 @@ class Index(Generic[Row]):
             return frozenset(chain.from_iterable(found))
 
         return self._kept("values", facet.key, find)
+
+    def few_values_of(self, facet: Facet[Row], most: int) -> frozenset[str] | None:
+        """Return the values of a facet; None if there are more than `most`."""
+
+        def find() -> frozenset[str] | None:
+            few: set[str] = set()
+            for values in self._of(facet.reads).different(facet.values, facet.reads):
+                few.update(values)
+                if len(few) > most:
+                    return None
+            return frozenset(few)
+
+        return self._kept("few", (facet.key, most), find)
 
     def order(self, sort: str) -> Sequence[int]:
         """Return the places of all rows in the order that `sort` asks for."""

@@ -188,10 +188,11 @@ def _choice(index: Index[Row], facet: Facet[Row], query: TableQuery) -> Choice[R
     picked = query.facets.get(facet.key, "")
     if facet.typed:
         return Choice(facet, (), picked, listed=False)
-    values = index.values_of(facet) | ({picked} if picked else set())
-    if len(values) > MOST_LISTED:
+    values = index.few_values_of(facet, MOST_LISTED)
+    if values is None:
         return Choice(facet, (), picked, listed=False)
-    return Choice(facet, sorted(values, key=natural), picked)
+    listed = values | ({picked} if picked else set())
+    return Choice(facet, sorted(listed, key=natural), picked)
 
 
 def _offered(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.live.fields import Column, Fields, coded
+from dashboard.live.fields import TOGETHER, Column, Fields, coded
 
 COLUMNS: dict[str, Column] = {
     "name": ["a", "b", "c", "d"],
@@ -14,6 +14,15 @@ COLUMNS: dict[str, Column] = {
     "whole": coded([True, None, False, True]),
 }
 FIELDS = Fields(COLUMNS, frozenset({"whole"}))
+JOINED = Fields(
+    {
+        "name": COLUMNS["name"],
+        TOGETHER: coded([("ok", True), ("crit", None), ("ok", False), ("ok", True)]),
+    },
+    frozenset({"whole"}),
+    ("level", "whole"),
+)
+"""The same rows, two fields of which are in one column."""
 
 
 def test_a_value_is_stored_once_and_each_row_has_its_place() -> None:
@@ -31,34 +40,42 @@ def test_a_function_gets_the_fields_that_it_reads_and_no_others() -> None:
     assert FIELDS.each(lambda row: row["name"], ("name",)) == ["a", "b", "c", "d"]
 
 
-def test_it_is_called_once_for_each_combination_of_coded_fields() -> None:
+def test_it_is_called_once_for_each_value_of_a_coded_column() -> None:
     given: list[dict[str, Any]] = []
 
     def note(row: dict[str, Any]) -> int:
         given.append(row)
         return len(given)
 
-    assert FIELDS.each(note, ("level", "whole")) == [1, 2, 3, 1]
+    assert JOINED.each(note, ("level", "whole")) == [1, 2, 3, 1]
     expected = [
         {"level": "ok", "whole": True},
         {"level": "crit"},
         {"level": "ok", "whole": False},
     ]
     assert given == expected
-    assert FIELDS.different(dict, ("level", "whole")) == expected
-    assert FIELDS.different(dict, ("level",)) == [{"level": "ok"}, {"level": "crit"}]
-    assert FIELDS.different(dict, ("name",)) == FIELDS.each(dict, ("name",))
+    assert list(JOINED.different(dict, ("level", "whole"))) == expected
+    levels = [{"level": "ok"}, {"level": "crit"}]
+    assert list(FIELDS.different(dict, ("level",))) == levels
+    names = FIELDS.each(dict, ("name",))
+    assert list(FIELDS.different(dict, ("name",))) == names
 
 
-@pytest.mark.parametrize(
-    "together", [(), ("level", "whole"), ("whole", "level"), ("name", "whole", "lag")]
-)
-def test_rows_are_found_and_sorted_as_if_each_were_looked_at(
-    together: tuple[str, ...],
-) -> None:
-    fields = Fields(COLUMNS, frozenset({"whole"}), together)
-    for reads in ("level", "whole"), ("whole",), ("name", "level"):
-        rows = fields.each(dict, reads)
+def test_fields_of_different_columns_are_looked_at_row_by_row() -> None:
+    assert FIELDS.each(dict, ("whole", "level", "name")) == [
+        {"whole": True, "level": "ok", "name": "a"},
+        {"level": "crit", "name": "b"},
+        {"whole": False, "level": "ok", "name": "c"},
+        {"whole": True, "level": "ok", "name": "d"},
+    ]
+    assert JOINED.each(dict, ("name", "whole")) == FIELDS.each(dict, ("name", "whole"))
+
+
+@pytest.mark.parametrize("fields", [FIELDS, JOINED])
+def test_rows_are_found_and_sorted_as_if_each_were_looked_at(fields: Fields) -> None:
+    for reads in ("level", "whole"), ("whole",), ("level",), ("name", "level"):
+        rows = FIELDS.each(dict, reads)
+        assert fields.each(dict, reads) == rows
         for field in reads:
             for value in "ok", "b", True, None:
 
@@ -67,10 +84,16 @@ def test_rows_are_found_and_sorted_as_if_each_were_looked_at(
                 ) -> bool:
                     return row.get(field) == value
 
-                expected = [at for at, row in enumerate(rows) if has(row)]
-                assert sorted(fields.where(has, reads)) == expected
+                assert fields.flags(has, reads) == bytes(has(row) for row in rows)
         order = sorted(range(len(rows)), key=lambda at: str(rows[at]))
         assert fields.sorted_by(str, reads) == order
+
+
+@pytest.mark.parametrize("values", [1, 255, 256, 257, 1000])
+def test_rows_of_many_different_values_are_found(values: int) -> None:
+    fields = Fields({"topic": coded([at % values for at in range(3000)])})
+    found = fields.flags(lambda row: row["topic"] % 3 == 2, ("topic",))
+    assert found == bytes(at % values % 3 == 2 for at in range(3000))
 
 
 def test_only_what_is_stored_can_be_read() -> None:
