@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -32,7 +32,6 @@ from dashboard.live.holdings import read_holding
 from dashboard.live.numbering import Numbering, make_run_id
 from dashboard.live.publishing import Publisher
 from dashboard.live.state import LeaderState
-from dashboard.live.tasks import end_tasks
 from rmqcore.errors import RmqError
 from rmqcore.model.columns import QueueKey
 from rmqcore.model.snapshot import ClusterSnapshot, KnownBroker
@@ -41,6 +40,7 @@ from .ages import choose_questions
 from .asking import Candidate, choose_asked, choose_watched
 from .broker_watch import BrokerWatch
 from .division import Division
+from .early_sweeps import EarlySweeps
 from .epochs import WantedStrategy
 from .keeping import Keeper
 from .known_brokers import gone_brokers
@@ -55,10 +55,6 @@ LOOK_AGAIN_SECONDS: Final = 0.4
 
 ALL: Final = "all"
 WATCHED: Final = "watched"
-
-EARLY_REST_SECONDS: Final = 0.5
-EARLY_REST: Final = 4
-"""How long no further early sweep begins: seconds, and times the last sweep."""
 
 COALESCE_SECONDS: Final = 0.02
 """How long notices are gathered: those of a group's members lead to one look."""
@@ -169,23 +165,17 @@ class ClusterCollector:
         self._noticed: set[str] = set()
         self._notice = asyncio.Event()
         self._keeping: asyncio.Future[None] | None = None
-        self._early: asyncio.Task[None] | None = None
-        """The last sweep of all since a tick that ran before the next one."""
-        self._early_for: set[str] = set()
-        """The groups for which there was such a sweep since the tick."""
-        self._next_early: asyncio.TimerHandle | None = None
+        self._early = EarlySweeps(lambda: self._sweep_and_check(None), self._lacking)
 
     async def sweep_all(self, late: Lateness | None = None) -> None:
         """Look at every group, write the overview, and ask some members.
 
         `late` says how far behind its time this sweep is, if it is.
         """
-        if self._early is not None and not self._early.done():
+        if self._early.under_way is not None:
             return  # that sweep does the work of this tick
-        self._early = None
-        self._early_for.clear()
-        self._forget_next_early()
-        await self._sweep_and_follow_up(late)
+        self._early.begin_anew()
+        await self._sweep_and_check(late)
 
     async def sweep_watched(self) -> None:
         """Look at the watched groups and ask their members."""
@@ -220,16 +210,15 @@ class ClusterCollector:
     async def at_rest(self) -> None:
         """Wait for the looks and writes that were started in the background."""
         await self._broker_watch.at_rest()
-        started = {each for each in (self._early, self._keeping) if each is not None}
+        begun = (self._early.under_way, self._keeping)
+        started = {each for each in begun if each is not None}
         if started:
             await asyncio.wait(started)
 
     async def close(self) -> None:
         """Give the lead up and write what is left."""
         await self._broker_watch.close()
-        self._forget_next_early()
-        if self._early is not None:
-            await end_tasks(self._early)
+        await self._early.close()
         with suppress(redis.RedisError, OSError):
             await self.lease.release()
         self._lead = None
@@ -394,44 +383,23 @@ class ClusterCollector:
         loop = asyncio.get_running_loop()
         for name in changed:
             loop.call_later(LOOK_AGAIN_SECONDS, self.notice, name)
-        self._sweep_early()
+        self._early.check(self.figures.sweep_ms)
 
-    def _sweep_early(self) -> None:
-        """Sweep all before the next tick if the list lacks what looks have found.
-
-        Otherwise it would lack a new group, or show a broker as silent, for up to ten
-        seconds. Between two ticks, there is one such sweep for brokers, and one for
-        each group, since sweeps may not see what looks have seen. New groups often come
-        one after another; a rest between sweeps leaves most of the time to others.
-        """
-        lead = self._lead
-        if lead is None or not lead.list_is_behind or ALL in self._running:
-            return
-        new = lead.unlisted - self._early_for
-        if self._early is None:
-            self._early_for |= new
-            self._early = asyncio.create_task(self._sweep_and_follow_up(None))
-        elif new and self._next_early is None:
-            rest_s = max(EARLY_REST_SECONDS, EARLY_REST * self.figures.sweep_ms / 1000)
-            loop = asyncio.get_running_loop()
-            self._next_early = loop.call_later(rest_s, self._sweep_early_again)
-
-    def _sweep_early_again(self) -> None:
-        self._next_early = None
-        if self._lead is not None and self._lead.unlisted - self._early_for:
-            self._early = None
-            self._sweep_early()
-
-    async def _sweep_and_follow_up(self, late: Lateness | None) -> None:
+    async def _sweep_and_check(self, late: Lateness | None) -> None:
         earlier = self.figures.sweeps
         await self._once(ALL, lambda: self._sweep_all(late))
         if self.figures.sweeps != earlier:  # a sweep that failed waits for its tick
-            self._sweep_early()
+            self._early.check(self.figures.sweep_ms)
 
-    def _forget_next_early(self) -> None:
-        if self._next_early is not None:
-            self._next_early.cancel()
-            self._next_early = None
+    def _lacking(self) -> Set[str] | None:
+        """Return the groups that looks have found and the list lacks.
+
+        None if it lacks nothing that looks have found, or while it is being made.
+        """
+        lead = self._lead
+        if lead is None or not lead.list_is_behind or ALL in self._running:
+            return None
+        return lead.unlisted
 
     async def _ask_some(
         self,

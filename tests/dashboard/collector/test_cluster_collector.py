@@ -15,7 +15,7 @@ from django.db import OperationalError
 
 from dashboard import models
 from dashboard.clock.moments import as_ms
-from dashboard.collector import cluster_collector, keeping
+from dashboard.collector import early_sweeps, keeping
 from dashboard.collector.cluster_collector import ClusterCollector
 from dashboard.collector.holdings import VOUCHED_MS
 from dashboard.live.documents import GroupState
@@ -535,7 +535,7 @@ async def test_groups_that_come_one_after_another_are_listed_before_the_tick(
         assert overview is not None
         return {row["group"] for row in overview["groups"] if row["members"]}
 
-    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.01)
+    monkeypatch.setattr(early_sweeps, "REST_SECONDS", 0.01)
     source = Seen()
     collector = make(source)
     await collector.sweep_all()
@@ -555,8 +555,8 @@ async def test_a_group_that_looks_alone_see_costs_one_sweep_a_tick(
     async def sweeps() -> int:
         return collector.figures.sweeps
 
-    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.0)
-    monkeypatch.setattr(cluster_collector, "EARLY_REST", 0)
+    monkeypatch.setattr(early_sweeps, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(early_sweeps, "REST", 0)
     source = Seen(divided("c1", name="a"))
     source.hidden_from_sweeps = {"new"}
     collector = make(source)
@@ -575,7 +575,7 @@ async def test_a_group_that_looks_alone_see_costs_one_sweep_a_tick(
 async def test_an_early_sweep_that_fails_is_not_repeated_before_the_tick(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_collector, "EARLY_REST_SECONDS", 0.0)
+    monkeypatch.setattr(early_sweeps, "REST_SECONDS", 0.0)
     source = Seen(divided("c1", name="a"))
     collector = make(source)
     await collector.sweep_all()
