@@ -150,7 +150,10 @@ async def stored(client: redis.asyncio.Redis) -> dict[str, Any]:
         packed = text[:1] == b"\x78"
         found[name] = zlib.decompress(text) if packed else text
         if found[name][:1] == b"{":
-            found[name] = orjson.loads(found[name])
+            # What follows a line are columns; it says where each is.
+            document, *columns = found[name].split(b"\n", 1)
+            read = orjson.loads(document)
+            found[name] = [read, *columns] if columns else read
     return found
 
 
