@@ -29,7 +29,7 @@ from dashboard.models import Alert, Cluster
 from rmqcore.timers import Schedule
 from tests.dashboard.alerting.written import make_rule, opening
 from tests.support.valkey import Valkey
-from tests.support.waiting import PATIENCE_SECONDS, until_seen
+from tests.support.waiting import PATIENCE_SECONDS, eventually, until_seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,6 +96,13 @@ def test_keeps_its_leads_while_its_loop_stands_still(
 ) -> None:
     token = wait_for_the_lead()
     client = live_state().client
+    lease = service._collected["east"].collector.lease
+
+    async def known() -> str:
+        return lease.token
+
+    # The loop may not have read yet that it leads.
+    async_to_sync(eventually)(known, token.decode())
 
     async def look() -> int:
         left: Any = client.pttl(lease_key("east"))
