@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +16,10 @@ NOT_ANSWERED = (
     *("RemotingTimeoutException", "RemotingConnectException"),
     *("RemotingSendRequestException", "InterruptedException"),
 )
+
+# Java's clients commit what they have consumed every five seconds.
+_COMMIT_SECONDS = 6.0
+_COMMITS = 5
 
 
 class Mqadmin:
@@ -101,6 +106,16 @@ class Mqadmin:
             "offsets": {name: self._committed(name) for name in names},
             "moved": self.say("topicStatus", "-t", "OFFSET_MOVED_EVENT"),
         }
+
+    def left_at_rest(self, folder: Path) -> dict[str, object]:
+        """Return the same once members of earlier tests have committed everything."""
+        found = self.left(folder)
+        for _ in range(_COMMITS):
+            time.sleep(_COMMIT_SECONDS)
+            before, found = found, self.left(folder)
+            if found == before:
+                return found
+        raise AssertionError(f"something is still being committed: {found}")
 
     def _committed(self, group: str) -> set[tuple[str, ...]]:
         text = self.say("consumerProgress", "-g", group)

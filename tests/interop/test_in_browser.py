@@ -208,7 +208,7 @@ def test_one_client_consumes_a_message_again(
 def test_a_cluster_is_attached_and_removed(
     page: Page, mqadmin: Mqadmin, cluster: ApacheCluster, tmp_path: Path
 ) -> None:
-    before = mqadmin.left(tmp_path / "before")
+    before = mqadmin.left_at_rest(tmp_path / "before")
     page.goto("/attach/")
     page.locator("[name=name]").fill("again")
     page.locator("[name=name_servers]").fill(cluster.nameserver)
@@ -296,7 +296,7 @@ def sweeps(page: Page, place: str) -> Any:
 def test_reading_leaves_nothing_behind(
     page: Page, mqadmin: Mqadmin, clients: JavaDriver, consumed: str, tmp_path: Path
 ) -> None:
-    before = mqadmin.left(tmp_path / "before")
+    before = mqadmin.left_at_rest(tmp_path / "before")
     with page.expect_response(lambda each: "/tail/step/" in each.url):
         page.goto(f"{HERE}/messages/tail/?topic={consumed}")
     clients.produce(consumed, MESSAGES, key="tail")
