@@ -2,14 +2,15 @@
 
 A row of an overview has 0.7 kB, of which filters and orders look at little. A function
 that says which fields of a row it reads is called with a row that has these fields and
-no others, and where one coded column has them, once for each of its values.
+no others. If one coded column has all of them, it is called once for each value of that
+column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -114,13 +115,11 @@ class Fields:
         return reads[0] if alone else None
 
     def _codes(self, name: str) -> list[int]:
-        column = self._columns[name]
-        return column["codes"] if isinstance(column, dict) else []
+        return cast("Coded", self._columns[name])["codes"]
 
     def _different(self, name: str, reads: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Return a row with some of its fields for each value of a coded column."""
-        column = self._columns[name]
-        values = column["values"] if isinstance(column, dict) else []
+        values = cast("Coded", self._columns[name])["values"]
         if name != TOGETHER:
             return self._made_of(name, values)
         places = [self._together.index(each) for each in reads]

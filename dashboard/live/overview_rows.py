@@ -29,7 +29,7 @@ CODED: Final = ("strategy", "topics", "brokers", "versions")
 """Fields of which many rows have the same value."""
 OPTIONAL: Final = frozenset({"complete", "brokers", "versions"})
 """Fields that a row of an older version may not have."""
-JOINED: Final = ("kind", "lag_partial", "complete", "status")
+TOGETHER_FIELDS: Final = ("kind", "lag_partial", "complete", "status")
 """Fields by which every list is counted and put in order, stored as one column."""
 
 STATUS: Final = ("level", "word")
@@ -130,10 +130,10 @@ def _columns(cells: Sequence[tuple[Any, ...]]) -> dict[str, Column]:
         name: list(column) if name in PLAIN else coded(column)
         for name, column in zip(names, values, strict=True)
     }
-    joined = cast("Coded", columns[TOGETHER])
-    joined["values"] = [
+    together = cast("Coded", columns[TOGETHER])
+    together["values"] = [
         (*others, dict(zip(STATUS, status, strict=True)))
-        for *others, status in joined["values"]
+        for *others, status in together["values"]
     ]
     strategies = cast("Coded", columns["strategy"])
     strategies["values"] = [
@@ -168,7 +168,7 @@ class OverviewRows(Sequence[OverviewRow]):
     """The rows of an encoded overview, each parsed when it is first asked for."""
 
     def __init__(self, text: bytes, columns: Mapping[str, Column]) -> None:
-        self.fields = Fields(columns, OPTIONAL, JOINED)
+        self.fields = Fields(columns, OPTIONAL, TOGETHER_FIELDS)
         self._text = text
         self._starts = cast("list[int]", columns[STARTS])
         self._rows: dict[int, OverviewRow] = {}
@@ -212,11 +212,10 @@ def open_overview(text: bytes | None, columns: bytes | None) -> Overview | None:
 
     None if there is none, or if there are other bytes: the next sweep writes again.
     """
-    before, begin = _before_columns(columns)
-    if not text or not columns or before is None or before["length"] != len(text):
+    before, texts = _taken_apart(columns)
+    if text is None or before is None or before.get("length") != len(text):
         return cast("Overview | None", read_object(text))
-    stored = _StoredColumns(memoryview(columns)[begin:], before["columns"])
-    rows = OverviewRows(text, stored)
+    rows = OverviewRows(text, _StoredColumns(texts, before["columns"]))
     head = text[: rows.begin - len(_GROUPS)] + b"}"
     document = cast("Overview | None", read_object(head))
     if document is None or _stamp(document) != _stamp(before):
@@ -225,18 +224,17 @@ def open_overview(text: bytes | None, columns: bytes | None) -> Overview | None:
     return document
 
 
-def _before_columns(columns: bytes | None) -> tuple[OverviewColumns | None, int]:
-    """Return what stands before the columns, and where these begin.
+def _taken_apart(columns: bytes | None) -> tuple[OverviewColumns | None, memoryview]:
+    """Return what stands before the columns, and the columns.
 
-    None if there are other bytes, such as the columns of another version.
+    The first is None if there are other bytes, such as the columns of another version.
     """
-    if not columns:
-        return None, 0
+    columns = columns or b""
     begin = columns.find(b"\n") + 1
     before = cast("OverviewColumns | None", read_object(columns[:begin]))
-    if before is None or before.get("size") != len(columns) - begin:
-        return None, 0
-    return before, begin
+    texts = memoryview(columns)[begin:]
+    whole = before is not None and before.get("size") == len(texts)
+    return before if whole else None, texts
 
 
 def fields_of(rows: Sequence[OverviewRow]) -> Fields | None:

@@ -13,7 +13,6 @@ microseconds; a set of as many places takes half a megabyte, made anew at each s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from itertools import chain
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from dashboard.live.fields import Fields, WholeRows
@@ -49,10 +48,6 @@ class Index(Generic[Row]):
         self._known: dict[tuple[str, Hashable], Any] = {}
         self._drawn: dict[tuple[int, str], str] = {}
 
-    def anew(self) -> Index[Row]:
-        """Return an index of the same rows for what only one reader asks for."""
-        return Index(self.table, self.rows, self.fields)
-
     def with_text(self, text: str) -> Marks:
         """Return the rows with a text in them, whatever its case."""
         wanted = text.casefold()
@@ -84,27 +79,27 @@ class Index(Generic[Row]):
 
         return _marks(self._of(facet.reads).flags(has, facet.reads))
 
-    def values_of(self, facet: Facet[Row]) -> frozenset[str]:
-        """Return the values of a facet."""
+    def with_part(self, facet: Facet[Row], part: str) -> Marks:
+        """Return the rows that have a value of a facet with a text in it."""
+        wanted = part.casefold()
 
-        def find() -> frozenset[str]:
-            found = self._of(facet.reads).different(facet.values, facet.reads)
-            return frozenset(chain.from_iterable(found))
+        def has(row: Row) -> bool:
+            return any(wanted in value.casefold() for value in facet.values(row))
 
-        return self._kept("values", facet.key, find)
+        return _marks(self._of(facet.reads).flags(has, facet.reads))
 
-    def few_values_of(self, facet: Facet[Row], most: int) -> frozenset[str] | None:
+    def values_of(self, facet: Facet[Row], most: int) -> frozenset[str] | None:
         """Return the values of a facet; None if there are more than `most`."""
 
         def find() -> frozenset[str] | None:
-            few: set[str] = set()
+            found: set[str] = set()
             for values in self._of(facet.reads).different(facet.values, facet.reads):
-                few.update(values)
-                if len(few) > most:
+                found.update(values)
+                if len(found) > most:
                     return None
-            return frozenset(few)
+            return frozenset(found)
 
-        return self._kept("few", (facet.key, most), find)
+        return self._kept("values", (facet.key, most), find)
 
     def order(self, sort: str) -> Sequence[int]:
         """Return the places of all rows in the order that `sort` asks for."""

@@ -172,9 +172,7 @@ def _picked(index: Index[Row], facet: Facet[Row], marks: Marks, value: str) -> M
     """Return the rows with a value; if no row at all has it, those with a part."""
     found = index.with_values(facet, [value])
     if not found:
-        asked = index.anew() if facet.typed else index
-        part, values = value.casefold(), asked.values_of(facet)
-        found = index.with_values(facet, [v for v in values if part in v.casefold()])
+        found = index.with_part(facet, value)
     return marks & found
 
 
@@ -188,11 +186,12 @@ def _choice(index: Index[Row], facet: Facet[Row], query: TableQuery) -> Choice[R
     picked = query.facets.get(facet.key, "")
     if facet.typed:
         return Choice(facet, (), picked, listed=False)
-    values = index.few_values_of(facet, MOST_LISTED)
-    if values is None:
+    values = index.values_of(facet, MOST_LISTED)
+    if values is not None and picked:
+        values |= {picked}
+    if values is None or len(values) > MOST_LISTED:
         return Choice(facet, (), picked, listed=False)
-    listed = values | ({picked} if picked else set())
-    return Choice(facet, sorted(listed, key=natural), picked)
+    return Choice(facet, sorted(values, key=natural), picked)
 
 
 def _offered(

@@ -29,7 +29,7 @@ from dashboard.models import Alert, Cluster
 from rmqcore.timers import Schedule
 from tests.dashboard.alerting.written import make_rule, opening
 from tests.support.valkey import Valkey
-from tests.support.waiting import PATIENCE_SECONDS, eventually, until_seen
+from tests.support.waiting import PATIENCE_SECONDS, until_seen, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,12 +97,7 @@ def test_keeps_its_leads_while_its_loop_stands_still(
     token = wait_for_the_lead()
     client = live_state().client
     lease = service._collected["east"].collector.lease
-
-    async def known() -> str:
-        return lease.token
-
-    # The loop may not have read yet that it leads.
-    async_to_sync(eventually)(known, token.decode())
+    wait_until(lambda: lease.token == token.decode(), "the loop knows that it leads")
 
     async def look() -> int:
         left: Any = client.pttl(lease_key("east"))

@@ -14,7 +14,7 @@ COLUMNS: dict[str, Column] = {
     "whole": coded([True, None, False, True]),
 }
 FIELDS = Fields(COLUMNS, frozenset({"whole"}))
-JOINED = Fields(
+IN_ONE_COLUMN = Fields(
     {
         "name": COLUMNS["name"],
         TOGETHER: coded([("ok", True), ("crit", None), ("ok", False), ("ok", True)]),
@@ -47,14 +47,14 @@ def test_it_is_called_once_for_each_value_of_a_coded_column() -> None:
         given.append(row)
         return len(given)
 
-    assert JOINED.each(note, ("level", "whole")) == [1, 2, 3, 1]
+    assert IN_ONE_COLUMN.each(note, ("level", "whole")) == [1, 2, 3, 1]
     expected = [
         {"level": "ok", "whole": True},
         {"level": "crit"},
         {"level": "ok", "whole": False},
     ]
     assert given == expected
-    assert list(JOINED.different(dict, ("level", "whole"))) == expected
+    assert list(IN_ONE_COLUMN.different(dict, ("level", "whole"))) == expected
     levels = [{"level": "ok"}, {"level": "crit"}]
     assert list(FIELDS.different(dict, ("level",))) == levels
     names = FIELDS.each(dict, ("name",))
@@ -68,10 +68,12 @@ def test_fields_of_different_columns_are_looked_at_row_by_row() -> None:
         {"whole": False, "level": "ok", "name": "c"},
         {"whole": True, "level": "ok", "name": "d"},
     ]
-    assert JOINED.each(dict, ("name", "whole")) == FIELDS.each(dict, ("name", "whole"))
+    assert IN_ONE_COLUMN.each(dict, ("name", "whole")) == FIELDS.each(
+        dict, ("name", "whole")
+    )
 
 
-@pytest.mark.parametrize("fields", [FIELDS, JOINED])
+@pytest.mark.parametrize("fields", [FIELDS, IN_ONE_COLUMN])
 def test_rows_are_found_and_sorted_as_if_each_were_looked_at(fields: Fields) -> None:
     for reads in ("level", "whole"), ("whole",), ("level",), ("name", "level"):
         rows = FIELDS.each(dict, reads)
